@@ -1,0 +1,113 @@
+/**
+ * Content blocks as the Messages API has them. The union is closed over the kinds we act on; every
+ * other kind is an {@link OpaqueBlock}, which no code of ours looks into and which leaves as it came.
+ */
+
+/**
+ * Stands for every tag we do not know. At run time it is whatever string the provider sent; to the
+ * compiler it is one literal, so that `block.type === "text"` narrows to the known kind alone.
+ */
+export type OpaqueTag = "(any other)";
+
+export interface CacheControl {
+  readonly type: "ephemeral";
+  readonly ttl?: "5m" | "1h";
+}
+
+interface Cacheable {
+  readonly cache_control?: CacheControl | null;
+}
+
+export interface TextBlock extends Cacheable {
+  readonly type: "text";
+  readonly text: string;
+  readonly citations?: unknown;
+}
+
+export interface ToolUseBlock extends Cacheable {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ToolResultBlock extends Cacheable {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content?: string | readonly ContentBlock[];
+  readonly is_error?: boolean;
+}
+
+/** No `cache_control`: the API refuses a mark on thinking. */
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature: string;
+}
+
+export interface RedactedThinkingBlock {
+  readonly type: "redacted_thinking";
+  readonly data: string;
+}
+
+/** `data` for base64 (and plain text documents), `url` or `file_id` for media that lives elsewhere. */
+export interface MediaSource {
+  readonly type: string;
+  readonly media_type?: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly file_id?: string;
+}
+
+export interface ImageBlock extends Cacheable {
+  readonly type: "image";
+  readonly source: MediaSource;
+}
+
+export interface DocumentBlock extends Cacheable {
+  readonly type: "document";
+  readonly source: MediaSource;
+  readonly title?: string | null;
+}
+
+export interface OpaqueBlock {
+  readonly type: OpaqueTag;
+  readonly [field: string]: unknown;
+}
+
+export type ContentBlock =
+  | TextBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ImageBlock
+  | DocumentBlock
+  | OpaqueBlock;
+
+export type MessageContent = string | readonly ContentBlock[];
+
+/** A string is shorthand for one text block; code that walks content need not know. */
+export function contentBlocks(content: MessageContent): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+export function isThinking(block: ContentBlock): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBlock {
+  return block.type === "image" || block.type === "document";
+}
+
+/** All the text a person could read in this content, tool results included, media and thinking not. */
+export function visibleText(content: MessageContent | undefined): string {
+  if (content === undefined) return "";
+  if (typeof content === "string") return content;
+  const texts: string[] = [];
+  for (const block of content) {
+    if (block.type === "text") texts.push(block.text);
+    else if (block.type === "tool_result") texts.push(visibleText(block.content));
+  }
+  return texts.join("\n");
+}

@@ -1,0 +1,35 @@
+import type { ContentBlock, ToolResultBlock } from "./block.ts";
+import type { Entry } from "./entry.ts";
+
+/** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
+export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
+
+export function isCleared(block: ToolResultBlock): boolean {
+  return block.content === CLEARED_RESULT_TEXT;
+}
+
+/** The conversation as the model sees it once these results are cleared: block, id and tool use stay. */
+export function withClearedResults(
+  entries: readonly Entry[],
+  clearedToolUseIds: ReadonlySet<string>,
+): readonly Entry[] {
+  if (clearedToolUseIds.size === 0) return entries;
+  let changed = false;
+  const rewritten = entries.map((entry) => {
+    const after = clearInEntry(entry, clearedToolUseIds);
+    if (after !== entry) changed = true;
+    return after;
+  });
+  return changed ? rewritten : entries;
+}
+
+function clearInEntry(entry: Entry, ids: ReadonlySet<string>): Entry {
+  if (entry.type !== "user" || typeof entry.message.content === "string") return entry;
+  const isStale = (block: ContentBlock): block is ToolResultBlock =>
+    block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
+  if (!entry.message.content.some(isStale)) return entry;
+  const content = entry.message.content.map((block) =>
+    isStale(block) ? { ...block, content: CLEARED_RESULT_TEXT } : block,
+  );
+  return { ...entry, message: { ...entry.message, content } };
+}

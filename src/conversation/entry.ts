@@ -1,0 +1,147 @@
+import type { MessageContent, OpaqueTag } from "./block.ts";
+
+/**
+ * One element of the conversation as the host keeps it and as it stands on a line of the session file.
+ * Fields we do not name are kept as they are: a spread copies them, and nothing of ours removes one.
+ */
+export type Entry =
+  | UserEntry
+  | AssistantEntry
+  | CompactBoundaryEntry
+  | MicrocompactBoundaryEntry
+  | SystemEntry
+  | AttachmentEntry
+  | ProgressEntry
+  | OpaqueEntry;
+
+/** What every entry that takes part in the tree has. */
+export interface EntryLink {
+  readonly uuid: string;
+  readonly parentUuid: string | null;
+  readonly timestamp: string;
+  readonly sessionId?: string;
+  readonly cwd?: string;
+  readonly version?: string;
+  readonly gitBranch?: string;
+  readonly isSidechain?: boolean;
+  readonly isMeta?: boolean;
+}
+
+export interface UserEntry extends EntryLink {
+  readonly type: "user";
+  readonly message: UserMessage;
+  readonly isCompactSummary?: boolean;
+  readonly isVisibleInTranscriptOnly?: boolean;
+  /** The agent's own copy of a tool's outcome, for its screen; never sent to the model. */
+  readonly toolUseResult?: unknown;
+  readonly sourceToolAssistantUUID?: string;
+}
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly content: MessageContent;
+}
+
+export interface AssistantEntry extends EntryLink {
+  readonly type: "assistant";
+  readonly message: AssistantMessage;
+  readonly requestId?: string;
+  readonly isApiErrorMessage?: boolean;
+}
+
+export interface AssistantMessage {
+  /** Shared by all entries that one model response was split into. */
+  readonly id?: string;
+  readonly role: "assistant";
+  readonly model?: string;
+  readonly content: MessageContent;
+  readonly stop_reason?: string | null;
+  readonly usage?: Usage;
+}
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_creation_input_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+}
+
+export interface CompactBoundaryEntry extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "compact_boundary";
+  readonly content: string;
+  readonly level?: string;
+  /** The last entry before the compaction. Only a hint: in a third of real files it is in no line. */
+  readonly logicalParentUuid?: string | null;
+  readonly compactMetadata: CompactMetadata;
+}
+
+export interface CompactMetadata {
+  readonly trigger: "manual" | "auto";
+  readonly preTokens: number;
+  readonly postTokens?: number;
+  readonly messagesSummarized?: number;
+  readonly preCompactDiscoveredTools?: readonly string[];
+  readonly preservedSegment?: PreservedSegment;
+}
+
+/** Kept messages stay where they were on disk; this tells the reader how to re-link them. */
+export interface PreservedSegment {
+  readonly headUuid: string;
+  readonly anchorUuid: string;
+  readonly tailUuid: string;
+}
+
+export interface MicrocompactBoundaryEntry extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "microcompact_boundary";
+  readonly microcompactMetadata: {
+    readonly compactedToolIds: readonly string[];
+    readonly clearedAttachmentUUIDs?: readonly string[];
+    readonly preTokens?: number;
+    readonly tokensSaved?: number;
+  };
+}
+
+export interface SystemEntry extends EntryLink {
+  readonly type: "system";
+  readonly subtype: OpaqueTag;
+  readonly content?: unknown;
+  readonly level?: string;
+}
+
+export interface AttachmentEntry extends EntryLink {
+  readonly type: "attachment";
+  readonly attachment: Attachment;
+}
+
+export interface Attachment {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface ProgressEntry extends EntryLink {
+  readonly type: "progress";
+  readonly data?: unknown;
+}
+
+/** Titles, snapshots, queue operations, and whatever a later version invents. May have no uuid. */
+export interface OpaqueEntry extends Partial<EntryLink> {
+  readonly type: OpaqueTag;
+  readonly [field: string]: unknown;
+}
+
+export type ConversationEntry = UserEntry | AssistantEntry | AttachmentEntry;
+
+export function isCompactBoundary(entry: Entry): entry is CompactBoundaryEntry {
+  return entry.type === "system" && entry.subtype === "compact_boundary";
+}
+
+export function isMicrocompactBoundary(entry: Entry): entry is MicrocompactBoundaryEntry {
+  return entry.type === "system" && entry.subtype === "microcompact_boundary";
+}
+
+/** Error texts and fillers that the agent wrote in the model's name. They have no usage of their own. */
+export function isSynthetic(entry: AssistantEntry): boolean {
+  return entry.isApiErrorMessage === true || entry.message.model === "<synthetic>";
+}

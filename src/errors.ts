@@ -1,0 +1,36 @@
+/** Callers switch on `code`; the text is for people and may change. */
+export type LonghaulErrorCode =
+  | "session-not-found"
+  | "session-unreadable"
+  | "session-empty"
+  | "session-ambiguous"
+  | "session-changed"
+  | "session-locked"
+  | "session-not-written"
+  | "not-enough-messages"
+  | "compaction-ineffective"
+  | "setting-invalid";
+
+/**
+ * The one error base. `remedy` is the sentence that tells a person what to do next; the command line
+ * prints it under the message.
+ */
+export class LonghaulError extends Error {
+  override readonly name = "LonghaulError";
+  readonly code: LonghaulErrorCode;
+  readonly remedy: string | undefined;
+  readonly facts: Readonly<Record<string, string | number>>;
+
+  constructor(code: LonghaulErrorCode, message: string, details: LonghaulErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.remedy = details.remedy;
+    this.facts = details.facts ?? {};
+  }
+}
+
+export interface LonghaulErrorDetails {
+  readonly remedy?: string;
+  readonly facts?: Readonly<Record<string, string | number>>;
+  readonly cause?: unknown;
+}

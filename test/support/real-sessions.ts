@@ -1,0 +1,19 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = join(import.meta.dirname, "..", "..", "..", "shared", "data");
+
+/** Real recorded sessions lie beside the project, never in it; tests that need them skip without them. */
+export const hasRealSessions: boolean = existsSync(FOLDER);
+export const realSessionsMissing = "needs the recorded sessions in ../shared/data, which are not here";
+
+export const realSessionPath = (name: string): string => join(FOLDER, name);
+
+/** Claude Code's sessions; those of other agents have another format. */
+export function claudeCodeSessions(): string[] {
+  if (!hasRealSessions) return [];
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".jsonl") && !/^(codex|pi)__/.test(name))
+    .sort()
+    .map(realSessionPath);
+}
