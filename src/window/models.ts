@@ -1,0 +1,150 @@
+/** What the engine must know of a model. Sizes in tokens. */
+export interface ModelFacts {
+  readonly windowTokens: number;
+  readonly maxOutputTokens: number;
+  /** Thinking signatures are tied to the exact history before them: a rewrite must strip later thinking. */
+  readonly bindsThinking?: boolean;
+}
+
+export interface KnownModel extends ModelFacts {
+  /** The name in the table that matched; undefined when the default was taken. */
+  readonly matched: string | undefined;
+}
+
+export type ModelTable = Readonly<Record<string, ModelFacts>>;
+
+/** The window of most hosted models; a wrong guess below the truth costs an early compaction, not a failure. */
+export const DEFAULT_WINDOW_TOKENS = 200_000;
+export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;
+
+/** Suffix by which Claude Code names the long-context variant of a model. */
+const LONG_CONTEXT_SUFFIX = "[1m]";
+const LONG_CONTEXT_TOKENS = 1_000_000;
+
+const model = (windowTokens: number, maxOutputTokens: number): ModelFacts => ({
+  windowTokens,
+  maxOutputTokens,
+});
+const binding = (windowTokens: number, maxOutputTokens: number): ModelFacts => ({
+  windowTokens,
+  maxOutputTokens,
+  bindsThinking: true,
+});
+
+/** Keys are matched anywhere in a model's name (vendor prefixes and dates around them), longest first. */
+export const MODELS: ModelTable = Object.freeze({
+  // Anthropic
+  "claude-fable-5-2": binding(1_000_000, 128_000),
+  "claude-mythos-5-2": binding(1_000_000, 128_000),
+  "claude-fable-5-1": binding(1_000_000, 128_000),
+  "claude-mythos-5-1": binding(1_000_000, 128_000),
+  "claude-opus-5-5": binding(1_000_000, 128_000),
+  "claude-sonnet-5-5": binding(1_000_000, 128_000),
+  "claude-haiku-5-5": model(1_000_000, 128_000),
+  "claude-fable-5": model(1_000_000, 128_000),
+  "claude-mythos-5": model(1_000_000, 128_000),
+  "claude-opus-5": model(1_000_000, 128_000),
+  "claude-sonnet-5": model(1_000_000, 128_000),
+  "claude-opus-4-8": model(1_000_000, 128_000),
+  "claude-opus-4-7": model(1_000_000, 128_000),
+  "claude-opus-4-6": model(1_000_000, 128_000),
+  "claude-sonnet-4-6": model(1_000_000, 128_000),
+  "claude-opus-4-5": model(200_000, 64_000),
+  "claude-sonnet-4-5": model(200_000, 64_000),
+  "claude-haiku-4-5": model(200_000, 64_000),
+  "claude-opus-4-1": model(200_000, 32_000),
+  "claude-opus-4": model(200_000, 32_000),
+  "claude-sonnet-4": model(200_000, 64_000),
+  "claude-3-7-sonnet": model(200_000, 64_000),
+  "claude-3-5-sonnet": model(200_000, 8_192),
+  "claude-3-5-haiku": model(200_000, 8_192),
+  "claude-3": model(200_000, 4_096),
+  claude: model(200_000, 32_000),
+  // OpenAI
+  "gpt-5": model(400_000, 128_000),
+  "gpt-4.1": model(1_047_576, 32_768),
+  "gpt-4o": model(128_000, 16_384),
+  "gpt-4-turbo": model(128_000, 4_096),
+  "gpt-4-32k": model(32_768, 8_192),
+  "gpt-4": model(8_192, 4_096),
+  "gpt-3.5-turbo": model(16_385, 4_096),
+  "gpt-oss": model(131_072, 32_768),
+  "codex-mini": model(200_000, 100_000),
+  "o1-mini": model(128_000, 65_536),
+  o1: model(200_000, 100_000),
+  o3: model(200_000, 100_000),
+  "o4-mini": model(200_000, 100_000),
+  // Google
+  "gemini-3": model(1_048_576, 65_536),
+  "gemini-2.5": model(1_048_576, 65_536),
+  "gemini-2.0": model(1_048_576, 8_192),
+  "gemini-1.5-pro": model(2_097_152, 8_192),
+  "gemini-1.5-flash": model(1_048_576, 8_192),
+  gemini: model(1_048_576, 8_192),
+  "gemma-3": model(131_072, 8_192),
+  gemma3: model(131_072, 8_192),
+  gemma: model(8_192, 4_096),
+  // Open weights, as their cards state them; a local server may be started with less: pass the window then.
+  "llama-4-scout": model(10_000_000, 16_384),
+  "llama-4": model(1_048_576, 16_384),
+  "llama-3.1": model(131_072, 8_192),
+  "llama3.1": model(131_072, 8_192),
+  "llama-3.2": model(131_072, 8_192),
+  "llama3.2": model(131_072, 8_192),
+  "llama-3.3": model(131_072, 8_192),
+  "llama3.3": model(131_072, 8_192),
+  "llama-3": model(8_192, 4_096),
+  llama3: model(8_192, 4_096),
+  "qwen3-coder": model(262_144, 65_536),
+  qwen3: model(40_960, 16_384),
+  "qwen2.5-coder": model(32_768, 8_192),
+  "qwen2.5": model(32_768, 8_192),
+  deepseek: model(131_072, 8_192),
+  "kimi-k2": model(262_144, 16_384),
+  "glm-4": model(131_072, 98_304),
+  "mistral-large": model(131_072, 16_384),
+  "mistral-small": model(131_072, 16_384),
+  codestral: model(262_144, 16_384),
+  devstral: model(131_072, 16_384),
+  mixtral: model(32_768, 8_192),
+  mistral: model(32_768, 8_192),
+  "phi-4": model(16_384, 8_192),
+  "phi-3": model(4_096, 2_048),
+  "grok-4": model(256_000, 64_000),
+});
+
+/**
+ * Finds the longest name of the table that occurs in `name` as whole words. The user's own table wins
+ * over ours at equal length. An unknown model gets the default.
+ */
+export function findModel(name: string | undefined, extra: ModelTable = {}): KnownModel {
+  const wanted = normalise(name ?? "");
+  let best: KnownModel = {
+    windowTokens: DEFAULT_WINDOW_TOKENS,
+    maxOutputTokens: DEFAULT_MAX_OUTPUT_TOKENS,
+    matched: undefined,
+  };
+  let bestLength = 0;
+  for (const table of [extra, MODELS]) {
+    for (const [key, facts] of Object.entries(table)) {
+      if (key.length <= bestLength || !containsWords(wanted, normalise(key))) continue;
+      best = { ...facts, matched: key };
+      bestLength = key.length;
+    }
+  }
+  const isLongContext = (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
+  return isLongContext ? { ...best, windowTokens: Math.max(best.windowTokens, LONG_CONTEXT_TOKENS) } : best;
+}
+
+/** Vendors write the same version as 4.5 and 4-5. */
+const normalise = (name: string): string => name.toLowerCase().replaceAll(".", "-");
+
+function containsWords(name: string, words: string): boolean {
+  for (let at = name.indexOf(words); at >= 0; at = name.indexOf(words, at + 1)) {
+    if (!isWordCharacter(name[at - 1]) && !isWordCharacter(name[at + words.length])) return true;
+  }
+  return false;
+}
+
+const isWordCharacter = (character: string | undefined): boolean =>
+  character !== undefined && /[a-z0-9]/.test(character);

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_SETTINGS, resolveSettings } from "./settings.ts";
+
+describe("settings", () => {
+  it("are all on by default, without a warning", () => {
+    expect(resolveSettings()).toEqual({ settings: DEFAULT_SETTINGS, warnings: [] });
+  });
+
+  it("come from the environment before an explicit option, the file and the default", () => {
+    const file = { autoCompactWindow: 50_000 };
+    const options = { autoCompactWindow: 60_000 };
+    const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "70000" };
+    expect(resolveSettings({ file }).settings.autoCompactWindow).toBe(50_000);
+    expect(resolveSettings({ file, options }).settings.autoCompactWindow).toBe(60_000);
+    expect(resolveSettings({ file, options, environment }).settings.autoCompactWindow).toBe(70_000);
+  });
+
+  it.each(["1", "true", "YES", " on "])("take %j in the environment for true", (value) => {
+    expect(
+      resolveSettings({ environment: { DISABLE_AUTO_COMPACT: value } }).settings.autoCompactEnabled,
+    ).toBe(false);
+  });
+
+  it("leave the decision to option and file when the environment does not disable", () => {
+    const environment = { DISABLE_AUTO_COMPACT: "0" };
+    expect(
+      resolveSettings({ environment, file: { autoCompactEnabled: false } }).settings.autoCompactEnabled,
+    ).toBe(false);
+  });
+
+  it("ignore a bad value with one warning each, and go on to the next source", () => {
+    const { settings, warnings } = resolveSettings({
+      environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "140", DISABLE_COMPACT: "perhaps" },
+      file: { autoCompactPercent: 60, blockingLimit: "many" },
+    });
+    expect(settings).toMatchObject({ autoCompactPercent: 60, compactEnabled: true });
+    expect(settings.blockingLimit).toBeUndefined();
+    expect(warnings).toHaveLength(3);
+    expect(warnings.join(" ")).toContain("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE");
+  });
+
+  it.each([
+    ["a list", []],
+    ["a text", "x"],
+  ])("ignore a settings file that holds %s, with a warning", (_, file) => {
+    expect(resolveSettings({ file }).warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,134 @@
+import type { WindowOptions } from "./thresholds.ts";
+
+/** Everything a user can switch, complete: `resolveSettings` fills what nobody set. */
+export interface Settings extends WindowOptions {
+  /** Off stops every compaction, the manual one too. */
+  readonly compactEnabled: boolean;
+  /** Off leaves manual and reactive compaction alone. */
+  readonly autoCompactEnabled: boolean;
+  readonly microcompactEnabled: boolean;
+}
+
+export const DEFAULT_SETTINGS: Settings = Object.freeze({
+  compactEnabled: true,
+  autoCompactEnabled: true,
+  microcompactEnabled: true,
+});
+
+export interface SettingsSources {
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly options?: Partial<Settings>;
+  /** The parsed settings file. Not trusted: it is what somebody typed. */
+  readonly file?: unknown;
+}
+
+export interface ResolvedSettings {
+  readonly settings: Settings;
+  /** One sentence for each bad value that was ignored; each bad value is named once. */
+  readonly warnings: readonly string[];
+}
+
+type SettingName = keyof Settings;
+type Parse = (value: unknown) => boolean | number | undefined;
+
+interface SettingRule {
+  readonly name: SettingName;
+  readonly variable: string;
+  /** The environment says what to disable, the setting what is enabled. */
+  readonly negated?: boolean;
+  readonly parse: Parse;
+  readonly expects: string;
+}
+
+const TRUTHY = ["1", "true", "yes", "on"];
+const FALSY = ["0", "false", "no", "off", ""];
+
+const parseSwitch: Parse = (value) => {
+  if (typeof value === "boolean") return value;
+  const word = String(value).trim().toLowerCase();
+  return TRUTHY.includes(word) ? true : FALSY.includes(word) ? false : undefined;
+};
+
+const parsePercent: Parse = (value) => {
+  const percent = parseNumber(value);
+  return percent !== undefined && percent > 0 && percent <= 100 ? percent : undefined;
+};
+
+/** Smaller ones could not hold a system prompt, let alone a summary. */
+const SMALLEST_WINDOW_TOKENS = 1_000;
+
+const parseTokens: Parse = (value) => {
+  const tokens = parseNumber(value);
+  return tokens !== undefined && tokens >= SMALLEST_WINDOW_TOKENS ? Math.floor(tokens) : undefined;
+};
+
+function parseNumber(value: unknown): number | undefined {
+  if (typeof value !== "number" && (typeof value !== "string" || value.trim() === "")) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+const SWITCH = { parse: parseSwitch, expects: "1, true, yes, on or 0, false, no, off" };
+const TOKENS = { parse: parseTokens, expects: `a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}` };
+
+const RULES: readonly SettingRule[] = [
+  { name: "compactEnabled", variable: "DISABLE_COMPACT", negated: true, ...SWITCH },
+  { name: "autoCompactEnabled", variable: "DISABLE_AUTO_COMPACT", negated: true, ...SWITCH },
+  { name: "microcompactEnabled", variable: "DISABLE_MICROCOMPACT", negated: true, ...SWITCH },
+  {
+    name: "autoCompactPercent",
+    variable: "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
+    parse: parsePercent,
+    expects: "a percentage above 0 and up to 100",
+  },
+  { name: "autoCompactWindow", variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW", ...TOKENS },
+  { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...TOKENS },
+];
+
+/** Precedence: environment, explicit option, settings file, default. A bad value counts as not set. */
+export function resolveSettings(sources: SettingsSources = {}): ResolvedSettings {
+  const warnings: string[] = [];
+  const settings: Record<string, boolean | number> = { ...DEFAULT_SETTINGS } as Record<
+    string,
+    boolean | number
+  >;
+  const file = asRecord(sources.file, warnings);
+  for (const rule of RULES) {
+    const value =
+      fromEnvironment(rule, sources.environment ?? {}, warnings) ??
+      read(rule, sources.options?.[rule.name], `option ${rule.name}`, warnings) ??
+      read(rule, file[rule.name], `setting ${rule.name} in the settings file`, warnings);
+    if (value !== undefined) settings[rule.name] = value;
+  }
+  return { settings: settings as unknown as Settings, warnings };
+}
+
+function fromEnvironment(
+  rule: SettingRule,
+  environment: Readonly<Record<string, string | undefined>>,
+  warnings: string[],
+): boolean | number | undefined {
+  const value = read(rule, environment[rule.variable], `environment variable ${rule.variable}`, warnings);
+  if (!rule.negated || value === undefined) return value;
+  // "Do not disable" is not "enable": it leaves the decision to the option and the file.
+  return value === true ? false : undefined;
+}
+
+function read(
+  rule: SettingRule,
+  raw: unknown,
+  where: string,
+  warnings: string[],
+): boolean | number | undefined {
+  if (raw === undefined || raw === null) return undefined;
+  const value = rule.parse(raw);
+  if (value === undefined) warnings.push(`The ${where} is ignored: it must be ${rule.expects}.`);
+  return value;
+}
+
+function asRecord(file: unknown, warnings: string[]): Readonly<Record<string, unknown>> {
+  if (file === undefined || file === null) return {};
+  if (typeof file === "object" && !Array.isArray(file)) return file as Readonly<Record<string, unknown>>;
+  warnings.push("The settings file is ignored: it must hold a JSON object.");
+  return {};
+}

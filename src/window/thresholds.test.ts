@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { computeThresholds, windowState } from "./thresholds.ts";
+
+const usual = { windowTokens: 200_000, maxOutputTokens: 32_000 };
+
+describe("thresholds", () => {
+  it("are 180,000 effective, 167,000 auto, 147,000 warning and error, 177,000 blocking for a 200,000 window", () => {
+    expect(computeThresholds(usual)).toEqual({
+      size: 200_000,
+      effective: 180_000,
+      autoCompact: 167_000,
+      warning: 147_000,
+      error: 147_000,
+      blocking: 177_000,
+      autoCompactEnabled: true,
+    });
+  });
+
+  it("reserve only the maximum output where that is under 20,000", () => {
+    expect(computeThresholds({ windowTokens: 200_000, maxOutputTokens: 8_192 }).effective).toBe(191_808);
+  });
+
+  it("measure the warning against the effective window when auto-compact is off", () => {
+    expect(computeThresholds(usual, { autoCompactEnabled: false }).warning).toBe(160_000);
+  });
+
+  it("take a percentage of the effective window, floored, never above the default threshold", () => {
+    expect(computeThresholds(usual, { autoCompactPercent: 33.333 }).autoCompact).toBe(59_999);
+    expect(computeThresholds(usual, { autoCompactPercent: 100 }).autoCompact).toBe(167_000);
+  });
+
+  it("take a smaller window but never a larger one", () => {
+    expect(computeThresholds(usual, { autoCompactWindow: 100_000 }).size).toBe(100_000);
+    expect(computeThresholds(usual, { autoCompactWindow: 900_000 }).size).toBe(200_000);
+  });
+
+  it("take a blocking limit as given", () => {
+    expect(computeThresholds(usual, { blockingLimit: 50_000 }).blocking).toBe(50_000);
+  });
+
+  it("stay positive and in the order warning < auto < blocking < effective at every window, however small", () => {
+    const windows = fc.integer({ min: 16, max: 2_000_000 });
+    const outputs = fc.integer({ min: 1, max: 200_000 });
+    const percents = fc.option(fc.double({ min: 0.01, max: 100, noNaN: true }), { nil: undefined });
+    fc.assert(
+      fc.property(windows, outputs, percents, (windowTokens, maxOutputTokens, percent) => {
+        const options = percent === undefined ? {} : { autoCompactPercent: percent };
+        const t = computeThresholds({ windowTokens, maxOutputTokens }, options);
+        const ordered = [0, t.warning, t.autoCompact, t.blocking, t.effective, t.size];
+        expect(ordered).toEqual([...new Set(ordered)].sort((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+describe("the window's state", () => {
+  const thresholds = computeThresholds(usual);
+
+  it("compares with >= at every limit", () => {
+    expect(windowState(146_999, thresholds).isAboveWarningThreshold).toBe(false);
+    expect(windowState(147_000, thresholds)).toMatchObject({
+      isAboveWarningThreshold: true,
+      isAboveErrorThreshold: true,
+      isAboveAutoCompactThreshold: false,
+    });
+    expect(windowState(167_000, thresholds).isAboveAutoCompactThreshold).toBe(true);
+    expect(windowState(176_999, thresholds).isAtBlockingLimit).toBe(false);
+    expect(windowState(177_000, thresholds).isAtBlockingLimit).toBe(true);
+  });
+
+  it("gives the percentage left of the threshold, rounded, never below 0", () => {
+    expect(windowState(0, thresholds).percentLeft).toBe(100);
+    expect(windowState(83_500, thresholds).percentLeft).toBe(50);
+    expect(windowState(400_000, thresholds).percentLeft).toBe(0);
+  });
+
+  it("is never above the auto-compact threshold when auto-compact is off", () => {
+    const off = computeThresholds(usual, { autoCompactEnabled: false });
+    expect(windowState(179_000, off).isAboveAutoCompactThreshold).toBe(false);
+    expect(windowState(90_000, off).percentLeft).toBe(50);
+  });
+});

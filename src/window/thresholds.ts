@@ -1,0 +1,74 @@
+import type { ModelFacts } from "./models.ts";
+
+/** Room that must stay free for the model to write the summary in, at most. */
+export const SUMMARY_RESERVE_TOKENS = 20_000;
+/** Auto-compact fires this far before the effective window, so that the turn under way can still end. */
+export const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
+/** People are warned this far before the threshold that concerns them. */
+export const WARNING_BUFFER_TOKENS = 20_000;
+/** The last tokens are kept for a manual compaction. */
+export const BLOCKING_BUFFER_TOKENS = 3_000;
+/** Below this window the fixed buffers would eat it up, so they shrink in proportion to it. */
+export const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
+
+export interface WindowOptions {
+  /** Default true. When off, warnings are measured against the effective window instead. */
+  readonly autoCompactEnabled?: boolean;
+  /** Compact at this share of the effective window; never later than by default. */
+  readonly autoCompactPercent?: number;
+  /** Treat the window as no larger than this many tokens. */
+  readonly autoCompactWindow?: number;
+  readonly blockingLimit?: number;
+}
+
+/** All in tokens; always 0 < warning < autoCompact < blocking < effective < size, but for a blocking override. */
+export interface Thresholds {
+  readonly size: number;
+  readonly effective: number;
+  readonly autoCompact: number;
+  readonly warning: number;
+  readonly error: number;
+  readonly blocking: number;
+  readonly autoCompactEnabled: boolean;
+}
+
+export interface WindowState {
+  readonly percentLeft: number;
+  readonly isAboveWarningThreshold: boolean;
+  readonly isAboveErrorThreshold: boolean;
+  readonly isAboveAutoCompactThreshold: boolean;
+  readonly isAtBlockingLimit: boolean;
+}
+
+export function computeThresholds(model: ModelFacts, options: WindowOptions = {}): Thresholds {
+  const size = Math.min(model.windowTokens, options.autoCompactWindow ?? model.windowTokens);
+  const scale = Math.min(1, size / FULL_BUFFERS_WINDOW_TOKENS);
+  const shrunk = (buffer: number, least: number): number => Math.max(least, Math.floor(buffer * scale));
+
+  const reserve = Math.max(1, Math.min(model.maxOutputTokens, shrunk(SUMMARY_RESERVE_TOKENS, 1)));
+  const effective = size - reserve;
+  const defaultAuto = effective - shrunk(AUTO_COMPACT_BUFFER_TOKENS, 2);
+  const autoCompact = autoThreshold(effective, defaultAuto, options.autoCompactPercent);
+  const autoCompactEnabled = options.autoCompactEnabled ?? true;
+  const threshold = autoCompactEnabled ? autoCompact : effective;
+  // An early threshold (by percentage) must not push the warning below zero.
+  const warning = threshold - Math.min(shrunk(WARNING_BUFFER_TOKENS, 1), Math.ceil(threshold / 2));
+  const blocking = options.blockingLimit ?? effective - shrunk(BLOCKING_BUFFER_TOKENS, 1);
+  return { size, effective, autoCompact, warning, error: warning, blocking, autoCompactEnabled };
+}
+
+function autoThreshold(effective: number, fallback: number, percent: number | undefined): number {
+  if (percent === undefined) return fallback;
+  return Math.min(fallback, Math.max(2, Math.floor((effective * percent) / 100)));
+}
+
+export function windowState(usedTokens: number, thresholds: Thresholds): WindowState {
+  const threshold = thresholds.autoCompactEnabled ? thresholds.autoCompact : thresholds.effective;
+  return {
+    percentLeft: Math.max(0, Math.round(((threshold - usedTokens) / threshold) * 100)),
+    isAboveWarningThreshold: usedTokens >= thresholds.warning,
+    isAboveErrorThreshold: usedTokens >= thresholds.error,
+    isAboveAutoCompactThreshold: thresholds.autoCompactEnabled && usedTokens >= thresholds.autoCompact,
+    isAtBlockingLimit: usedTokens >= thresholds.blocking,
+  };
+}
