@@ -1,5 +1,6 @@
-import type { ContentBlock, ToolResultBlock } from "./block.ts";
+import type { ToolResultBlock } from "./block.ts";
 import type { Entry } from "./entry.ts";
+import { isBlock, isEntry, rawContent } from "./untrusted.ts";
 
 /** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
@@ -24,12 +25,14 @@ export function withClearedResults(
 }
 
 function clearInEntry(entry: Entry, ids: ReadonlySet<string>): Entry {
-  if (entry.type !== "user" || typeof entry.message.content === "string") return entry;
-  const isStale = (block: ContentBlock): block is ToolResultBlock =>
-    block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
-  if (!entry.message.content.some(isStale)) return entry;
-  const content = entry.message.content.map((block) =>
+  if (!isEntry(entry) || entry.type !== "user") return entry;
+  const content = rawContent(entry);
+  if (!Array.isArray(content)) return entry;
+  const isStale = (block: unknown): block is ToolResultBlock =>
+    isBlock(block) && block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
+  if (!content.some(isStale)) return entry;
+  const cleared = content.map((block) =>
     isStale(block) ? { ...block, content: CLEARED_RESULT_TEXT } : block,
   );
-  return { ...entry, message: { ...entry.message, content } };
+  return { ...entry, message: { ...entry.message, content: cleared } };
 }

@@ -143,5 +143,5 @@ export function isMicrocompactBoundary(entry: Entry): entry is MicrocompactBound
 
 /** Error texts and fillers that the agent wrote in the model's name. They have no usage of their own. */
 export function isSynthetic(entry: AssistantEntry): boolean {
-  return entry.isApiErrorMessage === true || entry.message.model === "<synthetic>";
+  return entry.isApiErrorMessage === true || entry.message?.model === "<synthetic>";
 }

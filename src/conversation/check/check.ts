@@ -1,0 +1,105 @@
+import type { ApiRequest } from "../message.ts";
+import { isRecord } from "../untrusted.ts";
+import { Draft, finishDraft } from "./draft.ts";
+import type { Finding } from "./finding.ts";
+import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
+import { readMessages } from "./read.ts";
+import type { CheckOptions, CheckSettings, Rule } from "./rule.ts";
+import { keepBlocksInTheirRole } from "./rules/block-roles.ts";
+import { dropMarksOnThinking, limitCacheMarks, orderCacheTimes } from "./rules/cache-marks.ts";
+import { dropEmptyMessages } from "./rules/empty-messages.ts";
+import { trimFinalAssistantText } from "./rules/final-whitespace.ts";
+import { startWithUser } from "./rules/first-role.ts";
+import { limitMediaCount, limitRequestBytes } from "./rules/media-limits.ts";
+import { replaceUnusableMedia } from "./rules/media-sources.ts";
+import { reportTooManyMessages } from "./rules/message-count.ts";
+import { endWithUserWherePrefillIsRefused } from "./rules/prefill.ts";
+import { mergeSameRole } from "./rules/same-role.ts";
+import { pairServerTools } from "./rules/server-tools.ts";
+import { placeSystemMessages } from "./rules/system-placement.ts";
+import { dropEmptyTexts } from "./rules/texts.ts";
+import { reportToolTurnWithoutThinking } from "./rules/thinking-first.ts";
+import { dropTrailingThinking } from "./rules/thinking-last.ts";
+import { mendToolIds } from "./rules/tool-ids.ts";
+import { mendToolInputs } from "./rules/tool-inputs.ts";
+import { mendToolNames } from "./rules/tool-names.ts";
+import { pairToolResults } from "./rules/tool-pairs.ts";
+import { reportMissingTools } from "./rules/tools-missing.ts";
+
+export interface CheckedRequest {
+  /** Nothing was found, not even something that is only reported. */
+  readonly valid: boolean;
+  /** The repaired request; the very object that was given when nothing was changed. */
+  readonly request: ApiRequest;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * The one exit: every request leaves through here. Checks the API's rules for messages, repairs what can
+ * be repaired without losing anything silently, and says which rule was broken where and what was done.
+ * A request that came out of it passes a second time without a change.
+ */
+export function checkRequest(request: ApiRequest, options: CheckOptions = {}): CheckedRequest {
+  const draft = new Draft(isRecord(request) ? request : { messages: [] });
+  draft.messages = readMessages(draft, draft.request.messages);
+  applyRules(draft, options);
+  return { valid: draft.findings.length === 0, request: finishDraft(draft), findings: draft.findings };
+}
+
+/** Block by block; none of these depends on what the neighbours are. */
+const BLOCK_RULES: readonly Rule[] = [
+  keepBlocksInTheirRole,
+  mendToolIds,
+  mendToolNames,
+  mendToolInputs,
+  replaceUnusableMedia,
+  dropEmptyTexts,
+];
+
+/** Each of these may make work for another: a message left out brings two of one role together. */
+const SEQUENCE_RULES: readonly Rule[] = [
+  dropEmptyMessages,
+  pairServerTools,
+  mergeSameRole,
+  dropTrailingThinking,
+  placeSystemMessages,
+];
+
+const REQUEST_RULES: readonly Rule[] = [
+  startWithUser,
+  trimFinalAssistantText,
+  endWithUserWherePrefillIsRefused,
+  reportToolTurnWithoutThinking,
+  limitMediaCount,
+  limitRequestBytes,
+  reportTooManyMessages,
+  reportMissingTools,
+  dropMarksOnThinking,
+  limitCacheMarks,
+  orderCacheTimes,
+];
+
+/** The order matters: pairs need messages that alternate, and what pairing moves may leave gaps to close. */
+export function applyRules(draft: Draft, options: CheckOptions): void {
+  const settings: CheckSettings = {
+    maxMedia: MAX_MEDIA,
+    maxRequestBytes: MAX_REQUEST_BYTES,
+    requireTools: false,
+    prefill: "report",
+    ...options,
+  };
+  for (const rule of BLOCK_RULES) rule(draft, settings);
+  settleSequence(draft, settings);
+  pairToolResults(draft);
+  settleSequence(draft, settings);
+  for (const rule of REQUEST_RULES) rule(draft, settings);
+}
+
+/** Ends: every finding here removes a block or a message, or puts one where it stays. */
+function settleSequence(draft: Draft, settings: CheckSettings): void {
+  let findings: number;
+  do {
+    findings = draft.findings.length;
+    for (const rule of SEQUENCE_RULES) rule(draft, settings);
+  } while (draft.findings.length > findings);
+}

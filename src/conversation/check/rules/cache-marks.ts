@@ -1,0 +1,123 @@
+import { isThinking } from "../../block.ts";
+import { isBlock, isRecord, type JsonRecord } from "../../untrusted.ts";
+import type { Draft, Origin } from "../draft.ts";
+import { MAX_CACHE_MARKS } from "../limits.ts";
+import { rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
+
+/** Blocks of thinking carry no mark; the block itself stays as it was. */
+export function dropMarksOnThinking(draft: Draft): void {
+  rewriteParts(draft, (part) => {
+    const { block, origin } = part;
+    if (!isThinking(block) || !("cache_control" in block)) return part;
+    const message = "Thinking cannot carry a cache mark; the mark was removed.";
+    draft.report({ rule: "cache-mark-on-thinking", at: origin, message, action: "dropped" });
+    return withBlock(part, withMark(block, undefined));
+  });
+}
+
+/**
+ * The oldest marks in messages go first: those on tools and system cover what never changes, and the
+ * newest in the messages is the one that the next call will read.
+ */
+export function limitCacheMarks(draft: Draft): void {
+  const marks = collectMarks(draft);
+  let surplus = marks.length - MAX_CACHE_MARKS;
+  if (surplus <= 0) return;
+  const order: readonly Mark["place"][] = ["messages", "tools", "system"];
+  const doomed = new Set<number>();
+  for (const place of order) {
+    for (const [index, mark] of marks.entries()) {
+      if (surplus === 0) break;
+      if (mark.place !== place) continue;
+      doomed.add(index);
+      surplus--;
+      const message = `A request may hold ${MAX_CACHE_MARKS} cache marks at most; this one was removed.`;
+      draft.report({ rule: "cache-mark-count", at: mark.at, message, action: "dropped" });
+    }
+  }
+  rewriteMarks(draft, (control, index) => (doomed.has(index) ? undefined : control));
+}
+
+/** A mark of an hour after one of five minutes is refused; the later one gets the shorter time. */
+export function orderCacheTimes(draft: Draft): void {
+  let seenShort = false;
+  const late = new Set<number>();
+  for (const [index, mark] of collectMarks(draft).entries()) {
+    if (mark.control.ttl !== "1h") seenShort = true;
+    else if (seenShort) {
+      late.add(index);
+      const message = "A cache mark of one hour cannot come after one of five minutes; it got five minutes.";
+      draft.report({ rule: "cache-ttl-order", at: mark.at, message, action: "rewritten" });
+    }
+  }
+  if (late.size === 0) return;
+  rewriteMarks(draft, (control, index) => (late.has(index) ? { ...control, ttl: "5m" } : control));
+}
+
+interface Mark {
+  readonly place: "tools" | "system" | "messages" | "request";
+  readonly at: Origin | string;
+  readonly control: JsonRecord;
+}
+
+/** In the order in which the API counts: tools, system, messages, the automatic one at the end. */
+function collectMarks(draft: Draft): readonly Mark[] {
+  const marks: Mark[] = [];
+  rewriteMarks(draft, (control, _, place, at) => {
+    marks.push({ place, at, control });
+    return control;
+  });
+  return marks;
+}
+
+type MarkRewrite = (
+  control: JsonRecord,
+  index: number,
+  place: Mark["place"],
+  at: Origin | string,
+) => JsonRecord | undefined;
+
+function rewriteMarks(draft: Draft, rewrite: MarkRewrite): void {
+  let index = 0;
+  const apply = <T extends object>(holder: T, place: Mark["place"], at: Origin | string): T => {
+    const control = (holder as { readonly cache_control?: unknown }).cache_control;
+    if (!isRecord(control)) return holder;
+    const after = rewrite(control, index++, place, at);
+    return after === control ? holder : withMark(holder, after);
+  };
+  const { tools, system } = draft.request;
+  const newTools = mapSame(tools, (tool, at) =>
+    isRecord(tool) ? apply(tool, "tools", `tools.${at}`) : tool,
+  );
+  const newSystem =
+    typeof system === "string"
+      ? system
+      : mapSame(system, (block, at) => (isBlock(block) ? apply(block, "system", `system.${at}`) : block));
+  rewriteParts(draft, (part) => {
+    const nested = rewriteNested(part.block, (block) => apply(block, "messages", part.origin));
+    return withBlock(part, apply(nested, "messages", part.origin));
+  });
+  const request = apply(draft.request, "request", "cache_control");
+  if (newTools === tools && newSystem === system) draft.request = request;
+  else {
+    draft.request = {
+      ...request,
+      ...(newTools === undefined ? {} : { tools: newTools }),
+      ...(newSystem === undefined ? {} : { system: newSystem }),
+    };
+  }
+}
+
+function mapSame<T>(
+  list: readonly T[] | undefined,
+  map: (item: T, index: number) => T,
+): readonly T[] | undefined {
+  if (!Array.isArray(list)) return list;
+  const mapped = list.map(map);
+  return mapped.every((item, index) => item === list[index]) ? list : mapped;
+}
+
+function withMark<T extends object>(holder: T, control: JsonRecord | undefined): T {
+  const { cache_control: _, ...rest } = holder as T & { readonly cache_control?: unknown };
+  return (control === undefined ? rest : { ...rest, cache_control: control }) as T;
+}

@@ -1,0 +1,41 @@
+import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
+import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
+import type { CheckSettings } from "../rule.ts";
+import { serverToolResult, serverToolUse } from "../server-tools.ts";
+
+export const GO_ON_TEXT = "Go on from where you stopped.";
+
+export function endWithUserWherePrefillIsRefused(draft: Draft, settings: CheckSettings): void {
+  const last = draft.messages.at(-1);
+  const { model } = draft.request;
+  if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
+  const adds = settings.prefill === "add-user-message";
+  draft.report({
+    rule: "prefill-unsupported",
+    at: last.origin,
+    message: "This model needs a conversation that ends with a user message.",
+    action: adds ? "text-added" : "reported",
+    detail: { model: String(model) },
+  });
+  if (adds)
+    draft.messages = [
+      ...draft.messages,
+      addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin),
+    ];
+}
+
+/** A turn that the provider paused in the middle of its own tools is sent back as it is. */
+function isPausedTurn(message: DraftMessage): boolean {
+  const last = message.parts.at(-1);
+  return last !== undefined && (serverToolUse(last.block) ?? serverToolResult(last.block)) !== undefined;
+}
+
+/** Names are `claude-<line>-<major>[-<minor>][-<date>]`; the older `claude-3-5-…` order takes prefills. */
+export function refusesPrefill(model: unknown): boolean {
+  const match = typeof model === "string" ? /claude-[a-z]+-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(model) : null;
+  if (match === null) return false;
+  const major = Number(match[1]);
+  const minor = Number(match[2] ?? 0);
+  const first = FIRST_VERSION_WITHOUT_PREFILL;
+  return major > first.major || (major === first.major && minor >= first.minor);
+}

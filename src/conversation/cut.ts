@@ -1,0 +1,46 @@
+import type { Entry } from "./entry.ts";
+import { indexPairs } from "./pairs.ts";
+import { isEntry, responseIdOf } from "./untrusted.ts";
+
+/**
+ * The largest index at or before `index` at which the entries can be cut in two so that no tool use is
+ * parted from its result and no response from one of its own entries. 0 means that nothing is cut off.
+ */
+export function moveCutBack(entries: readonly Entry[], index: number): number {
+  const wanted = Math.min(Math.max(0, Math.trunc(index) || 0), entries.length);
+  const firstMate = firstMates(entries);
+  let reach = entries.length;
+  const reachFrom = new Array<number>(entries.length + 1).fill(entries.length);
+  for (let at = entries.length - 1; at >= 0; at--) {
+    reach = Math.min(reach, firstMate[at] ?? at);
+    reachFrom[at] = reach;
+  }
+  let cut = wanted;
+  while (cut > 0 && (reachFrom[cut] ?? cut) < cut) cut--;
+  return cut;
+}
+
+/** For each entry the index of the earliest entry that must stay on its side of a cut. */
+function firstMates(entries: readonly Entry[]): number[] {
+  const mates = entries.map((_, index) => index);
+  const bind = (at: number, first: number): void => {
+    mates[at] = Math.min(mates[at] ?? at, first);
+  };
+  const firstOfResponse = new Map<string, number>();
+  for (const [at, entry] of entries.entries()) {
+    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    if (id === undefined) continue;
+    const first = firstOfResponse.get(id);
+    if (first === undefined) firstOfResponse.set(id, at);
+    else bind(at, first);
+  }
+  const { pairs, repeatedUses } = indexPairs(entries);
+  for (const { use, results } of pairs.values()) {
+    for (const result of results) {
+      bind(Math.max(use.entryIndex, result.entryIndex), Math.min(use.entryIndex, result.entryIndex));
+    }
+  }
+  for (const repeated of repeatedUses)
+    bind(repeated.entryIndex, pairs.get(repeated.block.id)?.use.entryIndex ?? 0);
+  return mates;
+}
