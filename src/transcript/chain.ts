@@ -1,0 +1,165 @@
+import type { PreservedSegment } from "../conversation/entry.ts";
+import { boundaryAt, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
+
+/** The end of the file that has been read does not reach far enough to tell. */
+export interface MoreNeeded {
+  /** What the part above must contain; undefined when only the whole file can tell. */
+  readonly needs: string | undefined;
+}
+
+export interface Chain {
+  /** From the leaf back to the boundary or root. */
+  readonly newestFirst: readonly number[];
+  /** Entries whose parent is in no line; they were taken to follow the line above them. */
+  readonly bridged: readonly number[];
+}
+
+export function isMoreNeeded(outcome: object): outcome is MoreNeeded {
+  return "needs" in outcome;
+}
+
+interface Link {
+  readonly child: number;
+  readonly parentUuid: string | null;
+}
+
+/** Newest first, like the chain it goes into. */
+interface Splice {
+  readonly kept: readonly number[];
+  readonly anchor: number;
+}
+
+/** Summary messages between a boundary and the anchor of its kept messages; one in all files seen. */
+const MOST_SUMMARY_MESSAGES = 16;
+
+/**
+ * Walks from a leaf to the boundary or root above it. A compaction that kept messages leaves them where
+ * they were, with their old parents, so that a plain walk would jump over the boundary into all the old
+ * history; here the walk goes through the kept messages to their anchor instead, and ends at the boundary.
+ */
+export class ChainWalker {
+  readonly #index: EntryIndex;
+  readonly #segments = new Map<number, readonly number[] | undefined>();
+  readonly #boundaryByAnchor = new Map<number, number>();
+  readonly #segmented: readonly number[];
+
+  constructor(index: EntryIndex) {
+    this.#index = index;
+    this.#segmented = index.boundaries.filter((position) => this.#segmentField(position) !== undefined);
+    for (const position of this.#segmented) {
+      this.#boundaryByAnchor.set(this.#anchorOf(position), position);
+    }
+  }
+
+  /**
+   * @param asOf position in the file of what would be written next; compactions above it have happened.
+   * When the leaf is a summary with kept messages, the walk starts at the newest of these.
+   */
+  walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
+    const uuid = this.#index.entries[leaf]?.uuid ?? null;
+    return this.#follow({ child: asOf, parentUuid: uuid });
+  }
+
+  #follow(start: Link, until?: string): Chain | MoreNeeded {
+    const newestFirst: number[] = [];
+    const bridged: number[] = [];
+    const seen = new Set<number>();
+    const take = (position: number): boolean => {
+      seen.add(position);
+      newestFirst.push(position);
+      return this.#index.entries[position]?.uuid === until || boundaryAt(this.#index, position) !== undefined;
+    };
+    let link = start;
+    while (link.parentUuid !== null) {
+      let parent = this.#index.positions.get(link.parentUuid);
+      if (parent === undefined || seen.has(parent)) {
+        if (!this.#index.isWholeFile) return { needs: parent === undefined ? link.parentUuid : undefined };
+        parent = previousOnMainThread(this.#index, link.child, (at) => seen.has(at));
+        if (parent === undefined) break;
+        bridged.push(link.child);
+      }
+      const splice = this.#spliceBetween(parent, link.child);
+      if (splice !== undefined) {
+        if (isMoreNeeded(splice)) return splice;
+        const kept = splice.kept.filter((position) => !seen.has(position));
+        if (kept.some(take)) break;
+        if (seen.has(splice.anchor)) break;
+        parent = splice.anchor;
+      }
+      if (take(parent)) break;
+      link = { child: parent, parentUuid: this.#parentOf(parent) };
+    }
+    return { newestFirst, bridged };
+  }
+
+  /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
+  #spliceBetween(parent: number, child: number): Splice | MoreNeeded | undefined {
+    const anchored = this.#boundaryByAnchor.get(parent);
+    if (anchored !== undefined && anchored < child) {
+      const kept = this.#keptBy(anchored);
+      if (kept === undefined || isMoreNeeded(kept)) return kept;
+      if (!kept.includes(child)) return { kept, anchor: parent };
+    }
+    for (let nth = this.#segmented.length - 1; nth >= 0; nth--) {
+      const boundary = this.#segmented[nth] ?? -1;
+      if (boundary >= child) continue;
+      if (boundary <= parent) return undefined;
+      const kept = this.#keptBy(boundary);
+      if (kept === undefined) continue;
+      if (isMoreNeeded(kept)) return kept;
+      const from = kept.indexOf(parent);
+      if (from >= 0) return { kept: kept.slice(from), anchor: this.#anchorOf(boundary) };
+    }
+    return undefined;
+  }
+
+  /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */
+  #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
+    if (this.#segments.has(boundary)) return this.#segments.get(boundary);
+    const field = this.#segmentField(boundary);
+    const kept = field === undefined ? undefined : this.#walkSegment(boundary, field);
+    if (kept === undefined || !isMoreNeeded(kept)) this.#segments.set(boundary, kept);
+    return kept;
+  }
+
+  #walkSegment(boundary: number, field: PreservedSegment): readonly number[] | MoreNeeded | undefined {
+    const { positions, isWholeFile, entries } = this.#index;
+    const head = positions.get(field.headUuid);
+    if (!isWholeFile) {
+      if (!positions.has(field.tailUuid)) return { needs: field.tailUuid };
+      if (head === undefined) return { needs: field.headUuid };
+    }
+    if (head === undefined || !positions.has(field.tailUuid)) return undefined;
+    const chain = this.#follow({ child: boundary, parentUuid: field.tailUuid }, field.headUuid);
+    if (isMoreNeeded(chain)) return chain;
+    const path = chain.newestFirst;
+    if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
+    // The head hangs beside the tail's line (a parallel result): everything at or below it was kept.
+    const cut = path.findIndex((position) => position < head);
+    const below = cut < 0 ? path : path.slice(0, cut);
+    return below.length === 0 ? undefined : [...below, head];
+  }
+
+  #segmentField(boundary: number): PreservedSegment | undefined {
+    const field = boundaryAt(this.#index, boundary)?.compactMetadata.preservedSegment;
+    return field !== null && typeof field === "object" ? field : undefined;
+  }
+
+  /** The boundary itself or a summary below it. When the field names neither, the summary stands in. */
+  #anchorOf(boundary: number): number {
+    const { positions, entries } = this.#index;
+    const named = positions.get(this.#segmentField(boundary)?.anchorUuid ?? "") ?? -1;
+    let above = named;
+    for (let steps = 0; steps < MOST_SUMMARY_MESSAGES && above >= boundary; steps++) {
+      if (above === boundary) return named;
+      above = positions.get(this.#parentOf(above) ?? "") ?? -1;
+    }
+    const uuid = entries[boundary]?.uuid;
+    return entries.findIndex((entry, position) => position > boundary && entry.parentUuid === uuid);
+  }
+
+  #parentOf(position: number): string | null {
+    const parent = this.#index.entries[position]?.parentUuid;
+    return typeof parent === "string" ? parent : null;
+  }
+}

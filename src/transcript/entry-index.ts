@@ -1,0 +1,81 @@
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+
+/** What every walk over a session needs to look up, made in one pass over the entries in file order. */
+export interface EntryIndex {
+  readonly entries: readonly Entry[];
+  /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
+  readonly positions: ReadonlyMap<string, number>;
+  /** False while only the end of the file is known: a uuid that is not here may stand further up. */
+  readonly isWholeFile: boolean;
+  /** A subagent's own file has nothing but sidechain entries; there they are the main thread. */
+  readonly hasMainThread: boolean;
+  /** Positions of the finished compactions, oldest first. */
+  readonly boundaries: readonly number[];
+}
+
+export function indexEntries(entries: readonly Entry[], isWholeFile = true): EntryIndex {
+  const positions = new Map<string, number>();
+  const unfinished = new Map<string, number>();
+  const boundaries: number[] = [];
+  let hasMainThread = false;
+  for (let position = 0; position < entries.length; position++) {
+    const entry = entries[position];
+    if (entry === undefined || typeof entry.uuid !== "string") continue;
+    positions.set(entry.uuid, position);
+    if (!hasMainThread && entry.isSidechain !== true && canBeLeaf(entry)) hasMainThread = true;
+    if (isCompactBoundary(entry)) unfinished.set(entry.uuid, position);
+    else if (unfinished.size > 0 && typeof entry.parentUuid === "string") {
+      const boundary = unfinished.get(entry.parentUuid);
+      if (boundary !== undefined && unfinished.delete(entry.parentUuid)) boundaries.push(boundary);
+    }
+  }
+  boundaries.sort((a, b) => a - b);
+  return { entries, positions, isWholeFile, hasMainThread, boundaries };
+}
+
+/** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */
+export function canBeLeaf(entry: Entry): boolean {
+  return (
+    entry.type === "user" ||
+    entry.type === "assistant" ||
+    entry.type === "attachment" ||
+    entry.type === "system"
+  );
+}
+
+export function isOnMainThread(index: EntryIndex, entry: Entry): boolean {
+  return typeof entry.uuid === "string" && (entry.isSidechain !== true || !index.hasMainThread);
+}
+
+/**
+ * The newest entry that the agent would go on from. A boundary that nothing follows is a compaction
+ * whose writer died before the summary: starting there would lose the whole conversation.
+ */
+export function newestLeaf(index: EntryIndex, before: number = index.entries.length): number | undefined {
+  if (!index.hasMainThread && !index.isWholeFile) return undefined;
+  for (let position = before - 1; position >= 0; position--) {
+    const entry = index.entries[position];
+    if (entry === undefined || !canBeLeaf(entry) || !isOnMainThread(index, entry)) continue;
+    if (isCompactBoundary(entry) && !index.boundaries.includes(position)) continue;
+    return position;
+  }
+  return undefined;
+}
+
+export function boundaryAt(index: EntryIndex, position: number): CompactBoundaryEntry | undefined {
+  const entry = index.entries[position];
+  return entry !== undefined && isCompactBoundary(entry) ? entry : undefined;
+}
+
+/** The nearest entry of the main thread that stands above this one in the file. */
+export function previousOnMainThread(
+  index: EntryIndex,
+  position: number,
+  isTaken: (position: number) => boolean,
+): number | undefined {
+  for (let above = position - 1; above >= 0; above--) {
+    const entry = index.entries[above];
+    if (entry !== undefined && isOnMainThread(index, entry) && !isTaken(above)) return above;
+  }
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import { isUtf8 } from "node:buffer";
+import type { Entry } from "../conversation/entry.ts";
+import type { Damage, DamageKind } from "./damage.ts";
+import { entryFromJson } from "./entry-shape.ts";
+import { recoverLine } from "./recover-line.ts";
+
+/** Turns lines into entries, and notes what was wrong with them. Never throws for what a line holds. */
+export class EntryReader {
+  readonly entries: Entry[] = [];
+  readonly damage: Damage[] = [];
+  #line: number | undefined;
+
+  /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
+  constructor(firstLine: number | undefined) {
+    this.#line = firstLine;
+  }
+
+  readonly read = (bytes: Buffer, offset: number, isComplete: boolean): void => {
+    const text = decoded(bytes);
+    let value: unknown;
+    let isJson = false;
+    if (text !== undefined) {
+      try {
+        value = JSON.parse(text);
+        isJson = true;
+      } catch {
+        if (isBlank(text)) {
+          this.#nextLine();
+          return;
+        }
+      }
+    }
+    if (!isJson) this.#recover(text, bytes, offset, isComplete);
+    else this.#add(value, offset, bytes.length);
+    if (text?.includes("\uFFFD") && !isUtf8(bytes)) this.#note("invalid-utf8", offset, 0);
+    this.#nextLine();
+  };
+
+  #add(value: unknown, offset: number, bytes: number): void {
+    const entry = entryFromJson(value);
+    if (entry === undefined) this.#note("not-an-entry", offset, bytes);
+    else this.entries.push(entry);
+  }
+
+  #recover(text: string | undefined, bytes: Buffer, offset: number, isComplete: boolean): void {
+    const { values, lostBytes } =
+      text === undefined ? { values: [], lostBytes: bytes.length } : recoverLine(text);
+    for (const value of values) this.#add(value, offset, 0);
+    if (values.length > 1) this.#note("glued-lines", offset, 0);
+    if (lostBytes === 0) return;
+    if (!isComplete) this.#note("torn-last-line", offset, lostBytes);
+    else if (text?.includes("\0")) this.#note("nul-bytes", offset, lostBytes);
+    else this.#note("broken-line", offset, lostBytes);
+  }
+
+  #note(kind: DamageKind, offset: number, bytes: number): void {
+    this.damage.push({ kind, line: this.#line, offset, bytes });
+  }
+
+  #nextLine(): void {
+    if (this.#line !== undefined) this.#line++;
+  }
+}
+
+/** A line longer than a string can be is lost, but only that line. */
+function decoded(bytes: Buffer): string | undefined {
+  try {
+    const text = bytes.toString("utf8");
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function isBlank(text: string): boolean {
+  return text.length === 0 || text.trim().length === 0;
+}

@@ -1,0 +1,161 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import type { AssistantEntry, Entry, UserEntry } from "../conversation/entry.ts";
+import { type EntryIndex, isOnMainThread } from "./entry-index.ts";
+
+/**
+ * Puts back what the agent had in its context but what is not on the chain. One response is written as
+ * several entries and each parallel result hangs on its own call, while the next response hangs on the
+ * last result alone: the others are side leaves. Branches that the user left by going back stay out.
+ */
+export function reattachParallelEntries(
+  index: EntryIndex,
+  chain: readonly number[],
+  before: number = index.entries.length,
+): readonly number[] {
+  if (chain.length === 0) return chain;
+  const joined = new Round(index, chain);
+  let start = before;
+  for (const position of chain) if (position < start) start = position;
+  for (let position = start + 1; position < before; position++) joined.offer(position);
+  return joined.inOrder();
+}
+
+/** The entries taken so far, and what they still lack. */
+class Round {
+  readonly #index: EntryIndex;
+  readonly #chain: readonly number[];
+  /** For each entry taken: after which element of the chain it stands. */
+  readonly #slots = new Map<number, number>();
+  readonly #siblings = new Map<string, AssistantEntry[]>();
+  readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
+  readonly #answered = new Set<string>();
+  /** Entries off the chain that are neither call nor result, and lead from something taken to what may be. */
+  readonly #connectors = new Set<number>();
+  readonly #extrasBySlot = new Map<number, number[]>();
+
+  constructor(index: EntryIndex, chain: readonly number[]) {
+    this.#index = index;
+    this.#chain = chain;
+    for (let slot = 0; slot < chain.length; slot++) {
+      const position = chain[slot] ?? -1;
+      this.#slots.set(position, slot);
+      const entry = index.entries[position];
+      if (entry !== undefined) this.#remember(entry, slot);
+    }
+  }
+
+  offer(position: number): void {
+    const entry = this.#index.entries[position];
+    if (entry === undefined || this.#slots.has(position) || !isOnMainThread(this.#index, entry)) return;
+    if (this.#index.positions.get(entry.uuid ?? "") !== position) return;
+    if (entry.type === "assistant") this.#offerSibling(position, entry);
+    else if (entry.type === "user") this.#offerResult(position, entry);
+    else this.#offerOther(position, entry);
+  }
+
+  inOrder(): readonly number[] {
+    if (this.#extrasBySlot.size === 0) return this.#chain;
+    return this.#chain.flatMap((position, slot) => {
+      const extras = this.#extrasBySlot.get(slot);
+      return extras === undefined ? position : [position, ...extras.sort((a, b) => a - b)];
+    });
+  }
+
+  /** A copy of the same response on a branch that was left has other parents, or says the same again. */
+  #offerSibling(position: number, entry: AssistantEntry): void {
+    const messageId = entry.message.id;
+    const siblings = messageId === undefined ? undefined : this.#siblings.get(messageId);
+    const from = this.#slotOfParent(entry);
+    if (siblings === undefined || from === undefined) return;
+    const content = JSON.stringify(entry.message.content);
+    if (siblings.some((sibling) => JSON.stringify(sibling.message.content) === content)) return;
+    this.#take(position, entry, from, messageId);
+  }
+
+  #offerResult(position: number, entry: UserEntry): void {
+    for (const id of resultIds(entry)) {
+      const call = this.#callSlots.get(id);
+      if (call === undefined || this.#answered.has(id)) continue;
+      this.#take(position, entry, call.slot, call.messageId);
+      return;
+    }
+  }
+
+  /** What hooks said to a side result was in the context too; what leads to an abandoned branch was not. */
+  #offerOther(position: number, entry: Entry): void {
+    const from = this.#slotOfParent(entry);
+    if (from === undefined) return;
+    const parent = this.#index.positions.get(entry.parentUuid ?? "") ?? -1;
+    const hangsOnExtra = this.#slots.has(parent) && this.#chain[this.#slots.get(parent) ?? -1] !== parent;
+    if (entry.type === "attachment" && hangsOnExtra) this.#take(position, entry, from, undefined);
+    else this.#connectors.add(position);
+  }
+
+  #take(position: number, entry: Entry, from: number, messageId: string | undefined): void {
+    const slot = this.#lastSlotOfRound(from, position, messageId);
+    this.#slots.set(position, slot);
+    const extras = this.#extrasBySlot.get(slot) ?? [];
+    this.#extrasBySlot.set(slot, extras);
+    extras.push(position, ...this.#connectorsAbove(entry, slot));
+    this.#remember(entry, slot);
+  }
+
+  #connectorsAbove(entry: Entry, slot: number): number[] {
+    const found: number[] = [];
+    let above = this.#index.positions.get(entry.parentUuid ?? "");
+    while (above !== undefined && this.#connectors.delete(above)) {
+      found.push(above);
+      this.#slots.set(above, slot);
+      above = this.#index.positions.get(this.#index.entries[above]?.parentUuid ?? "");
+    }
+    return found;
+  }
+
+  /** File order among the entries of one response and its results, never past the next response or prompt. */
+  #lastSlotOfRound(from: number, position: number, messageId: string | undefined): number {
+    let slot = from;
+    for (;;) {
+      const next = this.#chain[slot + 1];
+      if (next === undefined || next > position) return slot;
+      const entry = this.#index.entries[next];
+      if (entry?.type === "assistant" && entry.message.id !== messageId) return slot;
+      if (entry?.type === "user" && resultIds(entry).length === 0) return slot;
+      slot++;
+    }
+  }
+
+  #slotOfParent(entry: Entry): number | undefined {
+    let parent = this.#index.positions.get(entry.parentUuid ?? "");
+    for (let steps = 0; parent !== undefined && steps <= this.#connectors.size; steps++) {
+      const slot = this.#slots.get(parent);
+      if (slot !== undefined) return slot;
+      if (!this.#connectors.has(parent)) return undefined;
+      parent = this.#index.positions.get(this.#index.entries[parent]?.parentUuid ?? "");
+    }
+    return undefined;
+  }
+
+  #remember(entry: Entry, slot: number): void {
+    if (entry.type === "user") for (const id of resultIds(entry)) this.#answered.add(id);
+    if (entry.type !== "assistant") return;
+    const messageId = entry.message.id;
+    if (messageId !== undefined) {
+      const siblings = this.#siblings.get(messageId);
+      if (siblings === undefined) this.#siblings.set(messageId, [entry]);
+      else siblings.push(entry);
+    }
+    for (const block of blocksOf(entry)) {
+      if (block.type === "tool_use") this.#callSlots.set(block.id, { slot, messageId });
+    }
+  }
+}
+
+function blocksOf(entry: UserEntry | AssistantEntry): readonly ContentBlock[] {
+  return typeof entry.message.content === "string" ? [] : entry.message.content;
+}
+
+function resultIds(entry: UserEntry): readonly string[] {
+  const ids: string[] = [];
+  for (const block of blocksOf(entry)) if (block.type === "tool_result") ids.push(block.tool_use_id);
+  return ids;
+}

@@ -1,0 +1,80 @@
+import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
+import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
+import { reattachParallelEntries } from "./reattach.ts";
+
+/** What the agent has in its context: from the last boundary, or the start, to the newest leaf. */
+export interface Conversation {
+  readonly entries: readonly Entry[];
+  /** What the next entry is to hang on. */
+  readonly leafUuid: string | undefined;
+  readonly boundary: CompactBoundaryEntry | undefined;
+  /** Entries whose parent is in no line; each was taken to follow the line above it. */
+  readonly bridgedUuids: readonly string[];
+  /** Results that micro-compactions emptied in the agent's memory; on disk they are whole. */
+  readonly clearedToolUseIds: ReadonlySet<string>;
+}
+
+/** The current conversation of a session whose entries are all here, in file order. */
+export function currentConversation(entries: readonly Entry[]): Conversation {
+  const found = conversationFrom(indexEntries(entries));
+  return isMoreNeeded(found) ? EMPTY : found;
+}
+
+const EMPTY: Conversation = Object.freeze({
+  entries: [],
+  leafUuid: undefined,
+  boundary: undefined,
+  bridgedUuids: [],
+  clearedToolUseIds: new Set<string>(),
+});
+
+export function conversationFrom(
+  index: EntryIndex,
+  leaf?: number,
+  before?: number,
+): Conversation | MoreNeeded {
+  const start = leaf ?? newestLeaf(index, before);
+  if (start === undefined) return index.isWholeFile ? EMPTY : { needs: undefined };
+  const chain = new ChainWalker(index).walkFrom(start, before);
+  if (isMoreNeeded(chain)) return chain;
+  const oldestFirst = chain.newestFirst.toReversed();
+  const order = reattachParallelEntries(index, oldestFirst, before);
+  const entries: Entry[] = [];
+  for (const position of order) {
+    const entry = index.entries[position];
+    // Progress lines are links of the chain, but were only ever shown on the screen.
+    if (entry !== undefined && entry.type !== "progress") entries.push(entry);
+  }
+  return {
+    entries,
+    leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
+    boundary: boundaryAt(index, oldestFirst[0] ?? -1),
+    bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
+    clearedToolUseIds: clearedIn(entries),
+  };
+}
+
+function clearedIn(entries: readonly Entry[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const entry of entries) {
+    if (!isMicrocompactBoundary(entry)) continue;
+    for (const id of entry.microcompactMetadata.compactedToolIds) ids.add(id);
+  }
+  return ids;
+}
+
+/**
+ * The conversation as it was right before a compaction, for going back across it. The boundary's
+ * `logicalParentUuid` is only a hint: where it names no line, the line above the boundary is meant.
+ */
+export function historyBefore(entries: readonly Entry[], boundary: CompactBoundaryEntry): Conversation {
+  const index = indexEntries(entries);
+  const position = index.positions.get(boundary.uuid);
+  if (position === undefined) return EMPTY;
+  const hinted = index.positions.get(boundary.logicalParentUuid ?? "");
+  const leaf = hinted !== undefined && hinted < position ? hinted : newestLeaf(index, position);
+  if (leaf === undefined) return EMPTY;
+  const found = conversationFrom(index, leaf, position);
+  return isMoreNeeded(found) ? EMPTY : found;
+}

@@ -1,0 +1,149 @@
+import { basename } from "node:path";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isSynthetic,
+} from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import type { Damage } from "./damage.ts";
+import { foreignFormat } from "./foreign-format.ts";
+import type { Conversation } from "./relink.ts";
+
+interface SessionFacts {
+  readonly id: string;
+  readonly path: string;
+  /** Size of the file when it was read; what {@link openTranscript} can be told to expect. */
+  readonly bytes: number;
+  /** What the agent has in its context now, oldest first. */
+  readonly conversation: readonly Entry[];
+  /** What the next entry is to hang on; undefined when there is no conversation. */
+  readonly leafUuid: string | undefined;
+  /** Results in the conversation that the agent has emptied in its memory, though not on disk. */
+  readonly clearedToolUseIds: ReadonlySet<string>;
+  /** Entries of the conversation whose parent is in no line; taken to follow the line above them. */
+  readonly bridgedUuids: readonly string[];
+  readonly damage: readonly Damage[];
+  /** As the newest entries have them. */
+  readonly cwd: string | undefined;
+  readonly version: string | undefined;
+  readonly gitBranch: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** A session file, read whole. */
+export interface Session extends SessionFacts {
+  /** Everything in the file, in its order, kinds we do not know included. */
+  readonly entries: readonly Entry[];
+  /** All compactions in the file, also those on branches that were left. */
+  readonly boundaries: readonly SessionBoundary[];
+}
+
+export interface SessionBoundary {
+  readonly boundary: CompactBoundaryEntry;
+  /** Index in the session's entries. */
+  readonly index: number;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+}
+
+/** A session file, read from its end as far as the conversation reaches. */
+export interface ResumedSession extends SessionFacts {
+  readonly boundary: CompactBoundaryEntry | undefined;
+  /** How much of the file had to be read. */
+  readonly bytesRead: number;
+}
+
+export function sessionFacts(
+  path: string,
+  bytes: number,
+  entries: readonly Entry[],
+  conversation: Conversation,
+): Omit<SessionFacts, "damage"> {
+  const latest = latestFields(conversation.entries.length > 0 ? conversation.entries : entries);
+  return {
+    id: latest.sessionId ?? basename(path, ".jsonl"),
+    path,
+    bytes,
+    conversation: conversation.entries,
+    leafUuid: conversation.leafUuid,
+    clearedToolUseIds: conversation.clearedToolUseIds,
+    bridgedUuids: conversation.bridgedUuids,
+    cwd: latest.cwd,
+    version: latest.version,
+    gitBranch: latest.gitBranch,
+    model: latest.model,
+  };
+}
+
+export function boundariesOf(
+  entries: readonly Entry[],
+  current: CompactBoundaryEntry | undefined,
+): SessionBoundary[] {
+  const found: SessionBoundary[] = [];
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index];
+    if (entry?.type !== "system" || !isCompactBoundary(entry)) continue;
+    found.push({ boundary: entry, index, isCurrent: entry === current });
+  }
+  return found;
+}
+
+/** Called when no entry takes part in a conversation: says what the file is instead, if it can. */
+export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
+  const name = foreignFormat(entries);
+  if (name !== undefined) {
+    throw new LonghaulError(
+      "session-unreadable",
+      `${path} looks like ${name}, which longhaul does not read yet.`,
+      {
+        remedy: "longhaul reads sessions of Claude Code and its own; `longhaul sessions` lists them.",
+        facts: { path },
+      },
+    );
+  }
+  if (entries.length > 0) return;
+  if (damage.length === 0) throw emptyFile(path);
+  throw new LonghaulError("session-unreadable", `${path} is not a session: none of its lines is an entry.`, {
+    remedy: "Give the .jsonl file of a session; `longhaul sessions` lists those there are.",
+    facts: { path, damagedLines: damage.length },
+  });
+}
+
+export function emptyFile(path: string): LonghaulError {
+  return new LonghaulError("session-empty", `${path} is empty.`, {
+    remedy: "The agent has not written anything to this session; choose another with `longhaul sessions`.",
+    facts: { path },
+  });
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type LatestFields = Pick<SessionFacts, "cwd" | "version" | "gitBranch" | "model"> & {
+  readonly sessionId: string | undefined;
+};
+
+/** A session may move to another folder, branch, version or model on the way; the newest counts. */
+function latestFields(entries: readonly Entry[]): LatestFields {
+  const found: Mutable<LatestFields> = {
+    cwd: undefined,
+    version: undefined,
+    gitBranch: undefined,
+    model: undefined,
+    sessionId: undefined,
+  };
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    found.cwd ??= textOf(entry.cwd);
+    found.version ??= textOf(entry.version);
+    found.gitBranch ??= textOf(entry.gitBranch);
+    found.sessionId ??= textOf(entry.sessionId);
+    if (entry.type === "assistant" && !isSynthetic(entry)) found.model ??= textOf(entry.message.model);
+    if (found.model !== undefined && found.cwd !== undefined && found.sessionId !== undefined) break;
+  }
+  return found;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
