@@ -1,0 +1,29 @@
+import { isRecord, type JsonRecord } from "../untrusted.ts";
+
+/** Fields of attachments as they really are in files: what has the wrong type counts as absent. */
+export function stringField(record: JsonRecord, name: string): string {
+  const value = record[name];
+  return typeof value === "string" ? value : "";
+}
+
+export function numberField(record: JsonRecord, name: string): number | undefined {
+  const value = record[name];
+  return typeof value === "number" ? value : undefined;
+}
+
+export function recordField(record: JsonRecord, name: string): JsonRecord {
+  const value = record[name];
+  return isRecord(value) ? value : {};
+}
+
+export function recordsField(record: JsonRecord, name: string): readonly JsonRecord[] {
+  const value = record[name];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** One string counts as a list of one. */
+export function stringsField(record: JsonRecord, name: string): readonly string[] {
+  const value = record[name];
+  if (typeof value === "string") return value === "" ? [] : [value];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

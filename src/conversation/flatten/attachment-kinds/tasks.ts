@@ -1,0 +1,31 @@
+import type { ContentBlock } from "../../block.ts";
+import type { JsonRecord } from "../../untrusted.ts";
+import { recordsField, stringField } from "../attachment-fields.ts";
+import { reminder } from "../reminder.ts";
+
+/** The list of tasks as it stands; agents have called the field for the wording by several names. */
+export function taskList(attachment: JsonRecord): readonly ContentBlock[] {
+  const items = ["content", "todos", "tasks"].map((name) => recordsField(attachment, name));
+  const lines = items.flat().map((item) => {
+    const status = stringField(item, "status") || "pending";
+    return `- [${status}] ${wordingOf(item)}`;
+  });
+  return reminder(lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`);
+}
+
+function wordingOf(item: JsonRecord): string {
+  const names = ["content", "subject", "title", "description"];
+  return names.map((name) => stringField(item, name)).find((text) => text !== "") ?? JSON.stringify(item);
+}
+
+export function diagnostics(attachment: JsonRecord): readonly ContentBlock[] {
+  const lines = recordsField(attachment, "files").flatMap((file) => {
+    const path = stringField(file, "uri") || stringField(file, "path");
+    const found = recordsField(file, "diagnostics").map((problem) => {
+      const severity = stringField(problem, "severity") || "Problem";
+      return `- ${severity}: ${stringField(problem, "message")}`;
+    });
+    return found.length === 0 ? [] : [path, ...found];
+  });
+  return lines.length === 0 ? [] : reminder(`New problems reported by the editor:\n${lines.join("\n")}`);
+}

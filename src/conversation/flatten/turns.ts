@@ -1,0 +1,178 @@
+import type { MessageContent } from "../block.ts";
+import { isThinking } from "../block.ts";
+import type { Draft, DraftMessage, Part } from "../check/draft.ts";
+import { intactBlocks, readParts } from "../check/read.ts";
+import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../entry.ts";
+import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
+import { attachmentContent } from "./attachment-content.ts";
+import { type SchemasByName, withNormalisedInput } from "./tool-input.ts";
+
+/** What one speaker says before the other does. Results stand apart, since they come first when sent. */
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly results: Part[];
+  readonly others: Part[];
+  /** The contents it is made of; a turn of one content can be sent as the content it was. */
+  readonly contents: { readonly content: unknown; readonly parts: readonly Part[] }[];
+}
+
+/**
+ * Sorts entries into turns: all entries of a response into one, wherever they stand, and everything up to
+ * the next response into the user turn after it. A result goes into the turn after its own call. So
+ * neither an attachment nor a sibling entry can come between a call and its result.
+ */
+export class TurnSorter {
+  readonly #draft: Draft;
+  readonly #schemas: SchemasByName;
+  readonly #turns: Turn[] = [newTurn("user")];
+  readonly #responses = new Map<string, { readonly said: Turn; readonly answers: Turn }>();
+  readonly #answersTo = new Map<unknown, Turn>();
+  /** Results met before their call; where they stand until the call turns up. */
+  readonly #early = new Map<Part, Turn>();
+
+  constructor(draft: Draft, schemas: SchemasByName) {
+    this.#draft = draft;
+    this.#schemas = schemas;
+  }
+
+  add(entry: Entry, index: number): void {
+    if (!isEntry(entry)) return;
+    if (entry.type === "assistant" && !isSynthetic(entry)) this.#addAssistant(entry, index);
+    else if (entry.type === "user") this.#addUser(entry, index);
+    else if (entry.type === "attachment") {
+      const origin = { message: index };
+      const parts = attachmentContent(entry.attachment).map((block) => ({ block, origin }));
+      this.#addToUser(
+        parts,
+        parts.map((part) => part.block),
+      );
+    }
+  }
+
+  finish(): readonly DraftMessage[] {
+    this.#placeEarlyResults();
+    const messages: DraftMessage[] = [];
+    let open: Turn | undefined;
+    const close = (): void => {
+      if (open !== undefined) messages.push(asMessage(open));
+      open = undefined;
+    };
+    for (const turn of this.#turns) {
+      if (turn.results.length + turn.others.length === 0 || this.#isThinkingOnly(turn)) continue;
+      if (turn.role === "user" && open?.role === "user") open = joined(open, turn);
+      else {
+        close();
+        open = turn;
+      }
+    }
+    close();
+    return messages;
+  }
+
+  #addAssistant(entry: AssistantEntry, index: number): void {
+    const content = rawContent(entry);
+    const parts = readParts(this.#draft, content, { message: index }).map((part) => this.#normalised(part));
+    const { said, answers } = this.#turnsOf(entry);
+    said.contents.push({ content, parts });
+    for (const part of parts) {
+      said.others.push(part);
+      if (part.block.type === "tool_use") this.#answersTo.set(part.block.id, answers);
+    }
+  }
+
+  #normalised(part: Part): Part {
+    if (part.block.type !== "tool_use") return part;
+    const block = withNormalisedInput(part.block, this.#schemas);
+    return block === part.block ? part : { ...part, block };
+  }
+
+  #turnsOf(entry: AssistantEntry): { readonly said: Turn; readonly answers: Turn } {
+    const id = responseIdOf(entry);
+    const known = id === undefined ? undefined : this.#responses.get(id);
+    if (known !== undefined) return known;
+    const response = { said: newTurn("assistant"), answers: newTurn("user") };
+    this.#turns.push(response.said, response.answers);
+    if (id !== undefined) this.#responses.set(id, response);
+    return response;
+  }
+
+  #addUser(entry: UserEntry, index: number): void {
+    const content = rawContent(entry);
+    this.#addToUser(readParts(this.#draft, content, { message: index }), content);
+  }
+
+  #addToUser(parts: readonly Part[], content: unknown): void {
+    const current = this.#turns.at(-1);
+    if (current === undefined) return;
+    const touched = new Set<Turn>();
+    for (const part of parts) {
+      const isResult = part.block.type === "tool_result";
+      const owner = part.block.type === "tool_result" ? this.#answersTo.get(part.block.tool_use_id) : current;
+      const turn = owner ?? current;
+      if (owner === undefined) this.#early.set(part, current);
+      if (isResult && owner !== undefined) turn.results.push(part);
+      else turn.others.push(part);
+      touched.add(turn);
+    }
+    for (const turn of touched) turn.contents.push({ content, parts });
+  }
+
+  #placeEarlyResults(): void {
+    const late = new Map<Turn, Set<Part>>();
+    for (const [part, stood] of this.#early) {
+      const owner =
+        part.block.type === "tool_result" ? this.#answersTo.get(part.block.tool_use_id) : undefined;
+      if (owner === undefined) continue;
+      owner.results.push(part);
+      late.set(stood, (late.get(stood) ?? new Set()).add(part));
+    }
+    for (const [turn, moved] of late) {
+      const left = turn.others.filter((part) => !moved.has(part));
+      turn.others.length = 0;
+      for (const part of left) turn.others.push(part);
+    }
+  }
+
+  /** A response that was cut off after its thinking said nothing; sent alone it would be refused. */
+  #isThinkingOnly(turn: Turn): boolean {
+    if (turn.role !== "assistant" || !turn.others.every((part) => isThinking(part.block) || isBlank(part))) {
+      return false;
+    }
+    const thought = turn.others.find((part) => isThinking(part.block));
+    if (thought === undefined) return false;
+    const at = thought.origin;
+    const message = "A response of nothing but thinking was left out.";
+    this.#draft.report({ rule: "thinking-only", at, message, action: "dropped" });
+    return true;
+  }
+}
+
+function newTurn(role: Turn["role"]): Turn {
+  return { role, results: [], others: [], contents: [] };
+}
+
+function isBlank({ block }: Part): boolean {
+  return block.type === "text" && block.text.trim() === "";
+}
+
+/** A response left out brings two user turns together; all results belong to the first. */
+function joined(first: Turn, second: Turn): Turn {
+  return {
+    role: first.role,
+    results: [...first.results, ...second.results],
+    others: [...first.others, ...second.others],
+    contents: [...first.contents, ...second.contents],
+  };
+}
+
+function asMessage(turn: Turn): DraftMessage {
+  const parts = [...turn.results, ...turn.others];
+  const origin = { message: parts[0]?.origin.message ?? 0 };
+  const only = turn.contents.length === 1 ? turn.contents[0] : undefined;
+  const sourceBlocks = only === undefined ? undefined : intactBlocks(only.content, only.parts);
+  if (only === undefined || sourceBlocks === undefined) {
+    return { role: turn.role, parts, origin, source: undefined, sourceBlocks: undefined };
+  }
+  const source = { role: turn.role, content: only.content as MessageContent };
+  return { role: turn.role, parts, origin, source, sourceBlocks };
+}
