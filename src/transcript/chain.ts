@@ -3,8 +3,7 @@ import { boundaryAt, type EntryIndex, previousOnMainThread } from "./entry-index
 
 /** The end of the file that has been read does not reach far enough to tell. */
 export interface MoreNeeded {
-  /** What the part above must contain; undefined when only the whole file can tell. */
-  readonly needs: string | undefined;
+  readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
 }
 
 export interface Chain {
@@ -73,7 +72,8 @@ export class ChainWalker {
     while (link.parentUuid !== null) {
       let parent = this.#index.positions.get(link.parentUuid);
       if (parent === undefined || seen.has(parent)) {
-        if (!this.#index.isWholeFile) return { needs: parent === undefined ? link.parentUuid : undefined };
+        if (!this.#index.isWholeFile)
+          return this.#moreFor(parent === undefined ? link.parentUuid : undefined);
         parent = previousOnMainThread(this.#index, link.child, (at) => seen.has(at));
         if (parent === undefined) break;
         bridged.push(link.child);
@@ -126,8 +126,8 @@ export class ChainWalker {
     const { positions, isWholeFile, entries } = this.#index;
     const head = positions.get(field.headUuid);
     if (!isWholeFile) {
-      if (!positions.has(field.tailUuid)) return { needs: field.tailUuid };
-      if (head === undefined) return { needs: field.headUuid };
+      if (head === undefined) return { needs: { uuid: field.headUuid } };
+      if (!positions.has(field.tailUuid)) return { needs: { uuid: field.tailUuid } };
     }
     if (head === undefined || !positions.has(field.tailUuid)) return undefined;
     const chain = this.#follow({ child: boundary, parentUuid: field.tailUuid }, field.headUuid);
@@ -138,6 +138,17 @@ export class ChainWalker {
     const cut = path.findIndex((position) => position < head);
     const below = cut < 0 ? path : path.slice(0, cut);
     return below.length === 0 ? undefined : [...below, head];
+  }
+
+  /** Of kept messages the head stands highest in the file: reading up to it brings all of them at once. */
+  #moreFor(uuid: string | undefined): MoreNeeded {
+    if (uuid === undefined) return { needs: "whole-file" };
+    for (const boundary of this.#segmented) {
+      const field = this.#segmentField(boundary);
+      const isTail = field?.tailUuid === uuid;
+      if (isTail && !this.#index.positions.has(field.headUuid)) return { needs: { uuid: field.headUuid } };
+    }
+    return { needs: { uuid } };
   }
 
   #segmentField(boundary: number): PreservedSegment | undefined {

@@ -16,7 +16,7 @@ const MOST_DAMAGED_LINES_AT_START = 1_000;
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
 export function loadSession(path: string): Promise<Session> {
   return withSessionFile(path, async ({ handle, bytes }) => {
-    const { entries, damage } = await readEntries(handle, bytes, path);
+    const { entries, damage } = withoutDuplicates(await readEntries(handle, { from: 0, to: bytes }, path));
     const conversation = currentConversation(entries);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
     return {
@@ -33,13 +33,19 @@ export interface ReadEntries {
   readonly damage: readonly Damage[];
 }
 
-/** Stops at `bytes`, so that lines which a running agent adds meanwhile do not come in half. */
-export async function readEntries(handle: FileHandle, bytes: number, path: string): Promise<ReadEntries> {
-  const reader = new EntryReader(1);
-  const splitter = new LineSplitter(reader.read);
-  const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes));
-  for (let position = 0; position < bytes; ) {
-    const length = await readFully(handle, buffer.subarray(0, bytes - position), position);
+export interface FileRange {
+  readonly from: number;
+  /** Lines that a running agent adds behind this do not come in half. */
+  readonly to: number;
+}
+
+/** The entries of whole lines: the range must begin where a line begins. */
+export async function readEntries(handle: FileHandle, range: FileRange, path: string): Promise<ReadEntries> {
+  const reader = new EntryReader(range.from === 0 ? 1 : undefined);
+  const splitter = new LineSplitter(reader.read, range.from);
+  const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, range.to - range.from));
+  for (let position = range.from; position < range.to; ) {
+    const length = await readFully(handle, buffer.subarray(0, range.to - position), position);
     if (length === 0) break;
     splitter.push(buffer.subarray(0, length));
     position += length;
@@ -48,7 +54,7 @@ export async function readEntries(handle: FileHandle, bytes: number, path: strin
     }
   }
   splitter.end();
-  return withoutDuplicates(reader);
+  return reader;
 }
 
 /** A line that is written again is an update or a retry: the last one is what the agent has. */

@@ -35,7 +35,7 @@ export function conversationFrom(
   before?: number,
 ): Conversation | MoreNeeded {
   const start = leaf ?? newestLeaf(index, before);
-  if (start === undefined) return index.isWholeFile ? EMPTY : { needs: undefined };
+  if (start === undefined) return index.isWholeFile ? EMPTY : { needs: "boundary" };
   const chain = new ChainWalker(index).walkFrom(start, before);
   if (isMoreNeeded(chain)) return chain;
   const oldestFirst = chain.newestFirst.toReversed();

@@ -1,0 +1,53 @@
+import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../conversation/entry.ts";
+
+/** One answer of the model. A session file spreads it over several entries that share its id. */
+export interface ModelResponse {
+  readonly id: string | undefined;
+  readonly requestId: string | undefined;
+  readonly model: string | undefined;
+  /** Of the last line that has one: the lines repeat it, and only the last has the full output. */
+  readonly usage: Usage | undefined;
+  /** Written by the agent in the model's name; there was no call. */
+  readonly isSynthetic: boolean;
+  readonly entries: readonly AssistantEntry[];
+}
+
+/** The model's answers in the order in which they began. Usage may be summed over these, never over lines. */
+export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
+  const groups: AssistantEntry[][] = [];
+  const groupById = new Map<string, AssistantEntry[]>();
+  for (const entry of entries) {
+    if (entry.type !== "assistant") continue;
+    const id = entry.message.id;
+    const group = id === undefined ? undefined : groupById.get(id);
+    if (group !== undefined) {
+      group.push(entry);
+      continue;
+    }
+    const started = [entry];
+    groups.push(started);
+    if (id !== undefined) groupById.set(id, started);
+  }
+  return groups.map(responseOf);
+}
+
+/** The usage that counts for a message id, looked for from the end. */
+export function lastUsageOfMessage(entries: readonly Entry[], messageId: string): Usage | undefined {
+  const line = entries.findLast(
+    (entry) =>
+      entry.type === "assistant" && entry.message.id === messageId && entry.message.usage !== undefined,
+  );
+  return line?.type === "assistant" ? line.message.usage : undefined;
+}
+
+function responseOf(group: readonly AssistantEntry[]): ModelResponse {
+  const first = group[0];
+  return {
+    id: first?.message.id,
+    requestId: first?.requestId,
+    model: first?.message.model,
+    usage: group.findLast((entry) => entry.message.usage !== undefined)?.message.usage,
+    isSynthetic: group.every(isSynthetic),
+    entries: group,
+  };
+}

@@ -1,0 +1,44 @@
+import type { FileHandle } from "node:fs/promises";
+import { readFully } from "./session-file.ts";
+
+const NEWLINE = Buffer.from("\n");
+
+/** What is looked for is mostly near the end, so the first step is small; each next one is twice as large. */
+const FIRST_CHUNK_BYTES = 64 * 1024;
+const LARGEST_CHUNK_BYTES = 1024 * 1024;
+
+/** Where the last line above `before` that contains these bytes starts; undefined when none does. */
+export async function lastLineWith(
+  handle: FileHandle,
+  bytes: Buffer,
+  before: number,
+): Promise<number | undefined> {
+  const found = await lastIndexOf(handle, bytes, before);
+  return found === undefined ? undefined : lineStartAt(handle, found);
+}
+
+/** Where the line that holds this offset starts. */
+export async function lineStartAt(handle: FileHandle, offset: number): Promise<number> {
+  const newline = await lastIndexOf(handle, NEWLINE, offset);
+  return newline === undefined ? 0 : newline + 1;
+}
+
+async function lastIndexOf(handle: FileHandle, bytes: Buffer, before: number): Promise<number | undefined> {
+  const overlap = bytes.length - 1;
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  let buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
+  for (let end = before; end > 0; ) {
+    const start = Math.max(0, end - chunkBytes);
+    // Reaches a little into the chunk below, for what lies across the seam.
+    const chunk = buffer.subarray(0, Math.min(end + overlap, before) - start);
+    const length = await readFully(handle, chunk, start);
+    const found = chunk.subarray(0, length).lastIndexOf(bytes);
+    if (found >= 0) return start + found;
+    end = start;
+    if (chunkBytes < LARGEST_CHUNK_BYTES) {
+      chunkBytes *= 2;
+      buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
+    }
+  }
+  return undefined;
+}

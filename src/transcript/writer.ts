@@ -1,0 +1,167 @@
+import type { Entry } from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import { type AppendFile, type OpenedAppendFile, openAppendFile } from "./append-file.ts";
+import { type AcquireLock, lockSession } from "./lock.ts";
+import { linesOf } from "./serialize.ts";
+import { isSystemError } from "./session-file.ts";
+import { notWritten } from "./write-error.ts";
+
+export interface TranscriptWriter {
+  readonly path: string;
+  /** Resolves when the entries are on the disk: they survive a crash of the process and of the machine. */
+  append(entries: readonly Entry[]): Promise<void>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export interface TranscriptOptions {
+  /**
+   * Size of the file when it was loaded. Appending is refused once it has another: the agent is writing
+   * to the session, and what we are about to add was made from an older state of it.
+   */
+  readonly expectedBytes?: number;
+  /** Whether to start a new session file where there is none; true unless `expectedBytes` is given. */
+  readonly mayCreate?: boolean;
+  readonly openFile?: (path: string, mayCreate: boolean) => Promise<OpenedAppendFile>;
+  readonly lock?: AcquireLock;
+}
+
+export async function openTranscript(
+  path: string,
+  options: TranscriptOptions = {},
+): Promise<TranscriptWriter> {
+  const openFile = options.openFile ?? openAppendFile;
+  const mayCreate = options.mayCreate ?? options.expectedBytes === undefined;
+  try {
+    const { file, realPath } = await openFile(path, mayCreate);
+    return new GroupCommitWriter(
+      path,
+      file,
+      () => (options.lock ?? lockSession)(realPath),
+      options.expectedBytes,
+    );
+  } catch (error) {
+    if (!mayCreate && isSystemError(error) && error.code === "ENOENT") {
+      throw new LonghaulError("session-not-found", `There is no file ${path}.`, {
+        facts: { path },
+        cause: error,
+      });
+    }
+    throw notWritten(path, error);
+  }
+}
+
+interface PendingAppend {
+  readonly lines: Buffer;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Appends that arrive while one is being written wait for it and then share one write and one sync. */
+class GroupCommitWriter implements TranscriptWriter {
+  readonly path: string;
+  readonly #file: AppendFile;
+  readonly #lock: () => Promise<() => Promise<void>>;
+  #expectedBytes: number | undefined;
+  #pending: PendingAppend[] = [];
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(
+    path: string,
+    file: AppendFile,
+    lock: () => Promise<() => Promise<void>>,
+    expectedBytes: number | undefined,
+  ) {
+    this.path = path;
+    this.#file = file;
+    this.#lock = lock;
+    this.#expectedBytes = expectedBytes;
+  }
+
+  append(entries: readonly Entry[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(notWritten(this.path, new Error("the transcript is closed")));
+    if (entries.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ lines: Buffer.from(linesOf(entries)), resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#running;
+    await this.#file.close();
+  }
+
+  async #drain(): Promise<void> {
+    // One turn later, so that calls made together are written together.
+    await Promise.resolve();
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.#commit(Buffer.concat(batch.map(({ lines }) => lines)));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(lines: Buffer): Promise<void> {
+    const release = await this.#lock().catch((error: unknown) => {
+      throw notWritten(this.path, error);
+    });
+    try {
+      const { bytes, endsWithNewline, isLinked } = await this.#file.state();
+      if (!isLinked) throw this.#changed("was deleted or replaced");
+      if (this.#expectedBytes !== undefined && bytes !== this.#expectedBytes) {
+        throw this.#changed("has changed since it was read");
+      }
+      // A killed writer may have left half a line: ours must not become part of it.
+      const payload = endsWithNewline ? lines : Buffer.concat([Buffer.from("\n"), lines]);
+      await this.#writeOrUndo(payload, bytes);
+      if (this.#expectedBytes !== undefined) this.#expectedBytes = bytes + payload.length;
+    } finally {
+      await release();
+    }
+  }
+
+  async #writeOrUndo(payload: Buffer, sizeBefore: number): Promise<void> {
+    let written = 0;
+    try {
+      while (written < payload.length) {
+        const count = await this.#file.write(payload.subarray(written));
+        if (count === 0) throw new Error("the system wrote nothing");
+        written += count;
+      }
+      await this.#file.datasync();
+    } catch (error) {
+      throw notWritten(this.path, error, await this.#undo(sizeBefore, written));
+    }
+  }
+
+  /** Only what is surely ours: if somebody else wrote meanwhile, cutting would take their lines too. */
+  async #undo(sizeBefore: number, written: number): Promise<"unchanged" | "unfinished line left"> {
+    try {
+      const { bytes } = await this.#file.state();
+      if (bytes === sizeBefore) return "unchanged";
+      if (bytes !== sizeBefore + written) return "unfinished line left";
+      await this.#file.truncate(sizeBefore);
+      await this.#file.datasync();
+      return "unchanged";
+    } catch {
+      return "unfinished line left";
+    }
+  }
+
+  #changed(how: string): LonghaulError {
+    return new LonghaulError("session-changed", `${this.path} ${how}; nothing was written.`, {
+      remedy: "The agent is probably still running in this session. Leave it, and try again.",
+      facts: { path: this.path },
+    });
+  }
+}
