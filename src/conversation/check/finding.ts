@@ -2,6 +2,7 @@
 export type RuleName =
   | "message-shape"
   | "block-shape"
+  | "block-repeated"
   | "role-unknown"
   | "block-in-wrong-role"
   | "thinking-in-wrong-role"

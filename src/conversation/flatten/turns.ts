@@ -5,6 +5,7 @@ import { intactBlocks, readParts } from "../check/read.ts";
 import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../entry.ts";
 import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
 import { attachmentContent } from "./attachment-content.ts";
+import { RepeatFilter } from "./repeats.ts";
 import { type SchemasByName, withNormalisedInput } from "./tool-input.ts";
 
 /** What one speaker says before the other does. Results stand apart, since they come first when sent. */
@@ -16,6 +17,12 @@ interface Turn {
   readonly contents: { readonly content: unknown; readonly parts: readonly Part[] }[];
 }
 
+interface ResponseTurns {
+  readonly said: Turn;
+  readonly answers: Turn;
+  readonly repeats: RepeatFilter;
+}
+
 /**
  * Sorts entries into turns: all entries of a response into one, wherever they stand, and everything up to
  * the next response into the user turn after it. A result goes into the turn after its own call. So
@@ -25,7 +32,7 @@ export class TurnSorter {
   readonly #draft: Draft;
   readonly #schemas: SchemasByName;
   readonly #turns: Turn[] = [newTurn("user")];
-  readonly #responses = new Map<string, { readonly said: Turn; readonly answers: Turn }>();
+  readonly #responses = new Map<string, ResponseTurns>();
   readonly #answersTo = new Map<unknown, Turn>();
   /** Results met before their call; where they stand until the call turns up. */
   readonly #early = new Map<Part, Turn>();
@@ -72,9 +79,9 @@ export class TurnSorter {
   #addAssistant(entry: AssistantEntry, index: number): void {
     const content = rawContent(entry);
     const parts = readParts(this.#draft, content, { message: index }).map((part) => this.#normalised(part));
-    const { said, answers } = this.#turnsOf(entry);
+    const { said, answers, repeats } = this.#turnsOf(entry);
     said.contents.push({ content, parts });
-    for (const part of parts) {
+    for (const part of repeats.withoutRepeats(this.#draft, parts)) {
       said.others.push(part);
       if (part.block.type === "tool_use") this.#answersTo.set(part.block.id, answers);
     }
@@ -86,11 +93,11 @@ export class TurnSorter {
     return block === part.block ? part : { ...part, block };
   }
 
-  #turnsOf(entry: AssistantEntry): { readonly said: Turn; readonly answers: Turn } {
+  #turnsOf(entry: AssistantEntry): ResponseTurns {
     const id = responseIdOf(entry);
     const known = id === undefined ? undefined : this.#responses.get(id);
     if (known !== undefined) return known;
-    const response = { said: newTurn("assistant"), answers: newTurn("user") };
+    const response = { said: newTurn("assistant"), answers: newTurn("user"), repeats: new RepeatFilter() };
     this.#turns.push(response.said, response.answers);
     if (id !== undefined) this.#responses.set(id, response);
     return response;

@@ -1,0 +1,346 @@
+import fc from "fast-check";
+import type { ContentBlock } from "../../src/conversation/block.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { ApiRequest } from "../../src/conversation/message.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse, usage } from "./builders.ts";
+
+/**
+ * Entry lists as agents write them and as accidents leave them. Every text that a person or a tool said
+ * holds a word of its own (`said-7`, `result-9`), so that a test can see whether it is still there.
+ */
+export function arbitraryEntries(
+  options: { readonly damaged?: boolean } = {},
+): fc.Arbitrary<readonly Entry[]> {
+  const { damaged = true } = options;
+  const steps = fc.array(
+    damaged ? fc.oneof({ weight: 4, arbitrary: soundStep() }, damagedStep()) : soundStep(),
+    {
+      maxLength: 14,
+    },
+  );
+  const built = steps.map((list) => {
+    const writer = new ConversationWriter();
+    for (const step of list) step(writer);
+    return writer.builder.entries as readonly Entry[];
+  });
+  return damaged ? fc.tuple(built, fc.array(damage(), { maxLength: 3 })).map(applyDamage) : built;
+}
+
+type Step = (writer: ConversationWriter) => void;
+
+class ConversationWriter {
+  readonly builder = new ConversationBuilder();
+  #count = 0;
+
+  get next(): number {
+    return ++this.#count;
+  }
+
+  id(kind: string): string {
+    return `${kind}-${this.next}`;
+  }
+}
+
+const flavour = (): fc.Arbitrary<string> =>
+  fc.constantFrom("plain words", "two\nlines", "名前を直す", "emoji 🙂", "  padded  ", 'quote " and \\');
+
+function soundStep(): fc.Arbitrary<Step> {
+  return fc.oneof(
+    {
+      weight: 3,
+      arbitrary: flavour().map(
+        (text): Step =>
+          (w) =>
+            void w.builder.user(`${w.id("said")} ${text}`),
+      ),
+    },
+    { weight: 5, arbitrary: responseStep() },
+    { weight: 1, arbitrary: imagePromptStep() },
+    { weight: 1, arbitrary: attachmentStep() },
+    { weight: 1, arbitrary: invisibleStep() },
+    { weight: 1, arbitrary: fc.constant<Step>(compactionStep) },
+  );
+}
+
+function imagePromptStep(): fc.Arbitrary<Step> {
+  return fc.constant<Step>((w) => void w.builder.user([image(), { type: "text", text: w.id("said") }]));
+}
+
+export const image = (data = "iVBORw0KGgo="): ContentBlock => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data },
+});
+
+interface ResponseShape {
+  readonly thinks: boolean;
+  readonly speaks: boolean;
+  readonly calls: readonly ("text" | "blocks" | "error" | "unanswered" | "twice")[];
+  readonly interleaved: boolean;
+  readonly between: "nothing" | "progress" | "attachment";
+}
+
+function responseStep(answered = true): fc.Arbitrary<Step> {
+  const outcomes = answered
+    ? (["text", "blocks", "error"] as const)
+    : (["text", "unanswered", "twice"] as const);
+  return fc
+    .record<ResponseShape>({
+      thinks: fc.boolean(),
+      speaks: fc.boolean(),
+      calls: fc.array(fc.constantFrom(...outcomes), { maxLength: 3 }),
+      interleaved: fc.boolean(),
+      between: fc.constantFrom("nothing", "progress", "attachment"),
+    })
+    .map((shape) => (w) => writeResponse(w, shape));
+}
+
+function writeResponse(w: ConversationWriter, shape: ResponseShape): void {
+  const id = w.id("msg");
+  const fields = { id, usage: usage(10 * w.next, 5) };
+  if (shape.thinks) w.builder.assistant([thinking(w.id("thought"))], fields);
+  if (shape.speaks || shape.calls.length === 0)
+    w.builder.assistant([{ type: "text", text: w.id("answer") }], fields);
+  const pending: (() => void)[] = [];
+  for (const outcome of shape.calls) {
+    const toolUseId = w.id("toolu");
+    w.builder.assistant([toolUse(toolUseId, "Read", { file_path: `/project/${toolUseId}` })], fields);
+    const answer = (): void => writeResult(w, toolUseId, outcome);
+    if (shape.interleaved) answer();
+    else pending.push(answer);
+    if (shape.between === "progress")
+      w.builder.push({ ...w.builder.link(), type: "progress", data: { type: "bash" } });
+    if (shape.between === "attachment")
+      w.builder.attachment({ type: "queued_command", prompt: w.id("said") });
+  }
+  for (const answer of pending) answer();
+}
+
+function writeResult(w: ConversationWriter, id: string, outcome: ResponseShape["calls"][number]): void {
+  if (outcome === "unanswered") return;
+  const text = w.id("result");
+  if (outcome === "blocks") w.builder.user([toolResult(id, [{ type: "text", text }, image()])]);
+  else w.builder.user([toolResult(id, text, outcome === "error")]);
+  if (outcome === "twice") w.builder.user([toolResult(id, w.id("result"))]);
+}
+
+function attachmentStep(): fc.Arbitrary<Step> {
+  return fc.constantFrom<Step>(
+    (w) => void w.builder.attachment({ type: "queued_command", prompt: w.id("said") }),
+    (w) =>
+      void w.builder.attachment({
+        type: "queued_command",
+        prompt: [image(), { type: "text", text: w.id("said") }],
+      }),
+    (w) =>
+      void w.builder.attachment({
+        type: "todo_reminder",
+        content: [{ content: w.id("task"), status: "pending" }],
+      }),
+    (w) => void w.builder.attachment({ type: "command_permissions", allowedTools: [] }),
+    (w) => void w.builder.attachment({ type: "kind_of_tomorrow", payload: { word: w.id("word") } }),
+  );
+}
+
+function invisibleStep(): fc.Arbitrary<Step> {
+  return fc.constantFrom<Step>(
+    (w) => void w.builder.push({ ...w.builder.link(), type: "progress", data: { type: "hook_progress" } }),
+    (w) => void w.builder.push({ type: "file-history-snapshot", messageId: "m" } as unknown as Entry),
+    (w) =>
+      void w.builder.push({
+        ...w.builder.link(),
+        type: "system",
+        subtype: "turn_duration",
+      } as unknown as Entry),
+    (w) => {
+      const entry = w.builder.assistant("API Error: 529", { isApiErrorMessage: true });
+      w.builder.entries[w.builder.entries.length - 1] = {
+        ...entry,
+        message: { ...entry.message, model: "<synthetic>" },
+      };
+    },
+  );
+}
+
+function compactionStep(w: ConversationWriter): void {
+  w.builder.boundary();
+  w.builder.summary(`${w.id("said")} summary of what came before`);
+}
+
+/** What goes wrong in one place: interrupted calls, orphans, ids used again, fields that are not there. */
+function damagedStep(): fc.Arbitrary<Step> {
+  return fc.oneof(
+    { weight: 3, arbitrary: responseStep(false) },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom<Step>(
+        (w) => void w.builder.user([toolResult(w.id("toolu_gone"), w.id("result"))]),
+        (w) => w.builder.tool("toolu_same", "Bash", { command: w.id("command") }, w.id("result")),
+        (w) => w.builder.tool(`bad id ${w.next}`, "Bash", "{}", w.id("result")),
+        (w) => void w.builder.user(""),
+        (w) => void w.builder.user([{ type: "text", text: " \n" }]),
+        (w) => void w.builder.assistant([{ type: "text", text: "" }]),
+        (w) => void w.builder.assistant([thinking(w.id("thought"))]),
+        (w) => void w.builder.assistant([{ type: "text", text: w.id("answer") }, thinking(w.id("thought"))]),
+        (w) =>
+          void w.builder.user([
+            { type: "text", text: w.id("said") },
+            toolResult("toolu_same", w.id("result")),
+          ]),
+        (w) => void w.builder.assistant([opaque({ type: "fallback", from: { model: "a" } })]),
+        (w) => void w.builder.user([thinking(w.id("thought")), { type: "text", text: w.id("said") }]),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: garbageEntry().map(
+        (entry): Step =>
+          (w) =>
+            void w.builder.entries.push(entry),
+      ),
+    },
+  );
+}
+
+function opaque(block: { readonly type: string; readonly [field: string]: unknown }): ContentBlock {
+  return block as unknown as ContentBlock;
+}
+
+function garbageEntry(): fc.Arbitrary<Entry> {
+  const content = fc.constantFrom<unknown>(
+    null,
+    7,
+    {},
+    [null],
+    [3, "loose"],
+    [{ type: "text" }],
+    [{ type: 5 }],
+  );
+  const message = fc.oneof(
+    fc.constantFrom<unknown>(null, "text", 4),
+    fc.record({ role: fc.constant("user"), content }),
+  );
+  const type = fc.constantFrom("user", "assistant", "attachment", "system", "progress");
+  const entry = fc.record({ type, message }, { requiredKeys: ["type"] });
+  return fc.oneof(
+    entry,
+    fc.constantFrom<unknown>(null, 3, "line", {}, []),
+  ) as fc.Arbitrary<unknown> as fc.Arbitrary<Entry>;
+}
+
+type Damage = { readonly kind: "drop" | "repeat" | "swap"; readonly at: number };
+
+function damage(): fc.Arbitrary<Damage> {
+  return fc.record<Damage>({ kind: fc.constantFrom("drop", "repeat", "swap"), at: fc.nat(60) });
+}
+
+function applyDamage([entries, accidents]: [readonly Entry[], readonly Damage[]]): readonly Entry[] {
+  const list = [...entries];
+  for (const { kind, at } of accidents) {
+    if (list.length === 0) break;
+    const index = at % list.length;
+    const entry = list[index] as Entry;
+    if (kind === "drop") list.splice(index, 1);
+    else if (kind === "repeat") list.splice(Math.min(list.length, index + 2), 0, entry);
+    else {
+      list.splice(index, 1);
+      list.splice(Math.min(list.length, index + 1), 0, entry);
+    }
+  }
+  return list;
+}
+
+/** Requests from sound to hopeless: any order of roles and blocks, marks, system messages, server tools. */
+export function arbitraryRequest(): fc.Arbitrary<ApiRequest> {
+  const message = fc.record({
+    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "tool"),
+    content: fc.oneof(
+      { weight: 6, arbitrary: fc.array(arbitraryBlock(), { maxLength: 4 }) },
+      { weight: 2, arbitrary: fc.constantFrom<unknown>("hello", "", "  ", "trailing ") },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>(null, 3, {}, { type: "text", text: "alone" }) },
+    ),
+  });
+  const messages = fc.array(
+    fc.oneof({ weight: 20, arbitrary: message }, fc.constantFrom<unknown>(null, "x")),
+    {
+      maxLength: 10,
+    },
+  );
+  const optional = {
+    model: fc.constantFrom("claude-opus-4-6", "claude-sonnet-4-20250514"),
+    system: fc.constantFrom<unknown>("be kind", " ", [
+      { type: "text", text: "s", cache_control: { type: "ephemeral" } },
+    ]),
+    tools: fc.constant([{ name: "Read", cache_control: { type: "ephemeral", ttl: "1h" } }]),
+    cache_control: fc.constant({ type: "ephemeral", ttl: "1h" }),
+    thinking: fc.constant({ type: "enabled" }),
+  };
+  const request = fc.record({ messages, ...optional }, { requiredKeys: ["messages"] });
+  return request as fc.Arbitrary<unknown> as fc.Arbitrary<ApiRequest>;
+}
+
+function arbitraryBlock(): fc.Arbitrary<unknown> {
+  const id = fc.constantFrom<unknown>("a", "b", "c", "d", "bad id", "", undefined);
+  const serverId = fc.constantFrom("srvtoolu_1", "srvtoolu_2");
+  const mark = fc.constantFrom<unknown>({ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" });
+  const marked = <T extends object>(block: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+    fc
+      .tuple(block, fc.option(mark, { freq: 4 }))
+      .map(([value, control]) => (control === null ? value : { ...value, cache_control: control }));
+  const text = fc.record({ type: fc.constant("text"), text: fc.constantFrom("one", "two", "", " ", "end ") });
+  const nested = fc.array(fc.oneof(text, fc.constant(image()), fc.constant(null)), { maxLength: 2 });
+  return fc.oneof(
+    { weight: 5, arbitrary: marked(text) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        type: fc.constant("tool_use"),
+        id,
+        name: fc.constantFrom("Read", "a b"),
+        input: fc.constantFrom<unknown>({}, "{}", null),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: marked(
+        fc.record({
+          type: fc.constant("tool_result"),
+          tool_use_id: id,
+          content: fc.oneof(fc.constantFrom<unknown>("out", "", null, 4), nested),
+        }),
+      ),
+    },
+    { weight: 2, arbitrary: marked(fc.constant(thinking("hm"))) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<unknown>(image(), image(""), { type: "document", source: null }),
+    },
+    {
+      weight: 1,
+      arbitrary: serverId.map((value) => ({
+        type: "server_tool_use",
+        id: value,
+        name: "web_search",
+        input: {},
+      })),
+    },
+    {
+      weight: 1,
+      arbitrary: serverId.map((value) => ({
+        type: "web_search_tool_result",
+        tool_use_id: value,
+        content: [],
+      })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<unknown>(
+        { type: "compaction", content: "sum" },
+        { type: "novel", field: 1 },
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<unknown>(null, "loose", 5, { type: "text" }, { type: "thinking" }),
+    },
+  );
+}
