@@ -83,6 +83,8 @@ export interface CompactMetadata {
   readonly messagesSummarized?: number;
   readonly preCompactDiscoveredTools?: readonly string[];
   readonly preservedSegment?: PreservedSegment;
+  /** Written by us: what the host sends besides messages, so that the context is known before the next response. */
+  readonly overheadTokens?: number;
 }
 
 /** Kept messages stay where they were on disk; this tells the reader how to re-link them. */

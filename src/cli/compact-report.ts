@@ -1,0 +1,90 @@
+import type { Compaction } from "../compact/compact.ts";
+import { rebuild } from "../compact/compact.ts";
+import type { CompactionPlan } from "../compact/plan.ts";
+import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import type { SkippedFile } from "../restore/files.ts";
+import { presentSections } from "../summary/sections.ts";
+import type { Thresholds } from "../window/thresholds.ts";
+
+/** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface CompactReport {
+  readonly session: { readonly id: string; readonly path: string };
+  readonly before: Size;
+  readonly after: Size;
+  readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "blocking">;
+  /** Whether the result is under the auto-compact threshold of that window. */
+  readonly fits: boolean;
+  readonly boundary: CompactBoundaryEntry;
+  readonly summary: {
+    readonly source: "built-in";
+    readonly tokens: number;
+    readonly text: string;
+    readonly sections: readonly string[];
+  };
+  readonly summarised: Size;
+  readonly kept: Size;
+  readonly restored: readonly RestoredReport[];
+  readonly skipped: readonly SkippedFile[];
+  /** Where it was written: null when nothing was. */
+  readonly out: {
+    readonly mode: "in-place" | "new-session";
+    readonly path: string;
+    readonly sessionId: string;
+  } | null;
+}
+
+interface Size {
+  readonly tokens: number;
+  readonly messages: number;
+}
+
+export interface RestoredReport {
+  readonly kind: "file";
+  readonly path: string;
+  /** Relative to the project. */
+  readonly displayPath: string;
+  readonly tokens: number;
+  readonly truncated: boolean;
+}
+
+export interface CompactReportInput {
+  readonly session: { readonly id: string; readonly path: string };
+  readonly plan: CompactionPlan;
+  readonly compaction: Compaction;
+  readonly thresholds: Thresholds;
+  readonly out: CompactReport["out"];
+}
+
+export function compactReport({
+  session,
+  plan,
+  compaction,
+  thresholds,
+  out,
+}: CompactReportInput): CompactReport {
+  const { size, effective, autoCompact, warning, blocking } = thresholds;
+  const text = compaction.builtInSummary.text;
+  return {
+    session: { id: session.id, path: session.path },
+    before: { tokens: plan.tokensBefore, messages: messagesIn([...plan.summarised, ...plan.kept]) },
+    after: { tokens: compaction.tokensAfter, messages: messagesIn(rebuild(compaction)) },
+    window: { size, effective, autoCompact, warning, blocking },
+    fits: compaction.tokensAfter < autoCompact,
+    boundary: compaction.boundary,
+    summary: { source: "built-in", tokens: plan.countTokens(text), text, sections: presentSections(text) },
+    summarised: { tokens: plan.summarisedTokens, messages: messagesIn(plan.summarised) },
+    kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
+    restored: compaction.restored.restored.map(({ path, displayPath, tokens, isTruncated }) => ({
+      kind: "file",
+      path,
+      displayPath,
+      tokens,
+      truncated: isTruncated,
+    })),
+    skipped: compaction.restored.skipped,
+    out,
+  };
+}
+
+const messagesIn = (entries: readonly Entry[]): number => flatten(entries).length;

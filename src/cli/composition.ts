@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { CompactionPorts } from "../compact/host-fields.ts";
+import { findSession } from "../transcript/find-session.ts";
+import { loadSession } from "../transcript/load.ts";
+import { projectsFolder, type UserPlaces } from "../transcript/locations.ts";
+import type { Session } from "../transcript/session.ts";
+import { findModel } from "../window/models.ts";
+import { resolveSettings } from "../window/settings.ts";
+import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface WindowChoice {
+  /** Size in tokens. */
+  readonly window?: number;
+  /** Take the window of this model. */
+  readonly modelWindow?: string;
+}
+
+/** Everything the commands share, with this machine's clock, files and settings behind it. */
+export interface Composition extends CompactionPorts {
+  readonly terminal: Terminal;
+  readonly places: UserPlaces;
+  load(query: string): Promise<Session>;
+  thresholdsOf(session: Pick<Session, "model">, choice: WindowChoice): Thresholds;
+  /** Whether compaction was switched off altogether. */
+  readonly compactEnabled: boolean;
+}
+
+export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
+  const places: UserPlaces = { home: homedir(), env: environment };
+  const file = await readSettingsFile(
+    join(projectsFolder("longhaul", places), "..", "settings.json"),
+    terminal,
+  );
+  const { settings, warnings } = resolveSettings({ environment, file });
+  for (const warning of warnings) terminal.note(`longhaul: ${warning}`);
+  return {
+    terminal,
+    places,
+    now: () => new Date(),
+    newUuid: () => randomUUID(),
+    compactEnabled: settings.compactEnabled,
+    load: async (query) => {
+      const path = await findSession(query, places);
+      terminal.progress("Reading the session …");
+      return loadSession(path);
+    },
+    thresholdsOf: (session, choice) => {
+      const model = findModel(choice.modelWindow ?? session.model);
+      return computeThresholds({ ...model, windowTokens: choice.window ?? model.windowTokens }, settings);
+    },
+  };
+}
+
+async function readSettingsFile(path: string, terminal: Terminal): Promise<unknown> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    terminal.note(`longhaul: ${path} is ignored: it is not valid JSON.`);
+    return undefined;
+  }
+}

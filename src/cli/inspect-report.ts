@@ -1,0 +1,127 @@
+import { withClearedResults } from "../conversation/cleared.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import {
+  accountTokens,
+  type DuplicateRead,
+  type MeasuredResult,
+  type TokenAccounting,
+} from "../tokens/accounting.ts";
+import { accountingMetrics } from "../tokens/accounting-metrics.ts";
+import { calibrated } from "../tokens/calibration.ts";
+import { meterFor } from "../tokens/context.ts";
+import { ESTIMATORS } from "../tokens/measure.ts";
+import type { Session } from "../transcript/session.ts";
+import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+
+/** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface InspectReport {
+  readonly session: {
+    readonly id: string;
+    readonly path: string;
+    readonly bytes: number;
+    readonly entries: number;
+    readonly model: string | null;
+    readonly cwd: string | null;
+    readonly damage: Session["damage"];
+  };
+  readonly context: {
+    readonly tokens: number;
+    readonly source: "usage" | "estimate";
+    readonly reportedTokens: number;
+    readonly estimatedTokens: number;
+    readonly messages: number;
+  };
+  readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "error" | "blocking">;
+  readonly state: WindowState;
+  readonly accounting: AccountingReport;
+  readonly largest: readonly MeasuredResult[];
+  readonly duplicates: readonly DuplicateRead[];
+  readonly compactions: readonly CompactionReport[];
+}
+
+export interface AccountingReport {
+  readonly total: number;
+  readonly humanText: number;
+  readonly assistantText: number;
+  readonly localCommandOutput: number;
+  readonly toolRequests: Readonly<Record<string, number>>;
+  readonly toolResults: Readonly<Record<string, number>>;
+  readonly attachments: Readonly<Record<string, number>>;
+  readonly other: number;
+  readonly otherByKind: Readonly<Record<string, number>>;
+  /** In the context but in no line of the file: system prompt, tools, what the agent injects. */
+  readonly notInFile: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export interface CompactionReport {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly trigger: string;
+  readonly preTokens: number | null;
+  readonly postTokens: number | null;
+  readonly isCurrent: boolean;
+}
+
+const LARGEST_SHOWN = 10;
+
+export function inspectSession(session: Session, thresholds: Thresholds): InspectReport {
+  const asSent = withClearedResults(session.conversation, session.clearedToolUseIds);
+  const meter = meterFor(asSent);
+  const context = meter.size();
+  const accounting = accountTokens(asSent, (text) => calibrated(meter.calibration, ESTIMATORS.o200k(text)));
+  return {
+    session: {
+      id: session.id,
+      path: session.path,
+      bytes: session.bytes,
+      entries: session.entries.length,
+      model: session.model ?? null,
+      cwd: session.cwd ?? null,
+      damage: session.damage,
+    },
+    context: {
+      tokens: context.tokens,
+      source: context.source,
+      reportedTokens: context.reportedTokens,
+      estimatedTokens: context.estimatedTokens,
+      messages: flatten(asSent).length,
+    },
+    window: {
+      size: thresholds.size,
+      effective: thresholds.effective,
+      autoCompact: thresholds.autoCompact,
+      warning: thresholds.warning,
+      error: thresholds.error,
+      blocking: thresholds.blocking,
+    },
+    state: windowState(context.tokens, thresholds),
+    accounting: accountingReport(accounting, context.tokens),
+    largest: accounting.results.slice(0, LARGEST_SHOWN),
+    duplicates: accounting.duplicateReads,
+    compactions: session.boundaries.map(({ boundary, isCurrent }) => ({
+      uuid: boundary.uuid,
+      timestamp: boundary.timestamp,
+      trigger: boundary.compactMetadata?.trigger ?? "auto",
+      preTokens: boundary.compactMetadata?.preTokens ?? null,
+      postTokens: boundary.compactMetadata?.postTokens ?? null,
+      isCurrent,
+    })),
+  };
+}
+
+function accountingReport(accounting: TokenAccounting, contextTokens: number): AccountingReport {
+  return {
+    total: accounting.total,
+    humanText: accounting.humanText,
+    assistantText: accounting.assistantText,
+    localCommandOutput: accounting.localCommandOutput,
+    toolRequests: Object.fromEntries(accounting.toolRequests),
+    toolResults: Object.fromEntries(accounting.toolResults),
+    attachments: Object.fromEntries(accounting.attachments),
+    other: accounting.other,
+    otherByKind: Object.fromEntries(accounting.otherByKind),
+    notInFile: Math.max(0, contextTokens - accounting.total),
+    metrics: accountingMetrics(accounting),
+  };
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { CommanderError } from "commander";
+import { LonghaulError } from "../errors.ts";
+import { compose } from "./composition.ts";
+import { createProgram } from "./program.ts";
+import { nodeTerminal, type Terminal } from "./terminal.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_WRONG_USE = 2;
+
+const terminal = nodeTerminal(process);
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+// A reader that went away (`longhaul … | head`) is no error of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? 0 : EXIT_FAILED),
+);
+
+process.exitCode = await run(process.argv);
+
+async function run(argv: readonly string[]): Promise<number> {
+  const program = createProgram(version, () => compose(terminal, process.env));
+  for (const command of [program, ...program.commands]) command.exitOverride();
+  try {
+    await program.parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_WRONG_USE;
+    report(error, argv.includes("--json"), terminal);
+    return EXIT_FAILED;
+  }
+}
+
+/** What happened, what it means, what to do. A stack only for what we did not foresee. */
+function report(error: unknown, asJson: boolean, { note, print, colours }: Terminal): void {
+  if (!(error instanceof LonghaulError)) {
+    note(`${colours.red("longhaul failed unexpectedly.")} Please report this:`);
+    note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return;
+  }
+  if (asJson)
+    print(
+      JSON.stringify({ error: { code: error.code, message: error.message, remedy: error.remedy ?? null } }),
+    );
+  note(`${colours.red("longhaul:")} ${error.message}`);
+  if (error.remedy !== undefined) note(error.remedy);
+}

@@ -1,0 +1,113 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type CompactCommandOptions, compact } from "./commands/compact.ts";
+import { demo } from "./commands/demo.ts";
+import { type InspectOptions, inspect } from "./commands/inspect.ts";
+import { type SessionsOptions, sessions } from "./commands/sessions.ts";
+import type { Composition } from "./composition.ts";
+
+const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
+
+/** The command line. `compose` is called only when a command runs, so that --help is instant. */
+export function createProgram(version: string, compose: () => Promise<Composition>): Command {
+  const program = new Command("longhaul")
+    .description("Keeps an LLM agent's conversation going when it outgrows the model's window.")
+    .version(version, "-v, --version")
+    .showHelpAfterError("(longhaul --help shows how it is used)")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 failed, 2 wrong use. Colours switch off with NO_COLOR or without a terminal.",
+    );
+  addInspect(program, compose);
+  addCompact(program, compose);
+  addSessions(program, compose);
+  program
+    .command("demo")
+    .description("show compaction at work on a generated session")
+    .action(async () => demo(await compose()));
+  return program;
+}
+
+function addInspect(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("inspect")
+    .description("show how large a session's context is, and where its tokens went")
+    .argument("<session>", SESSION_ARGUMENT)
+    .addOption(windowOption())
+    .addOption(modelWindowOption())
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      examples("inspect latest", "inspect 70d782f7 --json", "inspect ./session.jsonl --window 32000"),
+    )
+    .action(async (session: string, options: InspectOptions) => inspect(session, options, await compose()));
+}
+
+function addCompact(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("compact")
+    .description("summarise the older part of a session so that it fits its window again")
+    .argument("<session>", SESSION_ARGUMENT)
+    .addOption(new Option("--in-place", "append the compaction to the session itself").conflicts(["out"]))
+    .option("--out <file>", "write the compacted conversation as a new session")
+    .addOption(new Option("--dry-run", "only show what would happen").conflicts(["out", "inPlace"]))
+    .option(
+      "--keep-recent <tokens>",
+      "keep about this many tokens of the newest messages verbatim (default: 10000)",
+      parseTokens,
+    )
+    .option("--instructions <text>", "what the summary should look after above all")
+    .option("--no-restore", "do not put the recently read files back")
+    .addOption(windowOption())
+    .addOption(modelWindowOption())
+    .option("--summary", "show the whole summary")
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a session file.${examples(
+        "compact latest --dry-run --summary",
+        "compact 70d782f7 --in-place",
+        "compact old.jsonl --out new.jsonl --keep-recent 20000",
+        'compact latest --in-place --instructions "keep the database decisions"',
+      )}`,
+    )
+    .action(async (session: string, options: CompactCommandOptions) =>
+      compact(session, options, await compose()),
+    );
+}
+
+function addSessions(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("sessions")
+    .description("list the sessions of Claude Code and longhaul on this machine, newest first")
+    .option("--limit <count>", "how many to list (default: 20)", parseTokens)
+    .option("--all", "list every one")
+    .option("--json", "print the list as JSON")
+    .addHelpText("after", examples("sessions", "sessions --all --json"))
+    .action(async (options: SessionsOptions) => sessions(options, await compose()));
+}
+
+const windowOption = (): Option =>
+  new Option("--window <tokens>", "size of the model's window (default: that of the session's model)")
+    .argParser(parseWindow)
+    .conflicts(["modelWindow"]);
+
+const modelWindowOption = (): Option => new Option("--model-window <model>", "take the window of this model");
+
+function parseTokens(text: string): number {
+  const number = Number(text.replaceAll(/[_,]/g, ""));
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new InvalidArgumentError("It must be a whole number.");
+  return number;
+}
+
+const SMALLEST_WINDOW_TOKENS = 1_000;
+
+function parseWindow(text: string): number {
+  const tokens = parseTokens(text);
+  if (tokens < SMALLEST_WINDOW_TOKENS)
+    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
+  return tokens;
+}
+
+const examples = (...lines: readonly string[]): string =>
+  `\n\nExamples:\n${lines.map((line) => `  longhaul ${line}`).join("\n")}`;

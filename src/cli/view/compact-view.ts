@@ -1,0 +1,95 @@
+import type { CompactReport } from "../compact-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { gauge } from "./bar.ts";
+import { formatCount, formatPercent, plural } from "./numbers.ts";
+import { fitText, oneLine, padStart } from "./text-width.ts";
+
+export interface CompactViewOptions {
+  readonly showSummary: boolean;
+}
+
+export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
+  const sections = [
+    header(report, terminal),
+    beforeAndAfter(report, terminal),
+    whatBecameOfIt(report, terminal),
+    options.showSummary ? summaryText(report, terminal) : summaryOutline(report, terminal),
+    outcome(report, terminal),
+  ];
+  return sections.join("\n\n");
+}
+
+function header({ session }: CompactReport, { colours, width }: Terminal): string {
+  return `${colours.bold("Compact")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`;
+}
+
+function beforeAndAfter(
+  { before, after, window, fits }: CompactReport,
+  { colours, width }: Terminal,
+): string {
+  const line = (label: string, tokens: number, colour: (text: string) => string): string => {
+    const share = tokens / window.size;
+    const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
+    return `  ${label} ${numbers}  ${colour(gauge(share, width - 30))}`;
+  };
+  const saved = formatPercent(1 - after.tokens / before.tokens);
+  const verdict = fits
+    ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
+    : colours.red(
+        `Still over the threshold of ${formatCount(window.autoCompact)}: keep fewer recent tokens (--keep-recent)`,
+      );
+  return [
+    line("before", before.tokens, before.tokens >= window.autoCompact ? colours.red : colours.yellow),
+    line("after ", after.tokens, fits ? colours.green : colours.red),
+    `  ${verdict}`,
+  ].join("\n");
+}
+
+function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
+  const { summarised, summary, kept, restored, skipped } = report;
+  const lines = [
+    `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)} ${colours.dim(`(${summary.source} summariser, no model called)`)}`,
+    `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim`,
+    `${colours.bold("Put back")}    ${plural(restored.length, "file")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
+    ...restored.map(
+      ({ displayPath, tokens, truncated }) =>
+        `  ${padStart(formatCount(tokens), 7)}  ${fitText(displayPath, width - 24, "front")}${truncated ? colours.dim(" (its head)") : ""}`,
+    ),
+  ];
+  if (skipped.length > 0) lines.push(colours.dim(`  not put back: ${skippedReasons(report)}`));
+  return lines.join("\n");
+}
+
+function skippedReasons({ skipped }: CompactReport): string {
+  const byReason = new Map<string, number>();
+  for (const { reason } of skipped) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  return [...byReason]
+    .map(([reason, count]) => `${plural(count, "file")} ${reason.replaceAll("-", " ")}`)
+    .join(", ");
+}
+
+function summaryOutline({ summary }: CompactReport, { colours }: Terminal): string {
+  const sections = summary.sections.map((name, index) => `  ${index + 1}. ${name}`);
+  return [`${colours.bold("Summary")}     ${colours.dim("(--summary shows it)")}`, ...sections].join("\n");
+}
+
+function summaryText({ summary }: CompactReport, { colours, width }: Terminal): string {
+  const rule = colours.dim("─".repeat(width));
+  return [rule, printable(summary.text), rule].join("\n");
+}
+
+/** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
+const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");
+
+function outcome({ out, fits }: CompactReport, { colours }: Terminal): string {
+  if (out === null) {
+    return (
+      colours.yellow("Nothing was written.") +
+      " Add --in-place to append this to the session, or --out FILE for a new one."
+    );
+  }
+  const where = oneLine(out.path);
+  const done =
+    out.mode === "in-place" ? `Appended to ${where}` : `Written to ${where} as session ${out.sessionId}`;
+  return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}. Nothing was removed from the original.`;
+}

@@ -1,0 +1,186 @@
+import type { InspectReport } from "../inspect-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { bar } from "./bar.ts";
+import { formatBytes, formatCount, formatPercent, plural } from "./numbers.ts";
+import { type Column, table } from "./table.ts";
+import { fitText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
+import { windowGauge } from "./window-gauge.ts";
+
+const LABEL_WIDTH = 26;
+const ROWS_SHOWN = 8;
+const SMALLEST_SHARE_SHOWN = 0.005;
+
+/** The report as people see it; a section that has nothing to say is left out. */
+export function inspectView(report: InspectReport, terminal: Terminal): string {
+  const sections = [
+    header(report, terminal),
+    contextSection(report, terminal),
+    accountingSection(report, terminal),
+    largestSection(report, terminal),
+    duplicatesSection(report, terminal),
+    compactionsSection(report, terminal),
+    damageSection(report, terminal),
+  ];
+  return sections.filter((section) => section !== "").join("\n\n");
+}
+
+function header({ session }: InspectReport, { colours, width }: Terminal): string {
+  const facts = [
+    session.model ?? "unknown model",
+    formatBytes(session.bytes),
+    plural(session.entries, "entry").replace("entrys", "entries"),
+  ];
+  return [
+    `${colours.bold("Session")} ${oneLine(session.id)}  ${colours.dim(oneLine(facts.join(" · ")))}`,
+    colours.dim(fitText(session.path, width, "front")),
+  ].join("\n");
+}
+
+/** How large the context is, beside its window. */
+export function contextSection(
+  { context, window, state }: Pick<InspectReport, "context" | "window" | "state">,
+  terminal: Terminal,
+): string {
+  const { colours } = terminal;
+  const origin =
+    context.source === "usage"
+      ? `${formatCount(context.reportedTokens)} as the provider last counted, ${formatCount(context.estimatedTokens)} estimated since`
+      : "estimated: no response so far reports its usage";
+  return [
+    `${colours.bold("Context")}  ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}  ${colours.dim(`(${origin})`)}`,
+    windowGauge({ tokens: context.tokens, window, state }, terminal),
+  ].join("\n");
+}
+
+interface BarRow {
+  readonly label: string;
+  readonly tokens: number;
+  readonly isDetail?: boolean;
+}
+
+function accountingSection({ accounting }: InspectReport, terminal: Terminal): string {
+  const sumOf = (record: Readonly<Record<string, number>>): number =>
+    Object.values(record).reduce((sum, tokens) => sum + tokens, 0);
+  const whole = accounting.total + accounting.notInFile;
+  const rows: BarRow[] = [
+    { label: "Tool results", tokens: sumOf(accounting.toolResults) },
+    ...details(accounting.toolResults, whole),
+    { label: "Tool requests", tokens: sumOf(accounting.toolRequests) },
+    ...details(accounting.toolRequests, whole),
+    { label: "Assistant text", tokens: accounting.assistantText },
+    { label: "Human text", tokens: accounting.humanText },
+    { label: "Local command output", tokens: accounting.localCommandOutput },
+    { label: "Other", tokens: accounting.other },
+    ...details(accounting.otherByKind, whole),
+    { label: "Not in the file", tokens: accounting.notInFile },
+  ];
+  const shown = rows.filter(({ tokens }) => tokens > 0);
+  const note = terminal.colours.dim(
+    "Not in the file: system prompt, tools, and what the agent adds by itself.",
+  );
+  const lines = shown.map((row) => barLine(row, whole, terminal));
+  const hasNote = accounting.notInFile > 0;
+  return [terminal.colours.bold("Where the tokens are"), ...lines, ...(hasNote ? [`  ${note}`] : [])].join(
+    "\n",
+  );
+}
+
+/** What makes up a category, by name; what is too small to see goes into one row. */
+function details(record: Readonly<Record<string, number>>, whole: number): BarRow[] {
+  const rows = Object.entries(record).map(([label, tokens]): BarRow => ({ label, tokens, isDetail: true }));
+  const shown = rows.filter(({ tokens }) => tokens >= whole * SMALLEST_SHARE_SHOWN).slice(0, ROWS_SHOWN);
+  const rest = rows.slice(shown.length);
+  if (rest.length === 0 || shown.length === 0) return shown;
+  const tokens = rest.reduce((sum, row) => sum + row.tokens, 0);
+  return [...shown, { label: `${rest.length} more`, tokens, isDetail: true }];
+}
+
+function barLine({ label, tokens, isDetail }: BarRow, whole: number, { colours, width }: Terminal): string {
+  const share = whole === 0 ? 0 : tokens / whole;
+  const name = padEnd(fitText(isDetail ? `  ${label}` : label, LABEL_WIDTH), LABEL_WIDTH);
+  const labelled = isDetail
+    ? colours.dim(`  ${oneLine(label)}`.padEnd(LABEL_WIDTH).slice(0, LABEL_WIDTH))
+    : name;
+  const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
+  const graph = bar(share, width - LABEL_WIDTH - 20);
+  return `  ${labelled} ${numbers}  ${isDetail ? colours.dim(graph) : colours.cyan(graph)}`;
+}
+
+function largestSection({ largest }: InspectReport, terminal: Terminal): string {
+  const rows = largest
+    .filter(({ tokens }) => tokens > 0)
+    .slice(0, ROWS_SHOWN)
+    .map(({ tokens, tool, subject, isCleared }) => [
+      formatCount(tokens),
+      fitText(tool, 24),
+      fitText(
+        `${isCleared ? "(cleared) " : ""}${subject ?? ""}`,
+        terminal.width - 40,
+        isPath(subject) ? "front" : "end",
+      ),
+    ]);
+  return titled(
+    "Largest results",
+    [{ title: "tokens", align: "right" }, { title: "tool" }, { title: "of" }],
+    rows,
+    terminal,
+  );
+}
+
+function duplicatesSection({ duplicates }: InspectReport, terminal: Terminal): string {
+  const wasted = duplicates.reduce((sum, read) => sum + read.wastedTokens, 0);
+  const rows = duplicates
+    .slice(0, ROWS_SHOWN)
+    .map(({ path, reads, wastedTokens }) => [
+      formatCount(wastedTokens),
+      `${reads} times`,
+      fitText(path, terminal.width - 30, "front"),
+    ]);
+  const title = `Files read more than once  ${terminal.colours.dim(`(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens spent again)`)}`;
+  return titled(
+    title,
+    [{ title: "again", align: "right" }, { title: "read" }, { title: "file" }],
+    rows,
+    terminal,
+  );
+}
+
+function compactionsSection({ compactions }: InspectReport, terminal: Terminal): string {
+  const rows = compactions.map(({ timestamp, trigger, preTokens, postTokens, isCurrent }) => [
+    oneLine(String(timestamp)).slice(0, 16).replace("T", " "),
+    oneLine(String(trigger)),
+    preTokens === null ? "?" : formatCount(preTokens),
+    postTokens === null ? "" : formatCount(postTokens),
+    isCurrent ? "the conversation starts here" : "",
+  ]);
+  const columns: Column[] = [
+    { title: "when" },
+    { title: "trigger" },
+    { title: "before", align: "right" },
+    { title: "after", align: "right" },
+    { title: "" },
+  ];
+  return titled("Compactions so far", columns, rows, terminal);
+}
+
+function damageSection({ session }: InspectReport, { colours }: Terminal): string {
+  if (session.damage.length === 0) return "";
+  const byKind = new Map<string, number>();
+  for (const { kind } of session.damage) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
+  const lines = [...byKind].map(([kind, count]) => `  ${formatCount(count)} × ${kind.replaceAll("-", " ")}`);
+  return [colours.yellow("Damage in the file (worked around, nothing was changed)"), ...lines].join("\n");
+}
+
+function titled(
+  title: string,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  terminal: Terminal,
+): string {
+  if (rows.length === 0) return "";
+  const body = table(columns, rows, terminal.colours.dim, textWidth);
+  return [terminal.colours.bold(title), ...body.split("\n").map((line) => `  ${line}`)].join("\n");
+}
+
+const isPath = (subject: string | undefined): boolean =>
+  subject !== undefined && /^(\/|[A-Za-z]:\\|\.)\S*$/.test(subject);

@@ -1,0 +1,33 @@
+const withCommas = new Intl.NumberFormat("en-US");
+
+export const formatCount = (count: number): string => withCommas.format(Math.round(count));
+
+/** 812 · 18.4K · 1.2M: for places where a column must stay narrow. */
+export function formatShort(count: number): string {
+  if (count < 1_000) return String(Math.round(count));
+  const [value, unit] = count < 999_500 ? [count / 1_000, "K"] : [count / 1_000_000, "M"];
+  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const [value, unit] = bytes < 1_048_576 ? [bytes / 1_024, "KB"] : [bytes / 1_048_576, "MB"];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+}
+
+export const formatPercent = (share: number): string => `${Math.round(share * 100)}%`;
+
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export function formatAge(milliseconds: number): string {
+  if (milliseconds < MINUTE_MS) return "just now";
+  if (milliseconds < HOUR_MS) return `${Math.floor(milliseconds / MINUTE_MS)} min ago`;
+  if (milliseconds < 2 * DAY_MS) return `${Math.floor(milliseconds / HOUR_MS)} h ago`;
+  return `${Math.floor(milliseconds / DAY_MS)} days ago`;
+}

@@ -1,0 +1,44 @@
+import type { SessionListing } from "../../transcript/list-sessions.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatAge, formatBytes, formatShort } from "./numbers.ts";
+import { table } from "./table.ts";
+import { fitText, textWidth } from "./text-width.ts";
+
+export interface SessionsViewOptions {
+  readonly now: Date;
+  readonly limit: number | undefined;
+}
+
+/** Enough of an id to tell sessions apart, and to give to the other commands. */
+const ID_SHOWN = 8;
+
+export function sessionsView(
+  listings: readonly SessionListing[],
+  options: SessionsViewOptions,
+  terminal: Terminal,
+): string {
+  const { colours, width } = terminal;
+  if (listings.length === 0) {
+    return "No sessions were found: neither Claude Code nor longhaul has written any on this machine.\nA session file from elsewhere can be given by its path: longhaul inspect FILE";
+  }
+  const rows = listings.map((listing) => [
+    colours.cyan(listing.id.slice(0, ID_SHOWN)),
+    formatAge(options.now.getTime() - listing.modifiedAt.getTime()),
+    formatBytes(listing.bytes),
+    listing.contextTokens === undefined ? "?" : formatShort(listing.contextTokens),
+    fitText(listing.cwd ?? "?", 28, "front"),
+    fitText(listing.title ?? "", Math.max(10, width - 78)),
+  ]);
+  const columns = [
+    { title: "id" },
+    { title: "changed" },
+    { title: "file", align: "right" },
+    { title: "context", align: "right" },
+    { title: "project" },
+    { title: "title" },
+  ] as const;
+  const isCut = options.limit !== undefined && listings.length === options.limit;
+  const more = isCut ? `The newest ${options.limit}; --all lists every one.\n` : "";
+  const hint = colours.dim(`${more}Give an id's beginning, or "latest", to inspect or compact.`);
+  return `${table(columns, rows, colours.dim, textWidth)}\n\n${hint}`;
+}

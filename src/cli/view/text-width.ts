@@ -1,0 +1,41 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** Characters that take two columns in a terminal: East Asian scripts, full-width forms, emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const character of stripVTControlCharacters(text)) width += WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/**
+ * What a session file says goes to a terminal: control characters in it must not move the cursor or
+ * change colours, and one line must stay one line.
+ */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+}
+
+/** Cuts to a width, with an ellipsis; from the front for paths, whose end tells most. */
+export function fitText(text: string, width: number, from: "end" | "front" = "end"): string {
+  const line = oneLine(text);
+  if (textWidth(line) <= width) return line;
+  const characters = [...line];
+  let fitted = "";
+  while (characters.length > 0) {
+    const next = from === "end" ? characters.shift() : characters.pop();
+    const candidate = from === "end" ? `${fitted}${next}` : `${next}${fitted}`;
+    if (textWidth(candidate) >= width) break;
+    fitted = candidate;
+  }
+  return from === "end" ? `${fitted}…` : `…${fitted}`;
+}
+
+export const padEnd = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - textWidth(text)));
+export const padStart = (text: string, width: number): string =>
+  " ".repeat(Math.max(0, width - textWidth(text))) + text;

@@ -1,0 +1,94 @@
+import { withClearedResults } from "../conversation/cleared.ts";
+import { moveCutBack } from "../conversation/cut.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import { calibrated } from "../tokens/calibration.ts";
+import { meterFor } from "../tokens/context.ts";
+import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+
+/** Recent messages kept verbatim: enough for the work at hand, small beside any window. */
+export const KEEP_RECENT_TOKENS = 10_000;
+
+/** What a compaction looks at: the conversation from its last boundary on, as loaded or as held in memory. */
+export interface Snapshot {
+  readonly entries: readonly Entry[];
+  /** Results the agent no longer sends although the file still holds them. */
+  readonly clearedToolUseIds?: ReadonlySet<string>;
+}
+
+export interface PlanOptions {
+  readonly trigger?: "manual" | "auto";
+  readonly keepRecentTokens?: number;
+  readonly countText?: CountText;
+}
+
+/** A decision as data: what would be summarised and what kept, with the tokens of each. */
+export interface CompactionPlan {
+  readonly trigger: "manual" | "auto";
+  readonly tokensBefore: number;
+  readonly source: "usage" | "estimate";
+  /** What the host sends besides messages (system prompt, tools): in the count, but not in the entries. */
+  readonly overheadTokens: number;
+  readonly summarised: readonly Entry[];
+  readonly summarisedTokens: number;
+  readonly kept: readonly Entry[];
+  readonly keptTokens: number;
+  /** Tokens as the provider would count them, by what its reports have taught us. */
+  readonly countTokens: CountText;
+}
+
+export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
+  const countText = options.countText ?? ESTIMATORS.o200k;
+  const asSent = withClearedResults(snapshot.entries, snapshot.clearedToolUseIds ?? new Set());
+  const meter = meterFor(asSent, countText);
+  const context = meter.size();
+  const { ratio } = meter.calibration;
+  const measured = asSent.map((entry) => measureEntry(entry, countText) * ratio);
+
+  const cut = chooseCut(snapshot.entries, measured, options.keepRecentTokens ?? KEEP_RECENT_TOKENS);
+  const summarised = snapshot.entries.slice(0, cut);
+  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(snapshot.entries.length);
+  const summarisedTokens = Math.round(sum(measured.slice(0, cut)));
+  const keptTokens = Math.round(sum(measured.slice(cut)));
+  return {
+    trigger: options.trigger ?? "manual",
+    tokensBefore: context.tokens,
+    source: context.source,
+    overheadTokens: Math.max(0, context.tokens - summarisedTokens - keptTokens),
+    summarised,
+    summarisedTokens,
+    kept: snapshot.entries.slice(cut).filter((entry) => !isCompactBoundary(entry)),
+    keptTokens,
+    countTokens: (text) => calibrated(meter.calibration, countText(text)),
+  };
+}
+
+/** Walks back from the end while what lies behind still fits, then to where nothing is torn apart. */
+function chooseCut(entries: readonly Entry[], tokens: readonly number[], keepTokens: number): number {
+  let cut = entries.length;
+  let kept = 0;
+  while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= keepTokens) kept += tokens[--cut] ?? 0;
+  return keepTokens <= 0 ? entries.length : Math.max(moveCutBack(entries, cut), firstAfterSummary(entries));
+}
+
+/** An earlier boundary and its summary are never kept as they are: summaries chain. */
+function firstAfterSummary(entries: readonly Entry[]): number {
+  const last = entries.findLastIndex(
+    (entry) => isCompactBoundary(entry) || (entry.type === "user" && entry.isCompactSummary === true),
+  );
+  return last + 1;
+}
+
+/** Nothing is gained by a summary of a summary alone. */
+const isWorthSummarising = (entry: Entry): boolean =>
+  entry.type === "assistant" || (entry.type === "user" && entry.isCompactSummary !== true);
+
+function notEnoughMessages(entries: number): LonghaulError {
+  return new LonghaulError("not-enough-messages", "There are not enough messages to compact.", {
+    remedy:
+      "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.",
+    facts: { entries },
+  });
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

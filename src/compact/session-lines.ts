@@ -1,0 +1,134 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import { isThinking } from "../conversation/block.ts";
+import type { AssistantEntry, AttachmentEntry, Entry, EntryLink, UserEntry } from "../conversation/entry.ts";
+import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import type { Compaction } from "./compact.ts";
+import type { HostConventions } from "./host-conventions.ts";
+import type { CompactionPorts } from "./host-fields.ts";
+
+/**
+ * How a compaction is written to a session file, so that both we and the agent that wrote the session
+ * read it back as {@link rebuild} gives it.
+ */
+export interface LineOptions {
+  /** The model ties thinking to the history before it, which is about to change. */
+  readonly bindsThinking: boolean;
+}
+
+type Linked = Extract<Entry, EntryLink>;
+
+/** Lines to append to the session itself. Nothing that stands in it is touched. */
+export function linesInPlace(
+  compaction: Compaction,
+  conventions: HostConventions,
+  options: LineOptions,
+  ports: CompactionPorts,
+): readonly Entry[] {
+  const kept = compaction.kept.filter(isLinked);
+  const head = kept[0];
+  const tail = kept.at(-1);
+  if (!conventions.preservedSegments || head === undefined || tail === undefined) {
+    return chained(compaction, rewritten(kept, options, ports), conventions, {});
+  }
+  const preservedSegment = { headUuid: head.uuid, anchorUuid: compaction.summary.uuid, tailUuid: tail.uuid };
+  const boundary = {
+    ...compaction.boundary,
+    compactMetadata: { ...compaction.boundary.compactMetadata, preservedSegment },
+  };
+  const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
+  // A reader starts at the newest line: it must hang on the tail, or the kept messages are passed by.
+  const after = attachments.length > 0 ? attachments : [marker(compaction, tail.uuid, ports)];
+  return [boundary, compaction.summary, ...after];
+}
+
+/** Lines of a new session that begins with the compaction, as a fork of a compacted session does. */
+export function linesOfNewSession(
+  compaction: Compaction,
+  sessionId: string,
+  conventions: HostConventions,
+  options: LineOptions,
+  ports: CompactionPorts,
+): readonly Entry[] {
+  return chained(compaction, rewritten(compaction.kept.filter(isLinked), options, ports), conventions, {
+    sessionId,
+  });
+}
+
+function chained(
+  compaction: Compaction,
+  kept: readonly Linked[],
+  conventions: HostConventions,
+  fields: Readonly<Record<string, unknown>>,
+): readonly Entry[] {
+  const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
+  let parentUuid: string | null = null;
+  return [compaction.boundary, compaction.summary, ...kept, ...attachments].map((entry) => {
+    const line = { ...entry, ...fields, parentUuid } as Entry;
+    parentUuid = entry.uuid;
+    return line;
+  });
+}
+
+/**
+ * Kept messages as new lines. They get new ids, or a reader that gathers a response by its id would
+ * find the old lines too; and no usage, since the figures of the long conversation no longer hold.
+ */
+function rewritten(kept: readonly Linked[], options: LineOptions, ports: CompactionPorts): readonly Linked[] {
+  const messageIds = new Map<string, string>();
+  const uuids = new Map<string, string>();
+  const lines: Linked[] = [];
+  for (const entry of kept) {
+    if (entry.type === "progress" || entry.type === "system") continue;
+    const uuid = ports.newUuid();
+    uuids.set(entry.uuid, uuid);
+    if (entry.type === "assistant") {
+      const copy = copyOfResponse(entry, uuid, messageIds, options, ports);
+      if (copy) lines.push(copy);
+    } else if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
+      const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
+      lines.push({ ...entry, uuid, sourceToolAssistantUUID: source });
+    } else lines.push({ ...entry, uuid });
+  }
+  return lines;
+}
+
+function copyOfResponse(
+  entry: AssistantEntry,
+  uuid: string,
+  messageIds: Map<string, string>,
+  options: LineOptions,
+  ports: CompactionPorts,
+): AssistantEntry | undefined {
+  const content = options.bindsThinking ? withoutThinking(entry.message.content) : entry.message.content;
+  if (content.length === 0) return undefined;
+  const message = { ...entry.message, content, usage: { input_tokens: 0, output_tokens: 0 } };
+  if (entry.message.id === undefined) return { ...entry, uuid, message };
+  const id = messageIds.get(entry.message.id) ?? `msg_${ports.newUuid().replaceAll("-", "")}`;
+  messageIds.set(entry.message.id, id);
+  return { ...entry, uuid, message: { ...message, id } };
+}
+
+function withoutThinking(content: string | readonly ContentBlock[]): string | readonly ContentBlock[] {
+  return typeof content === "string" ? content : content.filter((block) => !isThinking(block));
+}
+
+function asHostReads(entry: AttachmentEntry, conventions: HostConventions): AttachmentEntry | UserEntry {
+  if (conventions.attachments) return entry;
+  const { attachment, ...link } = entry;
+  const content = attachmentContent(attachment);
+  return { ...link, type: "user", isMeta: true, message: { role: "user", content } };
+}
+
+/** A line for people, never sent to the model. */
+function marker(compaction: Compaction, parentUuid: string, ports: CompactionPorts): Entry {
+  const { compactMetadata: _, logicalParentUuid: __, ...link } = compaction.boundary;
+  return {
+    ...link,
+    uuid: ports.newUuid(),
+    parentUuid,
+    subtype: "informational",
+    content: "Compacted by longhaul",
+  } as unknown as Entry;
+}
+
+const isLinked = (entry: Entry): entry is Linked => entry.uuid !== undefined;

@@ -1,0 +1,188 @@
+import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
+import { contentBlocks } from "../conversation/block.ts";
+import { isCleared } from "../conversation/cleared.ts";
+import { type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
+import { type CountText, measureBlock, measureEntry } from "./measure.ts";
+
+/** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */
+export interface TokenAccounting {
+  readonly total: number;
+  readonly humanText: number;
+  readonly assistantText: number;
+  readonly localCommandOutput: number;
+  readonly toolRequests: ReadonlyMap<string, number>;
+  readonly toolResults: ReadonlyMap<string, number>;
+  /** How many attachments of each type; their tokens are under `other`. */
+  readonly attachments: ReadonlyMap<string, number>;
+  readonly other: number;
+  /** What `other` is made of: thinking, media, summaries, attachments, text the host injected. */
+  readonly otherByKind: ReadonlyMap<string, number>;
+  readonly duplicateReads: readonly DuplicateRead[];
+  /** Every tool result, largest first. */
+  readonly results: readonly MeasuredResult[];
+}
+
+export interface DuplicateRead {
+  readonly path: string;
+  readonly reads: number;
+  readonly tokens: number;
+  readonly wastedTokens: number;
+}
+
+export interface MeasuredResult {
+  readonly toolUseId: string;
+  readonly tool: string;
+  /** What was asked: the path, command or pattern. */
+  readonly subject: string | undefined;
+  readonly tokens: number;
+  readonly isCleared: boolean;
+}
+
+const UNKNOWN_TOOL = "unknown";
+const LOCAL_COMMAND_TAG = "local-command-stdout";
+/** Inputs that name what a tool was used on, the most telling first. */
+const SUBJECT_FIELDS = [
+  "file_path",
+  "notebook_path",
+  "path",
+  "command",
+  "pattern",
+  "url",
+  "query",
+  "description",
+];
+
+interface ToolCall {
+  readonly name: string;
+  readonly subject: string | undefined;
+  readonly readPath: string | undefined;
+}
+
+export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
+  const ledger = new Ledger(countText);
+  for (const entry of entries) ledger.enter(entry);
+  return ledger.close();
+}
+
+/** One pass over the conversation; a tool's name is known by the time its result comes. */
+class Ledger {
+  readonly #countText: CountText;
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #requests = new Map<string, number>();
+  readonly #results = new Map<string, number>();
+  readonly #attachments = new Map<string, number>();
+  readonly #other = new Map<string, number>();
+  readonly #reads = new Map<string, { reads: number; tokens: number }>();
+  readonly #measured: MeasuredResult[] = [];
+  #human = 0;
+  #assistant = 0;
+  #localCommand = 0;
+
+  constructor(countText: CountText) {
+    this.#countText = countText;
+  }
+
+  enter(entry: Entry): void {
+    if (entry.type === "attachment") this.#enterAttachment(entry);
+    else if (entry.type === "assistant" && entry.message && !isSynthetic(entry)) {
+      for (const block of contentBlocks(entry.message.content ?? [])) this.#enterAssistantBlock(block);
+    } else if (entry.type === "user" && entry.message) {
+      for (const block of contentBlocks(entry.message.content ?? [])) this.#enterUserBlock(block, entry);
+    }
+  }
+
+  close(): TokenAccounting {
+    const other = sum(this.#other);
+    const texts = this.#human + this.#assistant + this.#localCommand;
+    return {
+      total: texts + sum(this.#requests) + sum(this.#results) + other,
+      humanText: this.#human,
+      assistantText: this.#assistant,
+      localCommandOutput: this.#localCommand,
+      toolRequests: largestFirst(this.#requests),
+      toolResults: largestFirst(this.#results),
+      attachments: largestFirst(this.#attachments),
+      other,
+      otherByKind: largestFirst(this.#other),
+      duplicateReads: duplicateReads(this.#reads),
+      results: this.#measured.sort((a, b) => b.tokens - a.tokens),
+    };
+  }
+
+  #enterAttachment(entry: Extract<Entry, { type: "attachment" }>): void {
+    const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
+    add(this.#attachments, type, 1);
+    const tokens = measureEntry(entry, this.#countText);
+    // Typed by the user while the agent worked: it has no user entry of its own.
+    if (type === "queued_command") this.#human += tokens;
+    else add(this.#other, "attachment", tokens);
+  }
+
+  #enterAssistantBlock(block: ContentBlock): void {
+    const tokens = measureBlock(block, this.#countText);
+    if (block.type === "text") this.#assistant += tokens;
+    else if (block.type === "tool_use") {
+      add(this.#requests, block.name, tokens);
+      this.#calls.set(block.id, describeCall(block.name, block.input));
+    } else add(this.#other, block.type, tokens);
+  }
+
+  #enterUserBlock(block: ContentBlock, entry: UserEntry): void {
+    const tokens = measureBlock(block, this.#countText);
+    if (block.type === "tool_result") this.#enterResult(block, tokens);
+    else if (block.type !== "text") add(this.#other, block.type, tokens);
+    else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
+    else if (block.text?.includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
+    else if (entry.isMeta) add(this.#other, "injected", tokens);
+    else this.#human += tokens;
+  }
+
+  #enterResult(block: ToolResultBlock, tokens: number): void {
+    const call = this.#calls.get(block.tool_use_id);
+    const tool = call?.name ?? UNKNOWN_TOOL;
+    add(this.#results, tool, tokens);
+    this.#measured.push({
+      toolUseId: block.tool_use_id,
+      tool,
+      subject: call?.subject,
+      tokens,
+      isCleared: isCleared(block),
+    });
+    if (call?.readPath === undefined || isCleared(block)) return;
+    const { reads, tokens: before } = this.#reads.get(call.readPath) ?? { reads: 0, tokens: 0 };
+    this.#reads.set(call.readPath, { reads: reads + 1, tokens: before + tokens });
+  }
+}
+
+function describeCall(name: string, input: unknown): ToolCall {
+  const fields = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
+  const key = SUBJECT_FIELDS.find((field) => typeof fields[field] === "string");
+  const subject = key === undefined ? undefined : (fields[key] as string);
+  const readPath = name === "Read" && typeof fields.file_path === "string" ? fields.file_path : undefined;
+  return { name, subject, readPath };
+}
+
+/** All but one reading of a file are waste, at the average size of its readings. */
+function duplicateReads(
+  reads: ReadonlyMap<string, { readonly reads: number; readonly tokens: number }>,
+): readonly DuplicateRead[] {
+  const duplicates: DuplicateRead[] = [];
+  for (const [path, { reads: count, tokens }] of reads) {
+    if (count < 2) continue;
+    duplicates.push({ path, reads: count, tokens, wastedTokens: Math.floor(tokens / count) * (count - 1) });
+  }
+  return duplicates.sort((a, b) => b.wastedTokens - a.wastedTokens);
+}
+
+const add = (map: Map<string, number>, key: string, tokens: number): void => {
+  map.set(key, (map.get(key) ?? 0) + tokens);
+};
+
+const sum = (map: ReadonlyMap<string, number>): number => {
+  let total = 0;
+  for (const tokens of map.values()) total += tokens;
+  return total;
+};
+
+const largestFirst = (map: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map([...map].sort((a, b) => b[1] - a[1]));

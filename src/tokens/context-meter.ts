@@ -1,0 +1,141 @@
+import {
+  type AssistantEntry,
+  type AssistantMessage,
+  type Entry,
+  isCompactBoundary,
+  isMicrocompactBoundary,
+} from "../conversation/entry.ts";
+import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
+import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "./usage.ts";
+
+export interface ContextSize {
+  readonly tokens: number;
+  /** `usage`: anchored on what the provider reported; `estimate`: there was no report to start from. */
+  readonly source: "usage" | "estimate";
+  readonly reportedTokens: number;
+  readonly estimatedTokens: number;
+  /** For deciding whether to compact: the estimated part with its safety margin. */
+  readonly paddedTokens: number;
+}
+
+export interface ContextMeterOptions {
+  readonly countText?: CountText;
+  readonly calibration?: Calibration;
+}
+
+/** The newest response with usage, from the FIRST of its entries on. */
+interface Anchor {
+  readonly messageId: string | undefined;
+  readonly model: string | undefined;
+  inputTokens: number;
+  outputTokens: number;
+  isOutputProvisional: boolean;
+  estimatedOutput: number;
+}
+
+/**
+ * The canonical count, kept up as the conversation grows: adding an entry costs what that entry is
+ * long. One meter belongs to one conversation; after a rewrite of history, start a new one with
+ * {@link calibration} carried over.
+ */
+export class ContextMeter {
+  readonly #countText: CountText;
+  #calibration: Calibration | undefined;
+  #anchor: Anchor | undefined;
+  /** Estimate of everything after the anchor's first entry that is not part of that response. */
+  #pending = 0;
+  #compactedAt: string | undefined;
+  /** System prompt and tools, where a boundary recorded them; from the first usage on they are in the figures. */
+  #overhead = 0;
+
+  constructor(options: ContextMeterOptions = {}) {
+    this.#countText = options.countText ?? ESTIMATORS.o200k;
+    this.#calibration = options.calibration;
+  }
+
+  get calibration(): Calibration {
+    return this.#calibration ?? startCalibration();
+  }
+
+  add(entry: Entry): void {
+    if (isCompactBoundary(entry)) {
+      this.#anchor = undefined;
+      this.#pending = 0;
+      this.#compactedAt = entry.timestamp;
+      this.#overhead = entry.compactMetadata?.overheadTokens ?? 0;
+      return;
+    }
+    if (isMicrocompactBoundary(entry)) {
+      this.#pending -= (entry.microcompactMetadata?.tokensSaved ?? 0) / this.calibration.ratio;
+      return;
+    }
+    const estimate = measureEntry(entry, this.#countText);
+    const usage = reportedUsage(entry);
+    if (entry.type !== "assistant" || usage === undefined || this.#isFromBeforeCompaction(entry)) {
+      this.#pending += estimate;
+      return;
+    }
+    if (this.#calibration === undefined) this.#calibration = startCalibration(entry.message.model);
+    const messageId = entry.message.id;
+    const isSibling = messageId !== undefined && messageId === this.#anchor?.messageId;
+    if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message);
+    const anchor = this.#anchor as Anchor;
+    // The last line of a response has the final figures.
+    anchor.inputTokens = inputTokens(usage);
+    anchor.outputTokens = usage.output_tokens;
+    anchor.isOutputProvisional = isOutputProvisional(entry);
+    anchor.estimatedOutput += estimate;
+  }
+
+  size(): ContextSize {
+    const reportedTokens = this.#anchor
+      ? this.#anchor.inputTokens + this.#output(this.#anchor)
+      : this.#overhead;
+    const estimatedTokens = expectedGrowth(this.calibration, this.#pending);
+    return {
+      tokens: reportedTokens + estimatedTokens,
+      source: this.#anchor ? "usage" : "estimate",
+      reportedTokens,
+      estimatedTokens,
+      paddedTokens: reportedTokens + Math.round(estimatedTokens * DECISION_PADDING),
+    };
+  }
+
+  /** A new response has come: what it reports tells how good our estimate of the step was. */
+  #moveAnchor(nextInput: number, message: AssistantMessage): void {
+    const before = this.#anchor;
+    if (before) {
+      const growth = nextInput - before.inputTokens;
+      const trusted = this.#hasTrustedOutput(before);
+      // A shrinking context was cleared or rewound; another model has another prompt, tools and vocabulary.
+      if (growth > 0 && before.model === message.model) {
+        const estimated = this.#pending + (trusted ? 0 : before.estimatedOutput);
+        this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
+      }
+    }
+    this.#anchor = {
+      messageId: message.id,
+      model: message.model,
+      inputTokens: nextInput,
+      outputTokens: 0,
+      isOutputProvisional: false,
+      estimatedOutput: 0,
+    };
+    this.#pending = 0;
+  }
+
+  /** A message kept across a boundary still carries the usage of the long conversation. */
+  #isFromBeforeCompaction(entry: AssistantEntry): boolean {
+    return this.#compactedAt !== undefined && entry.timestamp < this.#compactedAt;
+  }
+
+  #hasTrustedOutput(anchor: Anchor): boolean {
+    return !anchor.isOutputProvisional || anchor.outputTokens >= anchor.estimatedOutput;
+  }
+
+  #output(anchor: Anchor): number {
+    if (this.#hasTrustedOutput(anchor)) return anchor.outputTokens;
+    return Math.round(anchor.estimatedOutput * this.calibration.ratio);
+  }
+}

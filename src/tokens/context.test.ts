@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/support/builders.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { contextTokens, measureContext } from "./context.ts";
+import { ContextMeter } from "./context-meter.ts";
+
+/** One token a character: makes every sum checkable by hand. */
+const perCharacter = (text: string): number => text.length;
+/** Not a Claude model, so that estimates start uncalibrated. */
+const plain = (entries: readonly Entry[]) =>
+  entries.map((entry) =>
+    entry.type === "assistant" ? { ...entry, message: { ...entry.message, model: "other" } } : entry,
+  );
+const tokensOf = (entries: readonly Entry[]): number => measureContext(plain(entries), perCharacter).tokens;
+
+describe("the canonical count", () => {
+  it("is input, cache writes, cache reads and output of the newest response with usage", () => {
+    const c = new ConversationBuilder();
+    c.user("hello");
+    c.assistant("hi", { usage: usage(10, 5, 300, 20) });
+    expect(contextTokens(c.entries)).toBe(335);
+  });
+
+  it("adds an estimate of everything after that response", () => {
+    const c = new ConversationBuilder();
+    c.user("hello");
+    c.assistant("hi", { usage: usage(100, 10) });
+    c.user("12345678");
+    expect(tokensOf(c.entries)).toBe(118);
+  });
+
+  it("never anchors on a synthetic API-error entry", () => {
+    const c = new ConversationBuilder();
+    c.assistant("hi", { usage: usage(100, 10) });
+    c.user("1234");
+    c.assistant("API Error: 529", { isApiErrorMessage: true, usage: usage(0, 0) });
+    expect(tokensOf(c.entries)).toBe(114);
+  });
+
+  it("anchors on the FIRST entry of a response with parallel calls, so that results in between are counted", () => {
+    const c = new ConversationBuilder();
+    c.user("go");
+    c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(1000, 40) });
+    c.user([toolResult("a", "12345")]);
+    c.assistant([toolUse("b", "Read", {})], { id: "A", usage: usage(1000, 80) });
+    c.user([toolResult("b", "1234567")]);
+    expect(tokensOf(c.entries)).toBe(1080 + 5 + 7);
+  });
+
+  it("takes the output figure of the response's last line and counts no sibling twice", () => {
+    const c = new ConversationBuilder();
+    c.assistant([{ type: "text", text: "long text before the call" }], { id: "A", usage: usage(500, 3) });
+    c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(500, 60) });
+    expect(tokensOf(c.entries)).toBe(560);
+  });
+
+  it("estimates an output that was written down before the response had ended", () => {
+    const c = new ConversationBuilder();
+    const entry = c.assistant("0123456789".repeat(10), { usage: usage(500, 1) });
+    const streaming = { ...entry, message: { ...entry.message, stop_reason: null } };
+    expect(tokensOf([streaming])).toBe(600);
+  });
+
+  it("starts over at a boundary, and does not believe the usage of messages kept across it", () => {
+    const c = new ConversationBuilder();
+    c.user("go");
+    const old = c.assistant("kept", { usage: usage(150_000, 100) });
+    c.boundary();
+    c.summary("summary!");
+    expect(tokensOf([...c.entries, old])).toBe("summary!".length + "kept".length);
+  });
+
+  it("subtracts what a microcompaction saved until the next usage arrives", () => {
+    const c = new ConversationBuilder();
+    c.assistant("hi", { usage: usage(80_000, 100) });
+    c.push({
+      ...c.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: { compactedToolIds: ["a"], tokensSaved: 30_000 },
+    });
+    expect(tokensOf(c.entries)).toBe(50_100);
+  });
+
+  it("says whether it rests on reported usage, and pads only the figure for decisions", () => {
+    const c = new ConversationBuilder();
+    c.user("123456");
+    expect(measureContext(c.entries, perCharacter)).toMatchObject({
+      source: "estimate",
+      tokens: 6,
+      paddedTokens: 8,
+    });
+  });
+
+  it("survives entries that are not what their type says", () => {
+    const broken = [
+      { type: "assistant", message: null },
+      { type: "user" },
+      { type: "assistant", message: { usage: { input_tokens: "x" } } },
+      { type: "attachment" },
+      { type: "system", subtype: "microcompact_boundary" },
+    ] as unknown as Entry[];
+    expect(contextTokens(broken)).toBe(0);
+  });
+});
+
+describe("the meter", () => {
+  it("gives the same count entry by entry as the count of the whole", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter();
+    for (let turn = 0; turn < 40; turn++) {
+      c.user(`question ${turn} ${"word ".repeat(turn)}`);
+      c.assistant("answer ".repeat(20), { usage: usage(1_000 + turn * 200, 40) });
+    }
+    c.user("one more thing");
+    for (const entry of c.entries) meter.add(entry);
+    expect(Math.abs(meter.size().tokens - contextTokens(c.entries))).toBeLessThanOrEqual(2);
+  });
+
+  it("learns from each reported usage how many true tokens an estimated one stands for", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter({ countText: perCharacter });
+    let context = 1_000;
+    for (let turn = 0; turn < 30; turn++) {
+      c.user("x".repeat(1_000));
+      context += 2_000;
+      c.assistant("ok", { usage: usage(context, 0) });
+    }
+    for (const entry of plain(c.entries)) meter.add(entry);
+    expect(meter.calibration.ratio).toBeGreaterThan(1.9);
+    expect(meter.calibration.ratio).toBeLessThan(2.1);
+  });
+
+  it("does not learn from a context that shrank or from a change of model", () => {
+    const meter = new ContextMeter({ countText: perCharacter });
+    const c = new ConversationBuilder();
+    c.assistant("a", { usage: usage(50_000, 0) });
+    c.user("x".repeat(5_000));
+    c.assistant("b", { usage: usage(20_000, 0) });
+    c.user("x".repeat(5_000));
+    const other = c.assistant("c", { usage: usage(90_000, 0) });
+    const entries = [...c.entries.slice(0, -1), { ...other, message: { ...other.message, model: "gpt-5" } }];
+    for (const entry of entries) meter.add(entry);
+    expect(meter.calibration.samples).toBe(0);
+  });
+});

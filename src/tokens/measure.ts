@@ -1,0 +1,78 @@
+import type { ContentBlock, MessageContent } from "../conversation/block.ts";
+import { type Entry, isSynthetic } from "../conversation/entry.ts";
+import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { estimateTokensClassic } from "./estimate/classic.ts";
+import { estimateTokens } from "./estimate/estimate.ts";
+
+/** Counts the tokens of a text, exactly or by estimate. */
+export type CountText = (text: string) => number;
+
+export type EstimatorName = "o200k" | "claude" | "classic";
+
+/** The estimators by name; `classic` is a quarter of the length, kept for comparison with other tools. */
+export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.freeze({
+  o200k: (text: string): number => estimateTokens(text, "o200k"),
+  claude: (text: string): number => estimateTokens(text, "claude"),
+  classic: estimateTokensClassic,
+});
+
+/** Providers bill pictures by area and documents by page; a flat figure errs on the safe side for most. */
+export const MEDIA_TOKENS = 2_000;
+
+/** Belongs to a decision (is it time to compact?), never to a number shown to people. */
+export const DECISION_PADDING: number = 4 / 3;
+
+/** The signature of a thinking block whose text was withheld holds the thinking in encrypted form. */
+const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
+
+export function measureContent(content: MessageContent | undefined, countText: CountText): number {
+  if (content === undefined || content === null) return 0;
+  if (typeof content === "string") return countText(content);
+  let tokens = 0;
+  for (const block of content) tokens += measureBlock(block, countText);
+  return tokens;
+}
+
+export function measureBlock(block: ContentBlock, countText: CountText): number {
+  switch (block.type) {
+    case "text":
+      return countText(block.text ?? "");
+    case "image":
+    case "document":
+      return MEDIA_TOKENS;
+    case "tool_use":
+      return countText(block.name ?? "") + countText(asJson(block.input));
+    case "tool_result":
+      return measureContent(block.content, countText);
+    case "thinking":
+      return block.thinking
+        ? countText(block.thinking)
+        : Math.ceil((block.signature?.length ?? 0) / SIGNATURE_CHARACTERS_PER_TOKEN);
+    case "redacted_thinking":
+      return Math.ceil((block.data?.length ?? 0) / SIGNATURE_CHARACTERS_PER_TOKEN);
+    default:
+      return countText(asJson(block));
+  }
+}
+
+/** What an entry adds to the context: 0 for those that are never sent. */
+export function measureEntry(entry: Entry, countText: CountText): number {
+  switch (entry.type) {
+    case "assistant":
+      return entry.message && isSynthetic(entry) ? 0 : measureContent(entry.message?.content, countText);
+    case "user":
+      return measureContent(entry.message?.content, countText);
+    case "attachment":
+      return measureContent(attachmentContent(entry.attachment), countText);
+    default:
+      return 0;
+  }
+}
+
+export function measureEntries(entries: readonly Entry[], countText: CountText): number {
+  let tokens = 0;
+  for (const entry of entries) tokens += measureEntry(entry, countText);
+  return tokens;
+}
+
+const asJson = (value: unknown): string => JSON.stringify(value) ?? "";

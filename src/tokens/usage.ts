@@ -1,0 +1,28 @@
+import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../conversation/entry.ts";
+
+/** All that the model read for this response. Cached tokens occupy the window as well. */
+export function inputTokens(usage: Usage): number {
+  return usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
+}
+
+/** The size of the context once this response is part of it. */
+export function usageTokens(usage: Usage): number {
+  return inputTokens(usage) + usage.output_tokens;
+}
+
+/** The usage an entry reports; undefined for other entries, synthetic ones and what a file got wrong. */
+export function reportedUsage(entry: Entry): Usage | undefined {
+  if (entry.type !== "assistant" || !entry.message || isSynthetic(entry)) return undefined;
+  const usage = entry.message.usage;
+  if (!usage || !Number.isFinite(usage.input_tokens) || !Number.isFinite(usage.output_tokens))
+    return undefined;
+  return inputTokens(usage) > 0 ? usage : undefined;
+}
+
+/**
+ * Some versions wrote a response down while it was still streaming: no stop reason, and an output
+ * figure of a few tokens that was never brought up to date. The input figures are right all the same.
+ */
+export function isOutputProvisional(entry: AssistantEntry): boolean {
+  return entry.message.stop_reason === null;
+}
