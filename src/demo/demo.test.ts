@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import {
+  type ContentBlock,
+  contentBlocks,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../conversation/block.ts";
+import type { AssistantEntry, Entry, Usage, UserEntry } from "../conversation/entry.ts";
+import { createDemoSession, DEMO_CONTEXT_TOKENS, demoFiles } from "./demo.ts";
+import type { Todo } from "./tools.ts";
+
+const session = createDemoSession();
+const assistants = session.filter((entry): entry is AssistantEntry => entry.type === "assistant");
+const users = session.filter((entry): entry is UserEntry => entry.type === "user");
+const blocksOf = (entries: readonly (UserEntry | AssistantEntry)[]): ContentBlock[] =>
+  entries.flatMap((entry) => contentBlocks(entry.message.content));
+const calls = blocksOf(assistants).filter((block): block is ToolUseBlock => block.type === "tool_use");
+const results = blocksOf(users).filter((block): block is ToolResultBlock => block.type === "tool_result");
+
+const inputTokens = (usage: Usage): number =>
+  usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+
+function usageOf(entry: AssistantEntry | undefined): Usage {
+  if (entry?.message.usage === undefined) throw new Error("an assistant entry without usage");
+  return entry.message.usage;
+}
+
+function reportedContext(entries: readonly Entry[]): number {
+  const usage = usageOf(entries.findLast((entry): entry is AssistantEntry => entry.type === "assistant"));
+  return inputTokens(usage) + usage.output_tokens;
+}
+
+function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return [...groups.values()];
+}
+
+/** All lines of one response, in file order. */
+const responses = groupsOf(assistants, (entry) => entry.message.id ?? "");
+
+describe("the demo session as a file", () => {
+  it("is the same, byte for byte, for the same seed, and another for another", () => {
+    const bytes = JSON.stringify(session);
+    // Compared as booleans: a difference of two megabytes would bury the report.
+    expect(JSON.stringify(createDemoSession()) === bytes).toBe(true);
+    expect(JSON.stringify(createDemoSession({ seed: 7 })) === bytes).toBe(false);
+  });
+
+  it("links every entry to one that stands before it, except the first", () => {
+    const seen = new Set<string>();
+    const roots = [];
+    for (const entry of session) {
+      if (entry.uuid === undefined) continue;
+      if (entry.parentUuid === null || entry.parentUuid === undefined) roots.push(entry.uuid);
+      else expect(seen).toContain(entry.parentUuid);
+      seen.add(entry.uuid);
+    }
+    expect(roots).toHaveLength(1);
+  });
+
+  it("has unique, valid uuids and times that never go back", () => {
+    const linked = session.filter((entry) => entry.uuid !== undefined);
+    expect(new Set(linked.map(({ uuid }) => uuid)).size).toBe(linked.length);
+    const valid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+    expect(linked.every(({ uuid }) => valid.test(uuid ?? ""))).toBe(true);
+    const times = linked.map(({ timestamp }) => timestamp ?? "");
+    expect(times).toEqual([...times].sort());
+  });
+
+  it("answers every tool call exactly once, from the entry that asked", () => {
+    expect(results.map((result) => result.tool_use_id).sort()).toEqual(calls.map(({ id }) => id).sort());
+    for (const entry of users.filter((each) => each.sourceToolAssistantUUID !== undefined)) {
+      const [result] = contentBlocks(entry.message.content);
+      const asker = assistants.find(({ uuid }) => uuid === entry.sourceToolAssistantUUID);
+      const [call] = contentBlocks(asker?.message.content ?? []);
+      expect(
+        result?.type === "tool_result" && call?.type === "tool_use" && call.id === result.tool_use_id,
+      ).toBe(true);
+    }
+  });
+
+  it("stores parallel calls both with results in between and one after the other", () => {
+    const kinds = session.map((entry) => {
+      const block = entry.type === "assistant" ? contentBlocks(entry.message.content)[0] : undefined;
+      return block?.type === "tool_use" && entry.type === "assistant" ? entry.message.id : undefined;
+    });
+    const isContiguous = kinds.some((id, index) => id !== undefined && kinds[index + 1] === id);
+    const isInterleaved = kinds.some(
+      (id, index) => id !== undefined && id !== kinds[index + 1] && id === kinds[index + 2],
+    );
+    expect([isContiguous, isInterleaved]).toEqual([true, true]);
+  });
+});
+
+describe("the usage in the demo session", () => {
+  it.each([60_000, 100_000, DEMO_CONTEXT_TOKENS, 250_000])("ends within 3% of %d tokens", (asked) => {
+    const reported = reportedContext(createDemoSession({ approximateTokens: asked }));
+    expect(Math.abs(reported - asked) / asked).toBeLessThan(0.03);
+  });
+
+  it("keeps its size in a folder with a longer name and with another seed", () => {
+    const reported = reportedContext(
+      createDemoSession({ seed: 99, cwd: "/private/var/folders/x1/abcdef/T/longhaul-demo" }),
+    );
+    expect(Math.abs(reported - DEMO_CONTEXT_TOKENS) / DEMO_CONTEXT_TOKENS).toBeLessThan(0.03);
+  });
+
+  it("repeats the input figures on every line of a response, the last with the most output", () => {
+    for (const lines of responses) {
+      const usages = lines.map(usageOf);
+      expect(new Set(usages.map(inputTokens)).size).toBe(1);
+      expect(Math.max(...usages.map((usage) => usage.output_tokens))).toBe(usages.at(-1)?.output_tokens);
+    }
+    expect(responses.some((lines) => lines.length > 2)).toBe(true);
+  });
+
+  it("grows with every response and reads from the cache what was sent before", () => {
+    let previous: Usage | undefined;
+    for (const usage of responses.map((lines) => usageOf(lines.at(-1)))) {
+      if (previous !== undefined) {
+        expect(inputTokens(usage)).toBeGreaterThan(inputTokens(previous) + previous.output_tokens - 1);
+        const cached = inputTokens(previous) - previous.input_tokens;
+        expect([0, cached]).toContain(usage.cache_read_input_tokens);
+      }
+      previous = usage;
+    }
+  });
+});
+
+describe("the story of the demo session", () => {
+  const text = JSON.stringify(session);
+  const humans = users.filter((entry) => "permissionMode" in entry);
+
+  it("has people who ask, correct, question and cancel, once in Chinese and once while the agent works", () => {
+    expect(humans.length).toBeGreaterThanOrEqual(10);
+    expect(humans.some((entry) => /请把中文/.test(JSON.stringify(entry.message)))).toBe(true);
+    expect(text).toContain("[Request interrupted by user for tool use]");
+    const attachments = session.flatMap((entry) =>
+      entry.type === "attachment" ? [entry.attachment.type] : [],
+    );
+    expect(attachments).toEqual(
+      expect.arrayContaining(["queued_command", "edited_text_file", "task_reminder"]),
+    );
+    expect(users.some(({ isMeta }) => isMeta === true)).toBe(true);
+    expect(text).toContain("<local-command-stdout>");
+  });
+
+  it("shows a picture to the model twice: pasted by the human and read by a tool", () => {
+    const isImage = (block: ContentBlock): boolean => block.type === "image";
+    expect(blocksOf(users).filter(isImage)).toHaveLength(1);
+    expect(results.filter(({ content }) => Array.isArray(content) && content.some(isImage))).toHaveLength(1);
+  });
+
+  it("has tests that fail and pass after an edit", () => {
+    const outcomes = new Map<string, boolean[]>();
+    for (const result of results) {
+      const call = calls.find(({ id }) => id === result.tool_use_id);
+      const command = (call?.input as { command?: string } | undefined)?.command ?? "";
+      if (!command.startsWith("npx vitest")) continue;
+      expect(result.content).toMatch(result.is_error === true ? /^\w+Error: /m : /Tests {2}\d+ passed/);
+      outcomes.set(command, [...(outcomes.get(command) ?? []), result.is_error === true]);
+    }
+    const fixed = [...outcomes.values()].filter(([first, second]) => first === true && second === false);
+    expect(fixed.length).toBeGreaterThanOrEqual(5);
+    expect([...outcomes.values()].every((runs) => runs.at(-1) === false)).toBe(true);
+  });
+
+  it("reads files again: unchanged ones and ones that were edited since", () => {
+    const reads = groupsOf(
+      calls.filter(({ name }) => name === "Read"),
+      ({ input }) => JSON.stringify(input),
+    );
+    const texts = reads.map((same) =>
+      same.map(({ id }) => results.find((result) => result.tool_use_id === id)?.content),
+    );
+    expect(texts.some((same) => new Set(same).size < same.length)).toBe(true);
+    expect(texts.some((same) => new Set(same).size > 1)).toBe(true);
+  });
+
+  it("ends in the middle of work: one todo in progress, two pending, the last request open", () => {
+    const todos = calls.filter(({ name }) => name === "TodoWrite").at(-1)?.input as { todos: Todo[] };
+    const statuses = todos.todos.map(({ status }) => status);
+    expect(statuses).toEqual(["completed", "completed", "in_progress", "pending", "pending"]);
+    expect(session.at(-1)).toBe(assistants.at(-1));
+  });
+});
+
+describe("the demo's project files", () => {
+  const files = demoFiles();
+
+  it("are what the session's edits have left, by relative path", () => {
+    for (const path of files.keys()) expect(path).not.toMatch(/^\/|\\|\.\./);
+    expect(files.get("src/http/rate-limit.ts")).toContain("at > now - windowMs");
+    expect(files.get("src/config.ts")).toContain("poolSize: 12,");
+    expect(files.get("src/locales/zh-CN.json")).toContain("泊位");
+    for (const [path, text] of files)
+      if (path.endsWith(".json")) expect(() => JSON.parse(text)).not.toThrow();
+  });
+
+  it("leave migrations/ alone, as the human demanded", () => {
+    const edited = calls.filter(({ name }) => name === "Edit" || name === "Write");
+    expect(edited.some(({ input }) => JSON.stringify(input).includes("/migrations/"))).toBe(false);
+  });
+});
