@@ -78,7 +78,9 @@ export class ChainWalker {
         if (parent === undefined) break;
         bridged.push(link.child);
       }
-      const splice = this.#spliceBetween(parent, link.child);
+      // The tail of a segment is that very entry, even if it is a summary that other kept messages follow.
+      const isNamed = until !== undefined && link === start;
+      const splice = this.#spliceBetween(parent, link.child, isNamed);
       if (splice !== undefined) {
         if (isMoreNeeded(splice)) return splice;
         const kept = splice.kept.filter((position) => !seen.has(position));
@@ -93,22 +95,26 @@ export class ChainWalker {
   }
 
   /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
-  #spliceBetween(parent: number, child: number): Splice | MoreNeeded | undefined {
-    const anchored = this.#boundaryByAnchor.get(parent);
-    if (anchored !== undefined && anchored < child) {
-      const kept = this.#keptBy(anchored);
-      if (kept === undefined || isMoreNeeded(kept)) return kept;
-      if (!kept.includes(child)) return { kept, anchor: parent };
-    }
+  #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
     for (let nth = this.#segmented.length - 1; nth >= 0; nth--) {
       const boundary = this.#segmented[nth] ?? -1;
       if (boundary >= child) continue;
-      if (boundary <= parent) return undefined;
+      if (boundary <= parent) break;
       const kept = this.#keptBy(boundary);
       if (kept === undefined) continue;
       if (isMoreNeeded(kept)) return kept;
       const from = kept.indexOf(parent);
-      if (from >= 0) return { kept: kept.slice(from), anchor: this.#anchorOf(boundary) };
+      if (from < 0) continue;
+      const anchor = this.#anchorOf(boundary);
+      // Where the oldest were kept the summary comes after them, and what hangs on the last comes after it.
+      if (from === 0 && anchor === boundary) return { kept: [...this.#summaryOf(boundary), ...kept], anchor };
+      return { kept: kept.slice(from), anchor };
+    }
+    const anchored = isNamed ? undefined : this.#boundaryByAnchor.get(parent);
+    if (anchored !== undefined && anchored < child) {
+      const kept = this.#keptBy(anchored);
+      if (kept === undefined || isMoreNeeded(kept)) return kept;
+      if (!kept.includes(child)) return { kept, anchor: parent };
     }
     return undefined;
   }
@@ -117,6 +123,8 @@ export class ChainWalker {
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#segments.has(boundary)) return this.#segments.get(boundary);
     const field = this.#segmentField(boundary);
+    // Until it is known it has none: links that run in a circle must not bring us here for ever.
+    this.#segments.set(boundary, undefined);
     const kept = field === undefined ? undefined : this.#walkSegment(boundary, field);
     if (kept === undefined || !isMoreNeeded(kept)) this.#segments.set(boundary, kept);
     return kept;
@@ -167,6 +175,20 @@ export class ChainWalker {
     }
     const uuid = entries[boundary]?.uuid;
     return entries.findIndex((entry, position) => position > boundary && entry.parentUuid === uuid);
+  }
+
+  /** Newest first. */
+  #summaryOf(boundary: number): readonly number[] {
+    const { entries } = this.#index;
+    const messages: number[] = [];
+    let above = entries[boundary]?.uuid;
+    for (let position = boundary + 1; position < entries.length; position++) {
+      const entry = entries[position];
+      if (entry?.type !== "user" || entry.isCompactSummary !== true || entry.parentUuid !== above) break;
+      messages.unshift(position);
+      above = entry.uuid;
+    }
+    return messages;
   }
 
   #parentOf(position: number): string | null {

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { LonghaulError } from "../errors.ts";
+
+/** Where the user's files are; passed in, so that nothing here depends on the machine it runs on. */
+export interface UserPlaces {
+  /** The user's home folder. */
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export type SessionAgent = "claude-code" | "longhaul";
+
+/** Enough of the hash that two folders never meet, short enough to read. */
+const PROJECT_HASH_DIGITS = 16;
+
+/** One name of a file, whatever the system: no separators, no leading dot, and of bearable length. */
+const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$/;
+
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text) && !text.includes("..");
+}
+
+/** The folder whose sub-folders are an agent's projects. */
+export function projectsFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
+  const root =
+    agent === "longhaul"
+      ? env.LONGHAUL_HOME || join(home, ".longhaul")
+      : env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+  return join(root, "projects");
+}
+
+/** What an agent calls the folder for the sessions of one working directory. */
+export function projectFolderName(agent: SessionAgent, cwd: string): string {
+  return agent === "longhaul"
+    ? createHash("sha256").update(cwd).digest("hex").slice(0, PROJECT_HASH_DIGITS)
+    : cwd.replace(/[^A-Za-z0-9]/g, "-");
+}
+
+/** Ids come from files and command lines: one that could lead out of the folder is refused. */
+export function sessionPath(agent: SessionAgent, places: UserPlaces, cwd: string, sessionId: string): string {
+  if (!isSessionId(sessionId)) {
+    throw new LonghaulError("session-not-found", `${JSON.stringify(sessionId)} is not a session id.`, {
+      remedy: "Run `longhaul sessions` to see the sessions there are.",
+    });
+  }
+  return join(projectsFolder(agent, places), projectFolderName(agent, cwd), `${sessionId}.jsonl`);
+}

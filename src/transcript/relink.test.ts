@@ -1,0 +1,215 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
+import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { currentConversation, historyBefore } from "./relink.ts";
+
+const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);
+const found = (entries: readonly Entry[]): (string | undefined)[] =>
+  uuids(currentConversation(entries).entries);
+
+describe("the current conversation", () => {
+  it("is what the agent had in its memory, whatever was said, called in parallel, gone back to or compacted", () => {
+    fc.assert(
+      fc.property(sessionArbitrary, ({ lines, context }) => {
+        expect(found(lines)).toEqual(uuids(context));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("keeps the entries themselves, not copies", () => {
+    const b = new ConversationBuilder();
+    const first = b.user("hello");
+    expect(currentConversation(b.entries).entries[0]).toBe(first);
+  });
+
+  it("is empty where nothing was said", () => {
+    expect(currentConversation([]).entries).toEqual([]);
+    expect(
+      currentConversation([{ type: "summary" as "(any other)", summary: "title" }]).leafUuid,
+    ).toBeUndefined();
+  });
+
+  it("leaves out a branch that the user went back from", () => {
+    const b = new ConversationBuilder();
+    const first = b.user("start");
+    const left = b.user("wrong way");
+    b.assistant("left behind");
+    const again = b.user("right way", { parentUuid: first.uuid });
+    expect(found(b.entries)).toEqual([first.uuid, again.uuid]);
+    expect(found(b.entries)).not.toContain(left.uuid);
+  });
+
+  it("takes the sidechain for the main thread in a subagent's own file", () => {
+    const b = new ConversationBuilder();
+    b.user("task", { isSidechain: true });
+    b.assistant("done", { isSidechain: true });
+    expect(found(b.entries)).toEqual(["e-1", "e-2"]);
+  });
+
+  it("leaves subagents' entries out of the main conversation", () => {
+    const b = new ConversationBuilder();
+    b.user("main");
+    b.push({ ...b.user("sub", { isSidechain: true, parentUuid: null }) });
+    expect(found(b.entries)).toEqual(["e-1"]);
+  });
+
+  it("goes past a boundary whose writer died before the summary: nothing is lost", () => {
+    const b = new ConversationBuilder();
+    b.user("one");
+    b.assistant("two");
+    b.boundary();
+    expect(found(b.entries)).toEqual(["e-1", "e-2"]);
+  });
+
+  it("does not take a boundary on a branch that was left for the last one", () => {
+    const b = new ConversationBuilder();
+    const first = b.user("one");
+    b.assistant("two");
+    b.boundary();
+    b.summary("summary");
+    const again = b.user("back before the compaction", { parentUuid: first.uuid });
+    expect(found(b.entries)).toEqual([first.uuid, again.uuid]);
+    expect(currentConversation(b.entries).boundary).toBeUndefined();
+  });
+});
+
+describe("links that lead nowhere", () => {
+  it("are bridged to the line above, and named, so that nothing is lost silently", () => {
+    const b = new ConversationBuilder();
+    b.user("one");
+    b.assistant("two");
+    b.user("three", { parentUuid: "in-no-line" });
+    const conversation = currentConversation(b.entries);
+    expect(uuids(conversation.entries)).toEqual(["e-1", "e-2", "e-3"]);
+    expect(conversation.bridgedUuids).toEqual(["e-3"]);
+  });
+
+  it("end the conversation where the file begins in the middle of a session", () => {
+    const b = new ConversationBuilder();
+    b.assistant("first line of the slice", { parentUuid: "before-the-slice" });
+    b.user("next");
+    const conversation = currentConversation(b.entries);
+    expect(uuids(conversation.entries)).toEqual(["e-1", "e-2"]);
+    expect(conversation.bridgedUuids).toEqual([]);
+  });
+
+  it("never run in a circle", () => {
+    const b = new ConversationBuilder();
+    b.user("zero");
+    b.user("one", { parentUuid: "e-3" });
+    b.user("two", { parentUuid: "e-2" });
+    b.user("own parent", { parentUuid: "e-4" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4"]);
+  });
+
+  it("may lead to a line further down", () => {
+    const b = new ConversationBuilder();
+    const late = { ...b.user("parent"), uuid: "late", parentUuid: null };
+    b.entries.length = 0;
+    b.assistant("child", { parentUuid: "late" });
+    b.push(late);
+    b.user("leaf", { parentUuid: "e-2" });
+    expect(found(b.entries)).toEqual(["late", "e-2", "e-3"]);
+  });
+});
+
+describe("kept messages", () => {
+  const kept = (): ConversationBuilder => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.assistant("old answer");
+    b.user("kept question");
+    b.assistant("kept answer");
+    b.boundary({ preservedSegment: { headUuid: "e-3", anchorUuid: "e-6", tailUuid: "e-4" } });
+    b.summary("summary");
+    return b;
+  };
+
+  it("stand after the summary when nothing has been written since", () => {
+    const b = kept();
+    expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4"]);
+    expect(currentConversation(b.entries).leafUuid).toBe("e-4");
+  });
+
+  it("stand before the summary when the oldest were kept", () => {
+    const b = new ConversationBuilder();
+    b.user("kept question");
+    b.assistant("kept answer");
+    b.user("summarised");
+    b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-4", tailUuid: "e-2" } });
+    b.summary("summary");
+    b.user("later");
+    expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-6"]);
+    b.user("hung on the last kept", { parentUuid: "e-2" });
+    expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-7"]);
+  });
+
+  it("are cut where the user went back to one of them", () => {
+    const b = kept();
+    b.user("back to the kept question", { parentUuid: "e-3" });
+    expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-7"]);
+  });
+
+  it("follow the summary also when the field names an anchor that is in no line", () => {
+    const b = kept();
+    const boundary = b.entries[4];
+    if (boundary?.type !== "system" || boundary.subtype !== "compact_boundary")
+      throw new Error("no boundary");
+    const preservedSegment = { headUuid: "e-3", anchorUuid: "nowhere", tailUuid: "e-4" };
+    b.entries[4] = { ...boundary, compactMetadata: { ...boundary.compactMetadata, preservedSegment } };
+    b.user("later", { parentUuid: "e-4" });
+    expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
+  });
+
+  it("begin at a head that hangs beside the line of the tail", () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.assistant([toolUse("a", "Read", {})], { id: "m" });
+    b.user([toolResult("a", "side result")]);
+    b.assistant([toolUse("b", "Read", {})], { id: "m", parentUuid: "e-2" });
+    b.user([toolResult("b", "last result")]);
+    b.boundary({ preservedSegment: { headUuid: "e-3", anchorUuid: "e-7", tailUuid: "e-5" } });
+    b.summary("summary");
+    expect(found(b.entries)).toEqual(["e-6", "e-7", "e-3", "e-4", "e-5"]);
+  });
+});
+
+describe("going back across a compaction", () => {
+  it("follows logicalParentUuid", () => {
+    const b = new ConversationBuilder();
+    b.user("one");
+    b.assistant("two");
+    const boundary = b.boundary();
+    b.summary("summary");
+    b.user("later");
+    expect(uuids(historyBefore(b.entries, boundary).entries)).toEqual(["e-1", "e-2"]);
+  });
+
+  it("gives the agent's memory right before every compaction", () => {
+    fc.assert(
+      fc.property(sessionArbitrary, ({ lines, context }) => {
+        const boundary: Entry = {
+          uuid: "last",
+          parentUuid: null,
+          timestamp: "",
+          type: "system",
+          subtype: "compact_boundary",
+          content: "",
+          logicalParentUuid: "in no line",
+          compactMetadata: { trigger: "auto", preTokens: 1 },
+        };
+        const summary: Entry = { ...boundary, uuid: "s", parentUuid: "last", type: "progress" };
+        const before = historyBefore([...lines, boundary, summary], boundary);
+        expect(uuids(before.entries)).toEqual(uuids(context));
+      }),
+    );
+  });
+
+  it("finds nothing before a boundary that is not of this session", () => {
+    const boundary = new ConversationBuilder("other").boundary();
+    expect(historyBefore(new ConversationBuilder().entries, boundary).entries).toEqual([]);
+  });
+});

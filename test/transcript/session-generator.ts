@@ -1,0 +1,237 @@
+import fc from "fast-check";
+import type { ContentBlock, MessageContent } from "../../src/conversation/block.ts";
+import type { Entry, EntryLink, PreservedSegment } from "../../src/conversation/entry.ts";
+import { toolResult, toolUse } from "../support/builders.ts";
+
+/** What an agent did, and beside it what it then had in its memory: the truth a reader must find again. */
+export interface GeneratedSession {
+  readonly lines: readonly Entry[];
+  readonly context: readonly Entry[];
+}
+
+type Step =
+  | { readonly kind: "prompt" | "progress" | "attachment" | "sidechain" | "title" | "microcompact" }
+  | { readonly kind: "response"; readonly calls: number; readonly layout: number; readonly order: number }
+  | { readonly kind: "rewind"; readonly to: number }
+  | {
+      readonly kind: "compact";
+      readonly keep: "none" | "newest" | "oldest";
+      readonly at: number;
+      readonly hang: boolean;
+    };
+
+const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("prompt" as const) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("response" as const),
+      calls: fc.nat(4),
+      layout: fc.nat(2),
+      order: fc.nat(100),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        "progress" as const,
+        "attachment" as const,
+        "sidechain" as const,
+        "title" as const,
+        "microcompact" as const,
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("rewind" as const), to: fc.nat(1000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("compact" as const),
+      keep: fc.constantFrom("none" as const, "newest" as const, "oldest" as const),
+      at: fc.nat(1000),
+      hang: fc.boolean(),
+    }),
+  },
+);
+
+export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = fc
+  .array(stepArbitrary, { minLength: 1, maxLength: 40 })
+  .map((steps) => {
+    const agent = new PretendedAgent();
+    agent.take({ kind: "prompt" });
+    for (const step of steps) agent.take(step);
+    return { lines: agent.lines, context: agent.context };
+  });
+
+/** Plays an agent that writes its session the way Claude Code does. */
+class PretendedAgent {
+  readonly lines: Entry[] = [];
+  context: Entry[] = [];
+  #tip: string | null = null;
+  #count = 0;
+  /** Places in the context where a round or prompt begins: cuts elsewhere would part what belongs together. */
+  #starts: number[] = [];
+  /** Kept messages hang on the summary only in memory, so going back to right before them is not on disk. */
+  #noRewindAt = -1;
+
+  take(step: Step): void {
+    switch (step.kind) {
+      case "prompt":
+        this.#prompt();
+        return;
+      case "response":
+        this.#response(step.calls, step.layout, step.order);
+        return;
+      case "rewind":
+        this.#rewind(step.to);
+        return;
+      case "compact":
+        this.#compact(step);
+        return;
+      case "progress":
+        this.#write({ ...this.#link(), type: "progress", data: {} }, false);
+        return;
+      case "attachment":
+        this.#starts.push(this.context.length);
+        this.#write({ ...this.#link(), type: "attachment", attachment: { type: "task_reminder" } });
+        return;
+      case "microcompact":
+        this.#starts.push(this.context.length);
+        this.#write({
+          ...this.#link(),
+          type: "system",
+          subtype: "microcompact_boundary",
+          microcompactMetadata: { compactedToolIds: [`t${this.#count}`] },
+        });
+        return;
+      case "sidechain":
+        this.lines.push(this.#user("elsewhere", { ...this.#link(null), isSidechain: true }));
+        return;
+      case "title":
+        this.lines.push({ type: "custom-title" as "(any other)", customTitle: `title ${this.#count++}` });
+        return;
+    }
+  }
+
+  #link(parentUuid: string | null = this.#tip): EntryLink {
+    const uuid = `uuid-${++this.#count}`;
+    return {
+      uuid,
+      parentUuid,
+      timestamp: new Date(this.#count * 1000).toISOString(),
+      sessionId: "generated",
+    };
+  }
+
+  #write(entry: Entry, isInContext = true): Entry {
+    this.lines.push(entry);
+    if (isInContext) this.context.push(entry);
+    this.#tip = entry.uuid ?? null;
+    return entry;
+  }
+
+  #user(content: MessageContent, link: EntryLink): Entry {
+    return { ...link, type: "user", message: { role: "user", content } };
+  }
+
+  #assistant(id: string, block: ContentBlock, link: EntryLink): Entry {
+    return {
+      ...link,
+      type: "assistant",
+      message: { id, role: "assistant", content: [block] },
+      requestId: `r${id}`,
+    };
+  }
+
+  #prompt(): void {
+    this.#starts.push(this.context.length);
+    this.#write(this.#user(`says "compact_boundary" ${this.#count}`, this.#link()));
+  }
+
+  #response(calls: number, layout: number, order: number): void {
+    this.#starts.push(this.context.length);
+    const id = `msg${++this.#count}`;
+    this.#write(this.#assistant(id, { type: "text", text: `answer ${id}` }, this.#link()));
+    const ids = Array.from({ length: calls }, (_, nth) => `${id}-call${nth}`);
+    if (layout === 0) this.#contiguous(id, ids, order);
+    else this.#interleaved(id, ids, layout === 1);
+  }
+
+  #contiguous(messageId: string, ids: readonly string[], order: number): void {
+    const parents = ids.map((id) =>
+      this.#write(this.#assistant(messageId, toolUse(id, "Read", {}), this.#link())),
+    );
+    const shuffled = ids.map((id, nth) => ({ id, parent: parents[nth]?.uuid ?? null }));
+    for (let turns = shuffled.length === 0 ? 0 : order % shuffled.length; turns > 0; turns--) {
+      const first = shuffled.shift();
+      if (first !== undefined) shuffled.push(first);
+    }
+    if (order % 2 === 1) shuffled.reverse();
+    for (const { id, parent } of shuffled) {
+      this.#write(this.#user([toolResult(id, `result of ${id}`)], this.#link(parent)));
+    }
+  }
+
+  #interleaved(messageId: string, ids: readonly string[], onSibling: boolean): void {
+    let previousCall = this.#tip;
+    for (const id of ids) {
+      const parent = onSibling ? previousCall : this.#tip;
+      const call = this.#write(this.#assistant(messageId, toolUse(id, "Bash", {}), this.#link(parent)));
+      previousCall = call.uuid ?? null;
+      this.#write(this.#user([toolResult(id, `result of ${id}`)], this.#link(previousCall)));
+    }
+  }
+
+  #rewind(to: number): void {
+    const places = this.#starts.filter((place) => place !== this.#noRewindAt && place < this.context.length);
+    const place = places[to % Math.max(1, places.length)];
+    if (place === undefined) return;
+    this.context = this.context.slice(0, place);
+    this.#starts = this.#starts.filter((start) => start < place);
+    this.#tip = this.context.at(-1)?.uuid ?? null;
+    this.#prompt();
+  }
+
+  #compact({ keep, at, hang }: { keep: "none" | "newest" | "oldest"; at: number; hang: boolean }): void {
+    if (this.context.length === 0) return;
+    const first = this.context[0]?.type === "system" && this.#isBoundary(this.context[0]) ? 1 : 0;
+    const cuts = [...this.#starts.filter((start) => start > first), this.context.length];
+    const cut = cuts[at % cuts.length] ?? this.context.length;
+    const kept =
+      keep === "newest" ? this.context.slice(cut) : keep === "oldest" ? this.context.slice(first, cut) : [];
+    const tipBefore = this.#tip;
+    const boundaryLink = this.#link(null);
+    const summaryLink = this.#link(boundaryLink.uuid);
+    const [head, tail] = [kept[0]?.uuid, kept.at(-1)?.uuid];
+    const anchorUuid = keep === "newest" ? summaryLink.uuid : boundaryLink.uuid;
+    const segment: PreservedSegment | undefined =
+      head === undefined || tail === undefined ? undefined : { headUuid: head, anchorUuid, tailUuid: tail };
+    const boundary: Entry = {
+      ...boundaryLink,
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      logicalParentUuid: tipBefore,
+      compactMetadata: { trigger: "auto", preTokens: 1, ...(segment ? { preservedSegment: segment } : {}) },
+    };
+    const summary: Entry = {
+      ...summaryLink,
+      type: "user",
+      message: { role: "user", content: "summary" },
+      isCompactSummary: true,
+    };
+    this.lines.push(boundary, summary);
+    this.context = keep === "oldest" ? [boundary, ...kept, summary] : [boundary, summary, ...kept];
+    this.#starts =
+      keep === "newest" ? this.#starts.filter((start) => start >= cut).map((s) => s - cut + 2) : [];
+    this.#noRewindAt = keep === "newest" && kept.length > 0 ? 2 : -1;
+    // What comes next hangs on the newest kept message or on the summary: both are found in the wild.
+    const isHungOnTail = tail !== undefined && hang;
+    this.#tip = isHungOnTail ? tail : summaryLink.uuid;
+  }
+
+  #isBoundary(entry: Entry): boolean {
+    return entry.type === "system" && entry.subtype === "compact_boundary";
+  }
+}

@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+
+/** A folder that is gone when the tests of the file are done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "longhaul-test-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
