@@ -11,7 +11,11 @@ const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
 function run(step, command, args) {
   process.stderr.write(`longhaul: ${step}\n`);
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
   if (status !== 0) {
     process.stderr.write(`longhaul: '${[command, ...args].join(" ")}' failed (exit ${status}); see above\n`);
     process.exit(1);
@@ -29,7 +33,8 @@ function newestIn(folder) {
 
 // npm writes this file last, so a half-finished install is done again.
 const installedAt = modifiedAt(inRoot("node_modules", ".package-lock.json"));
-if (installedAt < modifiedAt(inRoot("package-lock.json"))) run("installing dependencies (once)", "npm", ["ci"]);
+if (installedAt < modifiedAt(inRoot("package-lock.json")))
+  run("installing dependencies (once)", "npm", ["ci"]);
 
 if (process.argv.includes("--build")) {
   const sources = Math.max(newestIn(inRoot("src")), modifiedAt(inRoot("tsconfig.build.json")), installedAt);

@@ -49,7 +49,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(new Option("--in-place", "append the compaction to the session itself").conflicts(["out"]))
     .option("--out <file>", "write the compacted conversation as a new session")
-    .addOption(new Option("--dry-run", "only show what would happen").conflicts(["out", "inPlace"]))
+    .option("--dry-run", "only show what would happen, whatever else is given")
     .option(
       "--keep-recent <tokens>",
       "keep about this many tokens of the newest messages verbatim (default: 10000)",

@@ -1,15 +1,6 @@
-import { basename } from "node:path";
-import { type Compaction, compact as carryOut } from "../../compact/compact.ts";
-import { conventionsOf } from "../../compact/host-conventions.ts";
-import { planCompaction } from "../../compact/plan.ts";
-import { linesInPlace, linesOfNewSession } from "../../compact/session-lines.ts";
 import { LonghaulError } from "../../errors.ts";
-import { projectFiles } from "../../host/project-files.ts";
-import { writeNewSession } from "../../transcript/new-session.ts";
-import type { Session } from "../../transcript/session.ts";
-import { openTranscript } from "../../transcript/writer.ts";
-import { findModel } from "../../window/models.ts";
-import { type CompactReport, compactReport } from "../compact-report.ts";
+import { compactSession, type WriteTarget, writeCompaction } from "../../host/compact-session.ts";
+import { compactReport } from "../compact-report.ts";
 import type { Composition, WindowChoice } from "../composition.ts";
 import { compactView } from "../view/compact-view.ts";
 
@@ -32,75 +23,36 @@ export async function compact(
   composition: Composition,
 ): Promise<void> {
   if (!composition.compactEnabled) throw compactionDisabled();
-  const session = await composition.load(query);
-  const report = await compactSession(session, options, composition);
   const { terminal } = composition;
-  terminal.print(
-    options.json
-      ? JSON.stringify(report, null, 2)
-      : compactView(report, { showSummary: options.summary === true }, terminal),
-  );
-}
-
-async function compactSession(
-  session: Session,
-  options: CompactCommandOptions,
-  composition: Composition,
-): Promise<CompactReport> {
+  const session = await composition.load(query);
   const thresholds = composition.thresholdsOf(session, options);
-  const plan = planCompaction(
-    { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
-    options.keepRecent === undefined ? {} : { keepRecentTokens: options.keepRecent },
-  );
-  composition.terminal.progress("Compacting …");
-  const compaction = await carryOut(plan, composition, {
+  terminal.progress("Compacting …");
+  const result = await compactSession(session, {
     instructions: options.instructions,
-    transcriptPath: session.path,
     targetTokens: thresholds.autoCompact,
-    files: options.restore === false ? undefined : projectFiles(session.cwd),
+    keepRecentTokens: options.keepRecent,
+    restoreFiles: options.restore,
+    ports: composition,
   });
-  const out = options.dryRun ? null : await write(session, compaction, options, composition);
-  return compactReport({ session, plan, compaction, thresholds, out });
-}
-
-async function write(
-  session: Session,
-  compaction: Compaction,
-  options: CompactCommandOptions,
-  composition: Composition,
-): Promise<CompactReport["out"]> {
-  const conventions = conventionsOf(session.version);
-  const lines = { bindsThinking: findModel(session.model).bindsThinking === true };
-  if (options.inPlace) {
-    const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
-    try {
-      await writer.append(linesInPlace(compaction, conventions, lines, composition));
-    } finally {
-      await writer.close();
-    }
-    return { mode: "in-place", path: session.path, sessionId: session.id };
-  }
-  if (options.out === undefined) return null;
-  const sessionId = sessionIdFor(options.out, composition);
-  await writeNewSession(
-    options.out,
-    linesOfNewSession(compaction, sessionId, conventions, lines, composition),
+  const target = targetOf(options);
+  const out = target === undefined ? null : await writeCompaction(result, target, composition);
+  const report = compactReport({ ...result, thresholds, out });
+  const showSummary = options.summary === true;
+  terminal.print(
+    options.json ? JSON.stringify(report, null, 2) : compactView(report, { showSummary }, terminal),
   );
-  return { mode: "new-session", path: options.out, sessionId };
 }
 
-/** An agent finds a session by its file's name, so a name that is an id becomes the id. */
-function sessionIdFor(path: string, composition: Composition): string {
-  const name = basename(path, ".jsonl");
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name) ? name : composition.newUuid();
+function targetOf({ dryRun, inPlace, out }: CompactCommandOptions): WriteTarget | undefined {
+  if (dryRun) return undefined;
+  if (inPlace) return { mode: "in-place" };
+  return out === undefined ? undefined : { mode: "new-session", path: out };
 }
 
 function compactionDisabled(): LonghaulError {
   return new LonghaulError(
     "setting-invalid",
     "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
-    {
-      remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in longhaul's settings.json.",
-    },
+    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in longhaul's settings.json." },
   );
 }

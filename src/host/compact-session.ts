@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { basename } from "node:path";
+import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
+import { conventionsOf } from "../compact/host-conventions.ts";
+import type { CompactionPorts } from "../compact/host-fields.ts";
+import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
+import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import { writeNewSession } from "../transcript/new-session.ts";
+import type { Session } from "../transcript/session.ts";
+import { openTranscript } from "../transcript/writer.ts";
+import { findModel } from "../window/models.ts";
+import { projectFiles } from "./project-files.ts";
+
+export interface CompactSessionOptions extends Pick<CompactOptions, "instructions" | "targetTokens"> {
+  readonly keepRecentTokens?: number | undefined;
+  /** Whether the recently read files are put back, as they are now in the session's project. Default true. */
+  readonly restoreFiles?: boolean | undefined;
+  readonly ports?: CompactionPorts;
+}
+
+/** A compaction that has not been written anywhere: to look at, or to hand to {@link writeCompaction}. */
+export interface SessionCompaction {
+  readonly session: Session;
+  readonly plan: CompactionPlan;
+  readonly compaction: Compaction;
+}
+
+/** `in-place` appends to the session itself; a path makes a new session there. */
+export type WriteTarget =
+  | { readonly mode: "in-place" }
+  | { readonly mode: "new-session"; readonly path: string };
+
+export interface WrittenCompaction {
+  readonly mode: WriteTarget["mode"];
+  readonly path: string;
+  readonly sessionId: string;
+}
+
+const SYSTEM_PORTS: CompactionPorts = { now: () => new Date(), newUuid: () => randomUUID() };
+
+/** Computes what a loaded session becomes, without a model and without writing. */
+export async function compactSession(
+  session: Session,
+  options: CompactSessionOptions = {},
+): Promise<SessionCompaction> {
+  const plan = planCompaction(
+    { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
+    options.keepRecentTokens === undefined ? {} : { keepRecentTokens: options.keepRecentTokens },
+  );
+  const compaction = await compact(plan, options.ports ?? SYSTEM_PORTS, {
+    instructions: options.instructions,
+    transcriptPath: session.path,
+    ...(options.targetTokens === undefined ? {} : { targetTokens: options.targetTokens }),
+    files: options.restoreFiles === false ? undefined : projectFiles(session.cwd),
+  });
+  return { session, plan, compaction };
+}
+
+/** Writes a compaction whole or not at all. Nothing that stands in the session's file is touched. */
+export async function writeCompaction(
+  { session, compaction }: SessionCompaction,
+  target: WriteTarget,
+  ports: CompactionPorts = SYSTEM_PORTS,
+): Promise<WrittenCompaction> {
+  const conventions = conventionsOf(session.version);
+  const options = { bindsThinking: findModel(session.model).bindsThinking === true };
+  if (target.mode === "in-place") {
+    const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
+    try {
+      await writer.append(linesInPlace(compaction, conventions, options, ports));
+    } finally {
+      await writer.close();
+    }
+    return { mode: target.mode, path: session.path, sessionId: session.id };
+  }
+  const sessionId = sessionIdFor(target.path, ports);
+  await writeNewSession(target.path, linesOfNewSession(compaction, sessionId, conventions, options, ports));
+  return { mode: target.mode, path: target.path, sessionId };
+}
+
+/** An agent finds a session by its file's name, so a name that is an id becomes the id. */
+function sessionIdFor(path: string, ports: CompactionPorts): string {
+  const name = basename(path, ".jsonl");
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name) ? name : ports.newUuid();
+}

@@ -1,0 +1,108 @@
+export { type Compaction, type CompactOptions, compact, rebuild } from "./compact/compact.ts";
+export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
+export type { CompactionPorts } from "./compact/host-fields.ts";
+export {
+  type CompactionPlan,
+  KEEP_RECENT_TOKENS,
+  type PlanOptions,
+  planCompaction,
+  type Snapshot,
+} from "./compact/plan.ts";
+export { type LineOptions, linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
+export type {
+  CacheControl,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  MediaSource,
+  MessageContent,
+  OpaqueBlock,
+  RedactedThinkingBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from "./conversation/block.ts";
+export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
+export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
+export type { CheckOptions } from "./conversation/check/rule.ts";
+export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
+export { moveCutBack } from "./conversation/cut.ts";
+export type {
+  AssistantEntry,
+  AssistantMessage,
+  Attachment,
+  AttachmentEntry,
+  CompactBoundaryEntry,
+  CompactMetadata,
+  Entry,
+  EntryLink,
+  MicrocompactBoundaryEntry,
+  OpaqueEntry,
+  PreservedSegment,
+  ProgressEntry,
+  SystemEntry,
+  Usage,
+  UserEntry,
+  UserMessage,
+} from "./conversation/entry.ts";
+export {
+  type FlattenedConversation,
+  type FlattenOptions,
+  flatten,
+  flattenChecked,
+} from "./conversation/flatten/flatten.ts";
+export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
+export { indexPairs, type PairIndex, type ToolPair } from "./conversation/pairs.ts";
+export { groupRounds, type Round } from "./conversation/rounds.ts";
+export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
+export {
+  type FileAnswer,
+  type ProjectFiles,
+  type RestoredFile,
+  type RestoredFiles,
+  type RestoreFilesInput,
+  restoreFiles,
+  type SkippedFile,
+} from "./restore/files.ts";
+export {
+  type BuiltInSummary,
+  SUMMARY_BUDGET_TOKENS,
+  type SummariseOptions,
+  summarise,
+} from "./summary/builtin/summarise.ts";
+export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
+export { formatSummary } from "./summary/format.ts";
+export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";
+export {
+  accountTokens,
+  type DuplicateRead,
+  type MeasuredResult,
+  type TokenAccounting,
+} from "./tokens/accounting.ts";
+export { accountingMetrics } from "./tokens/accounting-metrics.ts";
+export type { Calibration } from "./tokens/calibration.ts";
+export { contextTokens, measureContext } from "./tokens/context.ts";
+export { ContextMeter, type ContextMeterOptions, type ContextSize } from "./tokens/context-meter.ts";
+export { estimateTokens, type TokenProfile } from "./tokens/estimate/estimate.ts";
+export {
+  type CountText,
+  ESTIMATORS,
+  type EstimatorName,
+  measureContent,
+  measureEntries,
+} from "./tokens/measure.ts";
+export { findModel, type KnownModel, MODELS, type ModelFacts, type ModelTable } from "./window/models.ts";
+export {
+  type ResolvedSettings,
+  resolveSettings,
+  type Settings,
+  type SettingsSources,
+} from "./window/settings.ts";
+export {
+  computeThresholds,
+  type Thresholds,
+  type WindowOptions,
+  type WindowState,
+  windowState,
+} from "./window/thresholds.ts";

@@ -1,0 +1,19 @@
+/** Everything that touches files: `longhaul/node`. The package's main entry runs anywhere. */
+export {
+  type CompactSessionOptions,
+  compactSession,
+  type SessionCompaction,
+  type WriteTarget,
+  type WrittenCompaction,
+  writeCompaction,
+} from "./host/compact-session.ts";
+export { projectFiles } from "./host/project-files.ts";
+export type { Damage, DamageKind } from "./transcript/damage.ts";
+export { findSession } from "./transcript/find-session.ts";
+export { type ListOptions, listSessions, type SessionListing } from "./transcript/list-sessions.ts";
+export { loadSession } from "./transcript/load.ts";
+export { type SessionAgent, sessionPath, type UserPlaces } from "./transcript/locations.ts";
+export { writeNewSession } from "./transcript/new-session.ts";
+export { resumeSession } from "./transcript/resume.ts";
+export type { ResumedSession, Session, SessionBoundary } from "./transcript/session.ts";
+export { openTranscript, type TranscriptOptions, type TranscriptWriter } from "./transcript/writer.ts";

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const SOURCE = join(import.meta.dirname, "..", "src");
+
+/** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
+const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
+  conversation: [],
+  tokens: ["conversation"],
+  window: [],
+  restore: ["conversation", "tokens"],
+  summary: ["conversation", "tokens"],
+  compact: ["conversation", "tokens", "restore", "summary"],
+  transcript: ["conversation"],
+  demo: ["conversation", "tokens"],
+  host: ["compact", "restore", "transcript", "window"],
+  cli: ["conversation", "tokens", "window", "restore", "summary", "compact", "transcript", "demo", "host"],
+};
+
+/** Effects live at the edge: everything else runs wherever JavaScript runs. */
+const MAY_IMPORT_NODE = ["transcript", "host", "cli"];
+/** Packages of others, by room. */
+const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
+  transcript: ["proper-lockfile"],
+  cli: ["commander", "picocolors"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly target: string;
+}
+
+const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+  .map((name) => join(SOURCE, name));
+
+const roomOf = (path: string): string => relative(SOURCE, path).split(sep)[0] ?? "";
+
+/** The demonstration's project is code in template literals, with imports of its own. */
+const withoutTemplates = (code: string): string => code.replace(/`(?:\\.|[^`\\])*`/gs, "``");
+
+const imports: Import[] = files.flatMap((file) =>
+  [...withoutTemplates(readFileSync(file, "utf8")).matchAll(/(?:from|import)\s+"([^"]+)"/g)].map(
+    ([, target = ""]) => ({
+      file: relative(SOURCE, file),
+      room: roomOf(file),
+      target: target.startsWith(".") ? roomOf(resolve(dirname(file), target)) : target,
+    }),
+  ),
+);
+
+describe("import directions", () => {
+  it("every folder of src is in the table", () => {
+    const folders = readdirSync(SOURCE, { withFileTypes: true }).filter((item) => item.isDirectory());
+    expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(MAY_KNOW).sort());
+  });
+
+  it("a room knows only the rooms below it", () => {
+    const wrong = imports.filter(
+      ({ room, target }) =>
+        room in MAY_KNOW && target in MAY_KNOW && target !== room && !MAY_KNOW[room]?.includes(target),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("the core imports nothing from node, and each room only the packages it is allowed", () => {
+    const outside = imports.filter(({ target }) => !(target in MAY_KNOW) && !target.endsWith(".ts"));
+    const wrong = outside.filter(({ room, target }) =>
+      target.startsWith("node:")
+        ? !MAY_IMPORT_NODE.includes(room)
+        : !MAY_IMPORT_PACKAGE[room]?.includes(target),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("nothing imports a test or a support file into what is published", () => {
+    const wrong = files.filter((file) => /(\.\.\/)+test\//.test(readFileSync(file, "utf8")));
+    expect(wrong).toEqual([]);
+  });
+});
