@@ -1,0 +1,160 @@
+/**
+ * Chooses what goes into a text of limited size. Each section has a share of the budget; what one
+ * leaves unused flows to the others, most important pieces first.
+ */
+
+export interface Piece {
+  /** The same content at falling lengths, longest first. The last is the least that makes sense. */
+  readonly forms: readonly string[];
+  /** Higher is kept first; compared across sections when spare budget is given out. */
+  readonly importance: number;
+  /** A label above this piece and its neighbours of the same group. */
+  readonly group?: string | undefined;
+}
+
+/** Pieces of at least this importance get room before the sections share out the rest. */
+export const ESSENTIAL = 1_000;
+
+export interface SectionDraft {
+  readonly heading: string;
+  /** In reading order. */
+  readonly pieces: readonly Piece[];
+  readonly share: number;
+  /** Stands where there is nothing to say. */
+  readonly whenEmpty: string;
+  /** Says how many pieces did not fit. */
+  readonly leftOut: (count: number) => string;
+}
+
+export interface FittedText {
+  readonly text: string;
+  readonly leftOutPieces: number;
+}
+
+type CountTokens = (text: string) => number;
+
+/** Tokens kept free for line breaks between pieces, which are counted with neither neighbour. */
+const JOINT_TOKENS = 1;
+/** A count is not additive, so the first packing may miss the budget; each try aims lower. */
+const MAX_TRIES = 12;
+
+interface Slot {
+  readonly section: number;
+  readonly order: number;
+  readonly piece: Piece;
+  readonly costs: (number | undefined)[];
+  chosen: number | undefined;
+}
+
+export function fitSections(
+  drafts: readonly SectionDraft[],
+  budgetTokens: number,
+  countTokens: CountTokens,
+): FittedText {
+  const slots = drafts.flatMap((draft, section) =>
+    draft.pieces.map((piece, order): Slot => ({ section, order, piece, costs: [], chosen: undefined })),
+  );
+  let target = budgetTokens;
+  for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
+    choose(drafts, slots, target, countTokens);
+    const text = assemble(drafts, slots);
+    const actual = countTokens(text);
+    if (actual <= budgetTokens) return { text, leftOutPieces: slots.filter(isLeftOut).length };
+    target = Math.floor(target - (actual - budgetTokens) - Math.max(1, target / 50));
+  }
+  return { text: drafts.map((draft) => draft.heading).join("\n"), leftOutPieces: slots.length };
+}
+
+const isLeftOut = (slot: Slot): boolean => slot.chosen === undefined;
+
+function choose(
+  drafts: readonly SectionDraft[],
+  slots: readonly Slot[],
+  budget: number,
+  countTokens: CountTokens,
+): void {
+  for (const slot of slots) slot.chosen = undefined;
+  const byImportance = slots.toSorted((a, b) => b.piece.importance - a.piece.importance || b.order - a.order);
+  let spare = budget - countTokens(skeleton(drafts));
+  const grow = (slot: Slot, allowance: number): number => {
+    const before = slot.chosen === undefined ? 0 : costOf(slot, slot.chosen, countTokens);
+    const growth = take(slot, Math.min(allowance, spare) + before, countTokens) - before;
+    spare -= growth;
+    return growth;
+  };
+  /** Breadth comes before depth: a section first says everything briefly, then more of what matters most. */
+  const begin = (slot: Slot, allowance: number): number => {
+    const shortest = slot.piece.forms.length - 1;
+    const cost = costOf(slot, shortest, countTokens);
+    if (slot.chosen !== undefined || cost > Math.min(allowance, spare)) return 0;
+    slot.chosen = shortest;
+    spare -= cost;
+    return cost;
+  };
+  for (const slot of byImportance) {
+    if (slot.piece.importance >= ESSENTIAL) begin(slot, spare);
+  }
+  const total = spare;
+  drafts.forEach((draft, section) => {
+    const own = byImportance.filter((slot) => slot.section === section);
+    let allowance = total * draft.share;
+    for (const slot of own) allowance -= begin(slot, allowance);
+    for (const slot of own) allowance -= grow(slot, allowance);
+  });
+  for (const slot of byImportance) grow(slot, spare);
+}
+
+/** Takes the longest form that the allowance holds, never a shorter one than before; returns its cost. */
+function take(slot: Slot, allowance: number, countTokens: CountTokens): number {
+  const last = slot.chosen ?? slot.piece.forms.length - 1;
+  for (let form = 0; form <= last; form++) {
+    const cost = costOf(slot, form, countTokens);
+    if (cost > allowance) continue;
+    slot.chosen = form;
+    return cost;
+  }
+  return slot.chosen === undefined ? 0 : costOf(slot, slot.chosen, countTokens);
+}
+
+function costOf(slot: Slot, form: number, countTokens: CountTokens): number {
+  const known = slot.costs[form];
+  if (known !== undefined) return known;
+  const cost = countTokens(slot.piece.forms[form] ?? "") + JOINT_TOKENS;
+  slot.costs[form] = cost;
+  return cost;
+}
+
+/** What stands whatever is chosen, labels and remarks at their longest. */
+function skeleton(drafts: readonly SectionDraft[]): string {
+  return drafts
+    .map((draft) => {
+      const labels = new Set(draft.pieces.map((piece) => piece.group ?? ""));
+      const remark = draft.pieces.length > 0 ? draft.leftOut(draft.pieces.length) : draft.whenEmpty;
+      return [draft.heading, ...labels, remark].join("\n");
+    })
+    .join("\n\n");
+}
+
+function assemble(drafts: readonly SectionDraft[], slots: readonly Slot[]): string {
+  return drafts
+    .map((draft, section) => {
+      const chosen = slots.filter((slot) => slot.section === section && slot.chosen !== undefined);
+      const lines = withLabels(chosen.toSorted((a, b) => a.order - b.order));
+      const missing = draft.pieces.length - chosen.length;
+      if (draft.pieces.length === 0) lines.push(draft.whenEmpty);
+      else if (missing > 0) lines.push(draft.leftOut(missing));
+      return [draft.heading, ...lines].join("\n");
+    })
+    .join("\n\n");
+}
+
+function withLabels(slots: readonly Slot[]): string[] {
+  const lines: string[] = [];
+  let current: string | undefined;
+  for (const { piece, chosen } of slots) {
+    if (piece.group !== undefined && piece.group !== current) lines.push(piece.group);
+    current = piece.group;
+    lines.push(piece.forms[chosen ?? 0] ?? "");
+  }
+  return lines;
+}

@@ -1,0 +1,100 @@
+/** Cuts that never split a character, and quoting that survives whatever is quoted. */
+
+const HIGH_SURROGATE_FIRST = 0xd800;
+const HIGH_SURROGATE_LAST = 0xdbff;
+const LOW_SURROGATE_FIRST = 0xdc00;
+const LOW_SURROGATE_LAST = 0xdfff;
+
+/** The first `maxChars` UTF-16 units, one fewer where the cut would halve a character. */
+export function headOf(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const end = Math.max(0, maxChars);
+  const last = text.charCodeAt(end - 1);
+  return text.slice(0, last >= HIGH_SURROGATE_FIRST && last <= HIGH_SURROGATE_LAST ? end - 1 : end);
+}
+
+export function tailOf(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const start = text.length - Math.max(0, maxChars);
+  const first = text.charCodeAt(start);
+  return text.slice(first >= LOW_SURROGATE_FIRST && first <= LOW_SURROGATE_LAST ? start + 1 : start);
+}
+
+/** At most `maxChars`, ended by an ellipsis; cut at a space when one is near, for a whole last word. */
+export function clip(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars - 1);
+  const space = head.lastIndexOf(" ");
+  const whole = space > maxChars * 0.8 ? head.slice(0, space) : head;
+  return `${whole.trimEnd()}…`;
+}
+
+/** Head and tail of a long text with how much is missing between; about a third goes to the tail. */
+export function headAndTail(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const tailChars = Math.floor(maxChars / 3);
+  const head = headOf(text, maxChars - tailChars).trimEnd();
+  const tail = tailOf(text, tailChars).trimStart();
+  const missing = text.length - head.length - tail.length;
+  const joint = text.includes("\n") ? "\n" : " ";
+  return `${head}${joint}[… ${missing} characters left out here; they are in the transcript …]${joint}${tail}`;
+}
+
+export function oneLine(text: string): string {
+  return /\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();
+}
+
+/** A code block whose fence is longer than any run of backticks inside it. */
+export function fenced(code: string, language = ""): string {
+  let longest = 2;
+  for (const run of code.matchAll(/`{3,}/g)) longest = Math.max(longest, run[0].length);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${code.replace(/\n+$/, "")}\n${fence}`;
+}
+
+export function quoted(text: string): string {
+  return `"${text}"`;
+}
+
+/** Markdown of somebody else, kept apart from ours: no heading or fence in it can take effect outside. */
+export function blockQuote(text: string): string {
+  return text
+    .replace(/\r/g, "")
+    .split("\n")
+    .map((line) => (line.trim() === "" ? ">" : `> ${line}`))
+    .join("\n")
+    .replace(/>(?:\n>$)+/gm, ">");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+const ESCAPE_SEQUENCE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?]*[A-Za-z]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+
+/** Escape sequences and other control characters only cost tokens. A carriage return ends a line. */
+export function withoutControls(text: string): string {
+  if (!CONTROL.test(text)) return text;
+  const lines = text.replace(/\r\n?/g, "\n").replace(ESCAPE_SEQUENCE, "");
+  return lines.replace(new RegExp(CONTROL, "g"), "");
+}
+
+/** Shortens markdown at a line break; an open fence is closed again. */
+export function clipMarkdown(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars);
+  const lineEnd = head.lastIndexOf("\n");
+  const lines = (lineEnd > maxChars / 3 ? head.slice(0, lineEnd) : head).split("\n");
+  const fence = openFence(lines);
+  if (fence === undefined) return `${lines.join("\n").trimEnd()} …`;
+  return `${[...lines, "…", fence].join("\n")}`;
+}
+
+function openFence(lines: readonly string[]): string | undefined {
+  let open: string | undefined;
+  for (const line of lines) {
+    const fence = /^(\s*)(`{3,}|~{3,})/.exec(line);
+    if (!fence) continue;
+    open = open === undefined ? `${fence[1]}${fence[2]}` : undefined;
+  }
+  return open;
+}

@@ -1,0 +1,175 @@
+import { clip, headOf, oneLine, tailOf, withoutControls } from "../clip.ts";
+import { exitCode } from "./failures.ts";
+
+export type CommandKind = "test" | "build" | "check" | "commit" | "push" | "other";
+
+export interface CommandRun {
+  readonly at: number;
+  readonly kind: CommandKind;
+  /** On one line, without the directory change in front. */
+  readonly command: string;
+  readonly description?: string | undefined;
+  readonly failed: boolean;
+  /** Counts, a commit, a pull request: what the output proves. */
+  readonly outcome?: string | undefined;
+}
+
+export interface Commit {
+  readonly at: number;
+  readonly id: string;
+  readonly subject: string;
+}
+
+const SCANNED_CHARS = 4_000;
+const MAX_COMMAND_CHARS = 160;
+const SHOWN_FROM_CHARS = 800;
+const SET_UP =
+  /^(?:(?:cd\s+(?:"[^"]*"|'[^']*'|\S+?)|(?:export\s+)?\w+=(?:"[^"]*"|'[^']*'|[^\s;&]*)|set -\w+)\s*(?:&&|;)\s*)+/;
+
+const KINDS: readonly (readonly [kind: CommandKind, pattern: RegExp])[] = [
+  ["commit", /\bgit\b[^|;&\n]*\bcommit\b/],
+  ["push", /\bgit\b[^|;&\n]*\bpush\b|\bgh pr (?:create|merge)\b/],
+  [
+    "test",
+    /\b(?:pytest|vitest|jest|mocha|rspec|phpunit|ctest|ava|playwright test|unittest|nextest)\b|\btests?\b(?=[:\s"]|$)/,
+  ],
+  [
+    "check",
+    /\b(?:lint|eslint|biome|ruff|flake8|mypy|pyright|clippy|gofmt|prettier|credo|dialyzer|vet|fmt|format|typecheck|type-check|tsc|check|knip|staticcheck)\b/,
+  ],
+  ["build", /\b(?:build|compile|make|webpack|vite|bundle|gradle|mvn|xcodebuild)\b/],
+];
+const COUNTS: readonly RegExp[] = [
+  /(?:test result: )?\w+\. \d+ passed; \d+ failed[^\n]*/,
+  /Tests:?\s+[^\n]*\d+ (?:passed|failed)[^\n]*/,
+  /=+ ([^=\n]*\d+ (?:passed|failed|error)[^=\n]*) =+/,
+  /\d+ (?:tests?|examples?|doctests?)[^\n]*, \d+ failures?[^\n]*/,
+  /\d+ pass(?:ed|ing)?\b[^\n]*(?:\n\s*\d+ fail(?:ed|ing|ures?)?[^\n]*)?/,
+  /\d+ (?:problems?|issues?|errors?|warnings?)\b[^\n]*/,
+];
+const FAILING_TEXT =
+  /(?:^|\n)\s*(?:--- FAIL|FAIL\b|FAILED\b|panic:|Traceback \(most recent)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror(?:\[\w+\]| TS\d+)?:\s/;
+
+export function isShellTool(name: string): boolean {
+  return /^(?:bash|powershell|shell|exec|run_command|terminal|local_shell|exec_command)$/i.test(name);
+}
+
+export function readCommand(
+  at: number,
+  command: string,
+  description: string | undefined,
+  output: string,
+  isError: boolean,
+): CommandRun {
+  const shown = shownCommand(command);
+  const kind = KINDS.find(([, pattern]) => pattern.test(withoutQuotedText(command)))?.[0] ?? "other";
+  const scanned = scannedOutput(output);
+  const failed = isError || exitCode(output) !== undefined || looksFailed(kind, scanned);
+  return { at, kind, command: shown, description, failed, outcome: outcomeOf(kind, scanned, failed, output) };
+}
+
+/** Outputs cut by `| tail` hide the exit code; for tests, builds and checks the text decides. */
+function looksFailed(kind: CommandKind, scanned: string): boolean {
+  return (kind === "test" || kind === "build" || kind === "check") && FAILING_TEXT.test(scanned);
+}
+
+function outcomeOf(kind: CommandKind, scanned: string, failed: boolean, output: string): string | undefined {
+  if (kind === "commit") {
+    const commit = parseCommit(scanned);
+    if (commit) return `commit ${commit.id} "${clip(commit.subject, 90)}"`;
+  }
+  if (kind === "push") {
+    const url = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/.exec(scanned)?.[0];
+    return (
+      url ?? /[0-9a-f]{7,}\.\.[0-9a-f]{7,}\s+\S+ -> \S+/.exec(scanned)?.[0] ?? (failed ? undefined : "pushed")
+    );
+  }
+  if (kind === "test" || kind === "check" || kind === "build") {
+    const counts = countsIn(scanned);
+    if (counts) return counts;
+    const packages = scanned.match(/^ok\s+\S+/gm)?.length;
+    if (packages && !failed) return packages === 1 ? "1 package ok" : `${packages} packages ok`;
+  }
+  const code = exitCode(output);
+  return code === undefined ? undefined : `exit code ${code}`;
+}
+
+function countsIn(scanned: string): string | undefined {
+  for (const pattern of COUNTS) {
+    const match = pattern.exec(scanned);
+    if (match) return clip(oneLine(match[1] ?? match[0]), 100);
+  }
+  return undefined;
+}
+
+/** `[branch id] subject`, or the first line of a log where the commit itself was quiet. */
+export function parseCommit(output: string): { id: string; subject: string } | undefined {
+  const said = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/m.exec(output);
+  const listed = said ? undefined : /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/m.exec(output);
+  const match = said ?? listed;
+  return match?.[1] && match[2] ? { id: match[1], subject: match[2].trim() } : undefined;
+}
+
+export function scannedOutput(output: string): string {
+  const ends =
+    output.length <= SCANNED_CHARS
+      ? output
+      : `${headOf(output, SCANNED_CHARS / 2)}\n${tailOf(output, SCANNED_CHARS / 2)}`;
+  return withoutControls(ends);
+}
+
+/** The command's own words decide its kind, not a message or script it carries. */
+function withoutQuotedText(command: string): string {
+  const head = headOf(command, 600);
+  const heredoc = head.search(/<<-?\s*['"]?\w/);
+  return (heredoc === -1 ? head : head.slice(0, heredoc)).replace(/"[^"]*"|'[^']*'/g, '""');
+}
+
+/** On one line, without what only prepares it: comments, variables, a change of directory. */
+function shownCommand(command: string): string {
+  const heredoc = command.search(/<<-?\s*['"]?\w/);
+  const main =
+    heredoc === -1
+      ? headOf(command, SHOWN_FROM_CHARS)
+      : `${headOf(command, Math.min(heredoc, SHOWN_FROM_CHARS))}<<…`;
+  const joined = main
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .join("; ");
+  const withoutSetUp = oneLine(joined).replace(SET_UP, "");
+  return clip(
+    (withoutSetUp === "" ? oneLine(joined) : withoutSetUp).replace(/\s+2>&1/g, ""),
+    MAX_COMMAND_CHARS,
+  );
+}
+
+/** Runs of one command are recognised by it, whatever is piped after and however it is wrapped. */
+export function commandKey(command: string): string {
+  const end = command.search(/[|;>]/);
+  return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
+}
+
+/** The part of a longer command line that does what the kind says, as program and verb. */
+export function runnerOf(command: string, kind: CommandKind): string | undefined {
+  const pattern = KINDS.find(([known]) => known === kind)?.[1];
+  const part = command.split(/[|;&()]+/).find((segment) => pattern?.test(segment));
+  return part === undefined ? undefined : programOf(part.trim());
+}
+
+/** The program and its verb: what `go test ./...` and `go test -v ./x` have in common. */
+export function programOf(command: string): string | undefined {
+  const words = command.replace(/^(?:\w+=\S*\s+)*(?:sudo\s+|npx\s+|time\s+)?/, "").split(/\s+/);
+  const program = words[0];
+  if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
+  const name = program.split("/").at(-1) ?? program;
+  const verb = words[1];
+  const hasVerb = verb !== undefined && /^[a-z][\w:-]{1,20}$/.test(verb) && PROGRAMS_WITH_VERBS.has(name);
+  return hasVerb ? `${name} ${verb}` : name;
+}
+
+const PROGRAMS_WITH_VERBS: ReadonlySet<string> = new Set(
+  "apt brew bun bundle cargo composer deno docker dotnet flutter gh git go gradle helm kubectl make mise mix mvn npm pip pnpm poetry rake rails swift terraform uv yarn zig".split(
+    " ",
+  ),
+);

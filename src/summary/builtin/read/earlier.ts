@@ -1,0 +1,76 @@
+import { withoutAfterwords } from "../../continuation.ts";
+import { type SectionName, splitSections } from "../../sections.ts";
+
+/** The summary that this conversation began with, taken apart so that it can be brought up to date. */
+export interface EarlierSummary {
+  readonly items: ReadonlyMap<SectionName, readonly string[]>;
+}
+
+const NOTHING = /^[-*\s]*(?:\(?none\b|no (?:pending|open|explicit)|nothing\b|n\/a)/i;
+const LABEL_LINE = /^\*\*[^*\n]{1,80}:\*\*$/;
+const LEFT_OUT_LINE = /^\(\d+ more /;
+
+/** Ours or a model's: anything with the nine headings. Without headings the whole is the intent. */
+export function parseEarlierSummary(text: string): EarlierSummary {
+  const body = withoutAfterwords(withoutAnalysis(text));
+  const sections = splitSections(body);
+  const items = new Map<SectionName, readonly string[]>();
+  if (sections.length === 0 && body.trim() !== "") {
+    items.set("Primary Request and Intent", [body.trim()]);
+  }
+  for (const section of sections) {
+    const found = splitItems(section.body).filter((item) => !NOTHING.test(item));
+    items.set(section.name, [...(items.get(section.name) ?? []), ...found]);
+  }
+  return { items };
+}
+
+export function earlierItems(earlier: EarlierSummary | undefined, name: SectionName): readonly string[] {
+  return earlier?.items.get(name) ?? [];
+}
+
+/** Claude Code leaves a model's scratchpad in front of the summary under a heading of its own. */
+function withoutAnalysis(text: string): string {
+  const summary = /(?:^|\n)Summary:\s*\n/.exec(text);
+  return summary ? text.slice(summary.index + summary[0].length) : text;
+}
+
+/** Bullets and paragraphs on the outermost level, each with all that hangs below it; labels are left out. */
+export function splitItems(body: string): string[] {
+  const items: string[][] = [];
+  let fence: string | undefined;
+  let afterBlank = true;
+  for (const line of dedent(body).split("\n")) {
+    if (fence === undefined && (LABEL_LINE.test(line) || LEFT_OUT_LINE.test(line))) {
+      afterBlank = true;
+      continue;
+    }
+    const marker = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+    const canStart = fence === undefined && marker === undefined;
+    if (items.length === 0 || (canStart && startsItem(line, afterBlank))) items.push([line]);
+    else items.at(-1)?.push(line);
+    if (marker !== undefined) fence = nextFence(fence, marker, line);
+    afterBlank = line.trim() === "";
+  }
+  return items.map((lines) => lines.join("\n").trim()).filter((item) => item !== "");
+}
+
+function startsItem(line: string, afterBlank: boolean): boolean {
+  return /^(?:[-*•]|\d{1,3}[.)])\s/.test(line) || (afterBlank && /^\S/.test(line));
+}
+
+function nextFence(open: string | undefined, marker: string, line: string): string | undefined {
+  if (open === undefined) return marker;
+  return marker.startsWith(open) && line.trim() === marker ? undefined : open;
+}
+
+function dedent(text: string): string {
+  const lines = text.split("\n");
+  const indentOf = (line: string): number => line.length - line.trimStart().length;
+  const least = lines.reduce(
+    (low, line) => (line.trim() === "" ? low : Math.min(low, indentOf(line))),
+    Infinity,
+  );
+  if (least === 0 || least === Infinity) return text;
+  return lines.map((line) => line.slice(Math.min(least, indentOf(line)))).join("\n");
+}

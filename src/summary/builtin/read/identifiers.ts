@@ -1,0 +1,80 @@
+/** Names that code gives to things, in the languages agents mostly write. */
+
+const DEFINITION =
+  /(?:^|[\s;{(])(?:function\*?|func(?:\s*\([^)]*\))?|def|defp|class|interface|struct|enum|trait|fn|defmodule|module|protocol|type|impl|sub|fun|record)\s+([A-Za-z_$][\w$.]{2,60})|(?:^|\n)\s*(?:export\s+)?(?:const|let|var|val)\s+([A-Za-z_$][\w$]{2,60})\s*(?::[^=\n]{0,80})?=\s*(?:async\s*)?(?:\(|function|<|[a-z]\w*\s*=>)/g;
+const SCANNED_CHARS = 4_000;
+const COMMON: ReadonlySet<string> = new Set(
+  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return string interface function class module import export async await".split(
+    " ",
+  ),
+);
+
+export function definedNames(code: string): Set<string> {
+  const names = new Set<string>();
+  for (const match of code.slice(0, SCANNED_CHARS).matchAll(DEFINITION)) {
+    const name = match[1] ?? match[2];
+    if (name !== undefined && isDistinctive(name)) names.add(name);
+  }
+  return names;
+}
+
+/** Two words in one, or one long enough to be chosen with care; the rest could be anything. */
+function isDistinctive(name: string): boolean {
+  if (COMMON.has(name.toLowerCase())) return false;
+  return COMPOUND.test(name) || /^[A-Z]\w{4,}/.test(name) || name.length >= 8;
+}
+
+const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
+
+const IMPORTS: readonly RegExp[] = [
+  /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g,
+  /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm,
+  /^\s*use\s+([a-z_]\w*)::/gm,
+  /^\s*(?:_\s+|\w+\s+)?"((?:[\w-]+\.)+[a-z]{2,}\/[\w./-]+)"\s*$/gm,
+];
+
+/** Packages that a piece of code brings in; files of the project itself are not packages. */
+export function importedPackages(code: string): Set<string> {
+  const packages = new Set<string>();
+  const scanned = code.slice(0, SCANNED_CHARS);
+  for (const pattern of IMPORTS) {
+    for (const match of scanned.matchAll(pattern)) {
+      const name = packageName(match[1] ?? "");
+      if (name !== undefined) packages.add(name);
+    }
+  }
+  return packages;
+}
+
+/** Parts of a language's own library, which every program uses. */
+const STANDARD: ReadonlySet<string> = new Set(
+  "abc argparse asyncio base64 bytes collections contextlib copy csv dataclasses datetime enum fmt functools glob hashlib http io itertools json logging math os path pathlib pickle random re shutil std string subprocess sys tempfile threading time traceback types typing unittest urllib uuid warnings __future__ core alloc crate self super fs child_process util events".split(
+    " ",
+  ),
+);
+
+function packageName(specifier: string): string | undefined {
+  if (STANDARD.has(specifier.split("/")[0] ?? "")) return undefined;
+  if (/^[./~#$]|^@\/|\s/.test(specifier) || specifier.startsWith("node:")) return undefined;
+  const parts = specifier.split("/");
+  if (specifier.startsWith("@")) return parts.slice(0, 2).join("/");
+  if (parts[0]?.includes(".") && parts.length >= 3) return parts.slice(0, 3).join("/");
+  return parts[0];
+}
+
+/** Inline code in prose that looks like a name: the agent speaks of what matters. */
+export function mentionedNames(prose: string): readonly string[] {
+  const names: string[] = [];
+  for (const match of prose.matchAll(/`([A-Za-z_$@.#-][\w$.:#@/-]{2,48})(\(\))?`/g)) {
+    const name = match[1];
+    if (name !== undefined && !COMMON.has(name.toLowerCase()) && isName(name, match[2] !== undefined))
+      names.push(name);
+  }
+  return names;
+}
+
+/** Paths, numbers, flags and file names are told elsewhere; a plain word in code marks is no name. */
+function isName(text: string, isCalled: boolean): boolean {
+  if (/[/\\]|\.\w{1,5}$|^-|^[0-9a-f]{7,40}$|\d+\.\d+/.test(text)) return false;
+  return isCalled || COMPOUND.test(text);
+}

@@ -1,0 +1,149 @@
+import type { AssistantEntry, AttachmentEntry, Entry, UserEntry } from "../../conversation/entry.ts";
+import { isSynthetic } from "../../conversation/entry.ts";
+import type { ToolPair } from "../../conversation/pairs.ts";
+import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
+import type { SessionDigest } from "./digest.ts";
+import { type Exchange, ExchangeBuilder, isEmpty } from "./exchange.ts";
+import { contentText, field, stringField } from "./fields.ts";
+import { ConceptCounter } from "./read/concepts.ts";
+import { type EarlierSummary, parseEarlierSummary } from "./read/earlier.ts";
+import { readNotification } from "./read/findings.ts";
+import { classifyUserText, type HumanMessage, type HumanMessageKind } from "./read/human.ts";
+import { type Remark, remarksIn } from "./read/remarks.ts";
+import { ToolReader } from "./tool-reader.ts";
+
+const MAX_PACKAGES = 14;
+const MAX_PROGRAMS = 8;
+const MAX_NAMES = 24;
+
+/** Walks the conversation in order and hands each part to the ledger that keeps it. */
+export class Reader {
+  readonly #pairs: ReadonlyMap<string, ToolPair>;
+  readonly #onlyInQueue: ReadonlySet<number>;
+  readonly #exchanges: ExchangeBuilder[] = [new ExchangeBuilder(undefined)];
+  readonly #concepts = new ConceptCounter();
+  readonly #tools = new ToolReader(this.#concepts);
+  #cwd: string | undefined;
+  #branch: string | undefined;
+  #earlier: EarlierSummary | undefined;
+  #interrupted = false;
+  #lastActor: SessionDigest["lastActor"] = "nobody";
+
+  constructor(pairs: ReadonlyMap<string, ToolPair>, onlyInQueue: ReadonlySet<number>) {
+    this.#pairs = pairs;
+    this.#onlyInQueue = onlyInQueue;
+  }
+
+  /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */
+  assistant(at: number, entry: AssistantEntry, aside: boolean): void {
+    if (field(entry, "message") === undefined || isSyntheticSafe(entry)) return;
+    this.#noteWhere(entry);
+    for (const block of entryBlocks(entry)) {
+      if (block.type === "text" && typeof block.text === "string" && !aside) this.#agentText(at, block.text);
+      else if (block.type === "tool_use" && typeof block.id === "string") this.#toolUse(at, block.id, aside);
+    }
+  }
+
+  user(at: number, entry: UserEntry): void {
+    this.#noteWhere(entry);
+    if (entry.isCompactSummary === true) {
+      this.#earlierSummary(contentText(rawContent(entry)));
+      return;
+    }
+    this.#tools.todos.replaceList(field(entry, "todos"));
+    if (entry.isMeta === true || entry.isVisibleInTranscriptOnly === true) return;
+    const origin = stringField(field(entry, "origin"), "kind");
+    const text = contentText(rawContent(entry));
+    if (origin !== undefined && origin !== "human" && !text.includes("<task-notification")) return;
+    this.#userText(at, text);
+  }
+
+  attachment(at: number, entry: AttachmentEntry): void {
+    const type = stringField(entry.attachment, "type");
+    if (type === "queued_command") this.#userText(at, contentText(field(entry.attachment, "prompt")));
+    else if (type === "edited_text_file")
+      this.#tools.changedOutside(stringField(entry.attachment, "filename"));
+    else if (type === "task_reminder" || type === "todo") {
+      this.#tools.todos.replaceList(field(entry.attachment, "content"));
+    }
+  }
+
+  other(at: number, entry: Entry): void {
+    if (this.#onlyInQueue.has(at)) this.#userText(at, stringField(entry, "content") ?? "");
+  }
+
+  digest(): SessionDigest {
+    const exchanges = this.#exchanges.filter((exchange) => !isEmpty(exchange));
+    return {
+      cwd: this.#cwd,
+      branch: this.#branch,
+      exchanges,
+      ...this.#tools.findings(),
+      remarks: exchanges.flatMap(remarksOf),
+      packages: this.#concepts.packages(MAX_PACKAGES),
+      programs: this.#concepts.programs(MAX_PROGRAMS),
+      names: this.#concepts.names(MAX_NAMES),
+      earlier: this.#earlier,
+      lastActor: this.#lastActor,
+    };
+  }
+
+  get #current(): ExchangeBuilder {
+    const last = this.#exchanges.at(-1);
+    if (last) return last;
+    const first = new ExchangeBuilder(undefined);
+    this.#exchanges.push(first);
+    return first;
+  }
+
+  /** A summary in the middle covers what has just been read entry by entry; only a leading one is news. */
+  #earlierSummary(text: string): void {
+    if (this.#exchanges.every(isEmpty)) this.#earlier = parseEarlierSummary(text);
+  }
+
+  #agentText(at: number, text: string): void {
+    if (text.trim() === "") return;
+    this.#current.texts.push({ at, text });
+    this.#concepts.prose(this.#exchanges.length, text);
+    this.#lastActor = "agent";
+  }
+
+  #toolUse(at: number, id: string, aside: boolean): void {
+    const pair = this.#pairs.get(id);
+    if (pair === undefined || pair.use.entryIndex !== at) return;
+    const exchange = this.#current;
+    const said = exchange.texts.at(-1)?.text;
+    const words = this.#tools.call(at, pair, exchange, { aside, said, round: this.#exchanges.length });
+    if (aside) return;
+    this.#lastActor = "tool";
+    if (words !== undefined) this.#message(at, "remark", words);
+  }
+
+  #userText(at: number, raw: string): void {
+    const text = classifyUserText(raw);
+    if (text.kind === "interruption") this.#interrupted = true;
+    else if (text.kind === "notification") this.#tools.notification(at, readNotification(text.text));
+    else if (text.kind !== "none") this.#message(at, text.kind, text.text);
+  }
+
+  #message(at: number, kind: HumanMessageKind, text: string): void {
+    const message: HumanMessage = { at, text, kind, afterInterruption: this.#interrupted };
+    this.#interrupted = false;
+    this.#exchanges.push(new ExchangeBuilder(message));
+    if (kind === "request" || kind === "remark") this.#lastActor = "person";
+  }
+
+  #noteWhere(entry: Entry): void {
+    this.#cwd = stringField(entry, "cwd") ?? this.#cwd;
+    this.#branch = stringField(entry, "gitBranch") || this.#branch;
+  }
+}
+
+function isSyntheticSafe(entry: AssistantEntry): boolean {
+  return field(entry.message, "content") === undefined || isSynthetic(entry);
+}
+
+function remarksOf(exchange: Exchange): Remark[] {
+  const last = exchange.texts.length - 1;
+  return exchange.texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === last));
+}

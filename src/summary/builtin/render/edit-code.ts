@@ -1,0 +1,52 @@
+import { clip, fenced } from "../clip.ts";
+import { fenceLanguage } from "../read/concepts.ts";
+import type { Edit } from "../read/files.ts";
+
+const MAX_LINE_CHARS = 180;
+const MAX_REMOVED_LINES = 4;
+
+/**
+ * An edit as code: only new lines in their language; where lines were replaced, as a difference, since
+ * new text alone does not tell what it took the place of.
+ */
+export function editCode(edit: Edit, path: string, maxLines: number): string {
+  const now = linesOf(edit.now);
+  const was = linesOf(edit.was);
+  let start = 0;
+  while (start < was.length && start < now.length && was[start] === now[start]) start++;
+  let end = 0;
+  while (end < was.length - start && end < now.length - start && was.at(-1 - end) === now.at(-1 - end)) end++;
+  const removed = was.slice(start, was.length - end);
+  const added = now.slice(start, now.length - end);
+  if (removed.every((line) => line.trim() === "")) {
+    return fenced(
+      shortened(dedented(added.length > 0 ? added : now), maxLines).join("\n"),
+      fenceLanguage(path),
+    );
+  }
+  const [shownRemoved, shownAdded] = [shortened(removed, MAX_REMOVED_LINES), shortened(added, maxLines)];
+  const changes = [...shownRemoved.map((line) => `-${line}`), ...shownAdded.map((line) => `+${line}`)];
+  return fenced(changes.join("\n"), "diff");
+}
+
+function linesOf(text: string): string[] {
+  return text === ""
+    ? []
+    : text
+        .replace(/\r/g, "")
+        .replace(/^\n+|\s+$/g, "")
+        .split("\n");
+}
+
+function shortened(lines: readonly string[], maxLines: number): string[] {
+  const shown = lines.slice(0, maxLines).map((line) => clip(line, MAX_LINE_CHARS));
+  const missing = lines.length - shown.length;
+  return missing > 0 ? [...shown, `… ${missing} more lines`] : shown;
+}
+
+function dedented(lines: readonly string[]): string[] {
+  const indent = lines.reduce((least, line) => {
+    return line.trim() === "" ? least : Math.min(least, line.length - line.trimStart().length);
+  }, Number.POSITIVE_INFINITY);
+  return lines.map((line) => line.slice(Math.min(indent, line.length)));
+}

@@ -1,0 +1,64 @@
+import { ESSENTIAL, type Piece } from "../budget.ts";
+import { clip, headOf, oneLine, quoted } from "../clip.ts";
+import type { SessionDigest } from "../digest.ts";
+import { earlierItems } from "../read/earlier.ts";
+import { endsWithQuestion, proseSentences } from "../sentences.ts";
+import { currentRequest } from "./requests.ts";
+
+const MAX_QUOTE_CHARS = 300;
+
+/** Only what the record supports: who has the next move, with the words that show it. */
+export function renderNextStep(digest: SessionDigest): Piece[] {
+  const line = nextStep(digest);
+  if (line === undefined) return [];
+  const todo =
+    digest.todos.find((item) => item.status === "in_progress") ??
+    digest.todos.find((item) => item.status === "pending");
+  const pieces: Piece[] = [{ forms: [line, clip(line, 160)], importance: ESSENTIAL }];
+  if (todo)
+    pieces.push({
+      forms: [`- Next on the to-do list: ${quoted(clip(oneLine(todo.subject), 200))}`],
+      importance: 420,
+    });
+  return pieces;
+}
+
+function nextStep(digest: SessionDigest): string | undefined {
+  const request = currentRequest(digest)?.message;
+  const lastText = digest.exchanges.findLast((exchange) => exchange.texts.length > 0)?.texts.at(-1)?.text;
+  const asked = request && quoted(clip(oneLine(headOf(request.text, 4 * MAX_QUOTE_CHARS)), MAX_QUOTE_CHARS));
+  const question = digest.openQuestions.at(-1);
+  if (question !== undefined)
+    return `- Wait for the user's answer to: ${quoted(clip(oneLine(question), MAX_QUOTE_CHARS))}`;
+  if (digest.lastActor === "person")
+    return `- Answer the user's latest message, to which nothing has been done yet: ${asked}`;
+  if (digest.lastActor === "tool") return goOn(asked, lastText);
+  if (digest.lastActor === "agent" && lastText !== undefined) return afterLastWords(asked, lastText, digest);
+  const earlier = earlierItems(digest.earlier, "Optional Next Step").join(" ");
+  return earlier === "" ? undefined : clip(oneLine(earlier.startsWith("- ") ? earlier : `- ${earlier}`), 800);
+}
+
+function goOn(asked: string | undefined, lastText: string | undefined): string {
+  const said = lastText === undefined ? undefined : proseSentences(lastText).at(-1);
+  const doing =
+    said === undefined
+      ? ""
+      : ` The assistant was in the middle of it; it had last said: ${quoted(clip(said, MAX_QUOTE_CHARS))}`;
+  return `- Go on with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
+}
+
+function afterLastWords(asked: string | undefined, lastText: string, digest: SessionDigest): string {
+  const closing = proseSentences(lastText);
+  const question = closing.slice(-3).findLast(endsWithQuestion);
+  const about = asked ? ` The request was: ${asked}` : "";
+  if (question !== undefined) {
+    return `- The assistant has answered and asked: ${quoted(clip(question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
+  }
+  const last = closing.at(-1);
+  const words = last === undefined ? "" : ` Its last words: ${quoted(clip(last, MAX_QUOTE_CHARS))}`;
+  if (digest.todos.some((todo) => todo.status !== "completed"))
+    return `- Go on with the open items under 7.${words}${about}`;
+  if (digest.runningTasks.length > 0)
+    return `- Wait for the background agents named under 7 and use what they report.${words}${about}`;
+  return `- The latest request looks answered; nothing further was asked. Wait for the user.${words}${about}`;
+}

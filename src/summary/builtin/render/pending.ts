@@ -1,0 +1,94 @@
+import type { Piece } from "../budget.ts";
+import { clip, oneLine, quoted } from "../clip.ts";
+import type { SessionDigest } from "../digest.ts";
+import { earlierItems } from "../read/earlier.ts";
+import { messageKey } from "../read/human.ts";
+
+const TODO = "**To-do list:**";
+const WAITING = "**Still open when the conversation stopped:**";
+const EARLIER = "**Open at the last summary:**";
+const MAX_EARLIER = 20;
+const MAX_EARLIER_CHARS = 300;
+
+export function renderPending(digest: SessionDigest): Piece[] {
+  return [...todoPieces(digest), ...waitingPieces(digest), ...earlierPieces(digest)];
+}
+
+function todoPieces(digest: SessionDigest): Piece[] {
+  const open = digest.todos.filter((todo) => todo.status !== "completed");
+  const done = digest.todos.length - open.length;
+  const pieces = open.map((todo, index): Piece => {
+    const mark = todo.status === "in_progress" ? "[in progress]" : "[ ]";
+    const detail = todo.detail && todo.detail !== todo.subject ? `: ${clip(oneLine(todo.detail), 200)}` : "";
+    const subject = clip(oneLine(todo.subject), 300);
+    const importance = todo.status === "in_progress" ? 470 : 440 - index;
+    return {
+      forms: [`- ${mark} ${subject}${detail}`, `- ${mark} ${clip(subject, 100)}`],
+      importance,
+      group: TODO,
+    };
+  });
+  if (done === 0) return pieces;
+  const subjects = digest.todos
+    .filter((todo) => todo.status === "completed")
+    .map((todo) => oneLine(todo.subject));
+  const forms = [
+    `- Done (${done}): ${clip(subjects.join("; "), 500)}`,
+    open.length === 0 ? `- All ${done} items of the list are done.` : `- ${done} further items are done.`,
+  ];
+  return [...pieces, { forms, importance: 240, group: TODO }];
+}
+
+function waitingPieces(digest: SessionDigest): Piece[] {
+  const lines = [
+    ...digest.openQuestions.map(
+      (question) => `- Question to the user without an answer yet: ${quoted(oneLine(question))}`,
+    ),
+    ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
+    ...digest.runningTasks.map(
+      (task) => `- Background agent not reported back: ${task.title} (id ${task.id})`,
+    ),
+    ...openFailures(digest),
+  ];
+  return lines.map(
+    (line): Piece => ({ forms: [clip(line, 400), clip(line, 140)], importance: 430, group: WAITING }),
+  );
+}
+
+/** A failing test or build that nothing has put right in the last exchange is work to do. */
+function openFailures(digest: SessionDigest): string[] {
+  const since = digest.exchanges.at(-1)?.message?.at ?? 0;
+  return digest.errors
+    .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
+    .slice(-3)
+    .map(
+      (error) => `- Failing and not seen to pass since: \`${clip(error.source, 100).replace(/`/g, "'")}\``,
+    );
+}
+
+/** An earlier list holds until there is a newer one; what the newer one names is not said twice. */
+function earlierPieces(digest: SessionDigest): Piece[] {
+  if (digest.todos.length > 0) return [];
+  const items = earlierItems(digest.earlier, "Pending Tasks").filter(
+    (item) => /\p{L}/u.test(item) && !isStale(item),
+  );
+  const seen = new Set<string>();
+  return items
+    .filter((item) => !seen.has(messageKey(item)) && Boolean(seen.add(messageKey(item))))
+    .slice(0, MAX_EARLIER)
+    .map((item, index): Piece => {
+      const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
+      return {
+        forms: [clip(oneLine(bullet), MAX_EARLIER_CHARS), clip(oneLine(bullet), 120)],
+        importance: 280 - index,
+        group: EARLIER,
+      };
+    });
+}
+
+/** Facts about the moment of the earlier summary, which the digest now states anew. */
+function isStale(item: string): boolean {
+  return /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user)/.test(
+    item,
+  );
+}

@@ -1,0 +1,168 @@
+import type { Piece } from "../budget.ts";
+import { clip, headOf, oneLine, quoted, tailOf } from "../clip.ts";
+import type { SessionDigest } from "../digest.ts";
+import { type Exchange, isRequest } from "../exchange.ts";
+import { earlierItems } from "../read/earlier.ts";
+import { leadSentence, proseSentences } from "../sentences.ts";
+import { messageForms } from "./messages.ts";
+import { fileName } from "./paths.ts";
+
+const CURRENT = "**Current request, verbatim:**";
+const CURRENT_AT_COMPACTION = "**Latest request (from the earlier summary):**";
+const GOES_ON_WITH = "**The last longer request before it, verbatim:**";
+const COURSE = "**Requests before it, oldest first, and what came of each:**";
+const SETTING = "**Setting:**";
+
+const MAX_REQUEST_CHARS = 110;
+const MAX_OUTCOME_CHARS = 200;
+/** An answer this short means nothing without the question. */
+const NEEDS_CONTEXT_CHARS = 60;
+/** A message this short asks for nothing by itself. */
+const SAYS_LITTLE_CHARS = 24;
+const MAX_EARLIER = 40;
+const MAX_EARLIER_CHARS = 700;
+
+/** The latest message that asks for something. */
+export function currentRequest(digest: SessionDigest): Exchange | undefined {
+  return digest.exchanges.findLast(isRequest);
+}
+
+export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
+  const current = currentRequest(digest);
+  const earlier = earlierRequestPieces(digest, current !== undefined);
+  const past = digest.exchanges.filter((exchange) => isRequest(exchange) && exchange !== current);
+  const course = past.map((exchange, index): Piece => {
+    const importance = 220 + (120 * (index + 1)) / past.length;
+    const before = digest.exchanges[digest.exchanges.indexOf(exchange) - 1];
+    return { forms: requestForms(exchange, before), importance, group: COURSE };
+  });
+  return [...currentPieces(digest, current), ...earlier, ...course, ...settingPieces(digest, instructions)];
+}
+
+function currentPieces(digest: SessionDigest, current: Exchange | undefined): Piece[] {
+  if (!current?.message) return [];
+  const pieces: Piece[] = [{ forms: messageForms(current.message.text), importance: 1_100, group: CURRENT }];
+  const before = digest.exchanges[digest.exchanges.indexOf(current) - 1];
+  const context = current.message.text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(before, 500) : undefined;
+  if (context) pieces.push({ forms: [`  (in reply to: ${context})`], importance: 600, group: CURRENT });
+  const goesOnWith =
+    current.message.text.length <= SAYS_LITTLE_CHARS ? lastLongerRequest(digest, current) : undefined;
+  if (goesOnWith) pieces.push({ forms: messageForms(goesOnWith), importance: 700, group: GOES_ON_WITH });
+  return pieces;
+}
+
+/** "Continue" or "yes" carries on with what was asked before it. */
+function lastLongerRequest(digest: SessionDigest, current: Exchange): string | undefined {
+  const before = digest.exchanges.slice(0, digest.exchanges.indexOf(current));
+  const longer = before.findLast(
+    (exchange) => isRequest(exchange) && (exchange.message?.text.length ?? 0) > NEEDS_CONTEXT_CHARS,
+  );
+  return longer?.message?.text;
+}
+
+/** The end of what the agent had said: there stands the question or the offer. */
+function repliedTo(before: Exchange | undefined, maxChars: number): string | undefined {
+  const said = before?.texts.at(-1)?.text;
+  if (said === undefined) return undefined;
+  const closing = proseSentences(tailOf(said, 3 * maxChars))
+    .slice(-3)
+    .join(" ");
+  const fromEnd = closing.length > maxChars ? `…${closing.slice(-maxChars).replace(/^\S*\s/, "")}` : closing;
+  return closing === "" ? undefined : quoted(fromEnd);
+}
+
+function requestForms(exchange: Exchange, before: Exchange | undefined): string[] {
+  const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
+  const proofs = proofsOf(exchange);
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(before, 120) : undefined;
+  const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
+  const said = outcomeText(exchange);
+  const detail = proofs === "" ? "" : ` [${proofs}]`;
+  return [`- ${asked} → ${said}${detail}`, `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`];
+}
+
+function outcomeText(exchange: Exchange): string {
+  const last = exchange.texts.at(-1)?.text;
+  const lead = last === undefined ? undefined : leadSentence(last);
+  if (lead !== undefined) return clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
+  return exchange.actions.length > 0 ? "worked on; no closing word" : "no answer before the next message";
+}
+
+/** Commits, test results and changed files: what can be looked up. */
+function proofsOf(exchange: Exchange): string {
+  const commits = exchange.commits.map((commit) => `commit ${commit.id}`);
+  const tests = exchange.actions.findLast(
+    (action) => action.kind === "command" && action.run.kind === "test",
+  );
+  const files = new Set(
+    exchange.actions.flatMap((action) => (action.kind === "edit" ? [fileName(action.path)] : [])),
+  );
+  const proofs = [...commits];
+  if (tests?.kind === "command") {
+    proofs.push(
+      `last test run ${tests.run.failed ? "FAILED" : "passed"}${tests.run.outcome ? `: ${clip(tests.run.outcome, 60)}` : ""}`,
+    );
+  }
+  const names = [...files];
+  if (names.length > 0)
+    proofs.push(`edited ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` +${names.length - 4}` : ""}`);
+  return proofs.join("; ");
+}
+
+/** What the earlier summary called current is history as soon as there is a newer request. */
+function earlierRequestPieces(digest: SessionDigest, hasNewer: boolean): Piece[] {
+  const items = earlierItems(digest.earlier, "Primary Request and Intent").filter((item) => !isSetting(item));
+  return items.slice(0, MAX_EARLIER).map((item, index): Piece => {
+    const isOurCurrent = index === 0 && /^- (?:"|\()/.test(item) && !item.includes(" → ");
+    if (isOurCurrent && hasNewer) {
+      const asked = quoted(clip(oneLine(withoutMarks(item)), MAX_REQUEST_CHARS));
+      return {
+        forms: [`- ${asked} → under way when the conversation was summarised`],
+        importance: 240,
+        group: COURSE,
+      };
+    }
+    const group = hasNewer ? COURSE : CURRENT_AT_COMPACTION;
+    const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
+    const importance = hasNewer ? 215 - index / 10 : 600;
+    return {
+      forms: [clip(bullet, MAX_EARLIER_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)],
+      importance,
+      group,
+    };
+  });
+}
+
+function isSetting(item: string): boolean {
+  return (
+    /^- (?:Working directory|For this summary|\(in reply to)/.test(item) || item.startsWith("(in reply to")
+  );
+}
+
+function withoutMarks(item: string): string {
+  return item
+    .replace(/^- (?:\(\d+ lines\)\n)?/, "")
+    .replace(/^"|"$/g, "")
+    .replace(/^`{3,}text\n|\n`{3,}$/g, "");
+}
+
+function settingPieces(digest: SessionDigest, instructions: string | undefined): Piece[] {
+  const pieces: Piece[] = [];
+  if (digest.cwd !== undefined) {
+    const branch = digest.branch ? `, git branch \`${digest.branch}\`` : "";
+    pieces.push({
+      forms: [`- Working directory \`${digest.cwd}\`${branch}.`],
+      importance: 400,
+      group: SETTING,
+    });
+  }
+  if (instructions?.trim()) {
+    const asked = clip(oneLine(instructions), 600);
+    pieces.push({
+      forms: [`- For this summary was asked: ${quoted(asked)}`],
+      importance: 410,
+      group: SETTING,
+    });
+  }
+  return pieces;
+}

@@ -1,0 +1,122 @@
+import type { Entry } from "../../conversation/entry.ts";
+import type { CountText } from "../../tokens/measure.ts";
+import { SUMMARY_HEADING } from "../format.ts";
+import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";
+import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
+import { digestSession, type SessionDigest } from "./digest.ts";
+import { emphasise } from "./emphasis.ts";
+import { renderConcepts } from "./render/concepts.ts";
+import { renderCurrentWork } from "./render/current-work.ts";
+import { renderErrors } from "./render/errors.ts";
+import { renderFiles } from "./render/files.ts";
+import { renderMessages } from "./render/messages.ts";
+import { renderNextStep } from "./render/next-step.ts";
+import { renderPending } from "./render/pending.ts";
+import { renderProblemSolving } from "./render/problem-solving.ts";
+import { renderRequests } from "./render/requests.ts";
+
+/** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
+export const SUMMARY_BUDGET_TOKENS = 8_000;
+
+export interface SummariseOptions {
+  readonly countTokens: CountText;
+  readonly budgetTokens?: number | undefined;
+  /** What the user wants to find in the summary; what shares its words is kept first. */
+  readonly instructions?: string | undefined;
+}
+
+export interface BuiltInSummary {
+  /** Ready to stand in a summary message. */
+  readonly text: string;
+  /** All nine, always. */
+  readonly sections: readonly SectionName[];
+  readonly tokens: number;
+  /** Items that the budget had no room for. They are in the transcript. */
+  readonly leftOut: number;
+}
+
+/** A summary from the structure of the session alone: no model, the same for the same entries. */
+export function summarise(entries: readonly Entry[], options: SummariseOptions): BuiltInSummary {
+  const { countTokens, instructions, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
+  const digest = digestSession(entries);
+  const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, instructions));
+  const room = budgetTokens - countTokens(`${SUMMARY_HEADING}\n`);
+  const fitted = fitSections(drafts, room, (text) => countTokens(text));
+  const text = `${SUMMARY_HEADING}\n${fitted.text}`;
+  return { text, sections: SECTION_NAMES, tokens: countTokens(text), leftOut: fitted.leftOutPieces };
+}
+
+interface SectionPlan {
+  /** Of the budget; what a section leaves unused goes to the others by importance. */
+  readonly share: number;
+  readonly whenEmpty: string;
+  readonly itemName: string;
+  readonly render: (digest: SessionDigest, instructions: string | undefined) => Piece[];
+}
+
+const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
+  "Primary Request and Intent": {
+    share: 0.17,
+    whenEmpty: "No request on record.",
+    itemName: "requests",
+    render: renderRequests,
+  },
+  "Key Technical Concepts": {
+    share: 0.05,
+    whenEmpty: "None on record.",
+    itemName: "items",
+    render: renderConcepts,
+  },
+  "Files and Code Sections": {
+    share: 0.2,
+    whenEmpty: "No files were touched.",
+    itemName: "files",
+    render: renderFiles,
+  },
+  "Errors and Fixes": {
+    share: 0.1,
+    whenEmpty: "No errors on record.",
+    itemName: "errors",
+    render: renderErrors,
+  },
+  "Problem Solving": {
+    share: 0.13,
+    whenEmpty: "Nothing on record.",
+    itemName: "items",
+    render: renderProblemSolving,
+  },
+  "All User Messages": { share: 0.18, whenEmpty: "None.", itemName: "user messages", render: renderMessages },
+  "Pending Tasks": {
+    share: 0.04,
+    whenEmpty: "None on record.",
+    itemName: "open items",
+    render: renderPending,
+  },
+  "Current Work": {
+    share: 0.11,
+    whenEmpty: "No work on record.",
+    itemName: "steps",
+    render: renderCurrentWork,
+  },
+  "Optional Next Step": {
+    share: 0.02,
+    whenEmpty: "None: wait for the user.",
+    itemName: "items",
+    render: renderNextStep,
+  },
+};
+
+function draftSection(
+  name: SectionName,
+  digest: SessionDigest,
+  instructions: string | undefined,
+): SectionDraft {
+  const { share, whenEmpty, itemName, render } = PLANS[name];
+  return {
+    heading: sectionHeading(name),
+    pieces: emphasise(render(digest, instructions), instructions),
+    share,
+    whenEmpty,
+    leftOut: (count) => `(${count} more ${itemName} left out here; see the transcript)`,
+  };
+}

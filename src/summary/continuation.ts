@@ -1,0 +1,49 @@
+export interface ContinuationInput {
+  /** As {@link formatSummary} or the built-in summariser left it. */
+  readonly summary: string;
+  readonly transcriptPath?: string | undefined;
+  /** Recent messages follow the summary unchanged. */
+  readonly keptRecent: boolean;
+  readonly trigger: "auto" | "manual";
+  /** The agent works in a loop of its own, without a person at the keyboard. */
+  readonly autonomous?: boolean | undefined;
+}
+
+const OPENING =
+  "This conversation goes on from an earlier one that no longer fitted into the context window. The summary below stands for its earlier part.";
+const TRANSCRIPT =
+  "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ";
+const KEPT_RECENT = "The most recent messages follow verbatim after this one.";
+const GO_ON =
+  "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.";
+const AUTONOMOUS =
+  "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.";
+
+/** Starts of the paragraphs that agents put after a summary: ours, and those of Claude Code. */
+const AFTERWORDS: readonly string[] = [
+  TRANSCRIPT,
+  KEPT_RECENT,
+  GO_ON,
+  AUTONOMOUS,
+  "If you need specific details from before compaction",
+  "Recent messages are preserved verbatim",
+  "Please continue the conversation from where we left it off",
+  "Continue the conversation from where it left off",
+  "You are running in autonomous",
+];
+
+/** The text of the user message that stands in for what was summarised. */
+export function continuationMessage(input: ContinuationInput): string {
+  const paragraphs = [OPENING, input.summary];
+  if (input.transcriptPath) paragraphs.push(`${TRANSCRIPT}${input.transcriptPath}`);
+  if (input.keptRecent) paragraphs.push(KEPT_RECENT);
+  if (input.trigger === "auto") paragraphs.push(GO_ON);
+  if (input.autonomous) paragraphs.push(AUTONOMOUS);
+  return paragraphs.join("\n\n");
+}
+
+/** A summary message without what we, or Claude Code, wrote around the summary. */
+export function withoutAfterwords(text: string): string {
+  const starts = AFTERWORDS.map((start) => text.lastIndexOf(`\n${start}`)).filter((at) => at !== -1);
+  return starts.length === 0 ? text : text.slice(0, Math.min(...starts)).trimEnd();
+}

@@ -1,0 +1,158 @@
+import { fencedLines, presentSections, splitSections } from "./sections.ts";
+
+/** What the summary's tags become. */
+export const SUMMARY_HEADING = "Summary:";
+
+/**
+ * With this many of the nine headings in it, an answer whose analysis was never closed and which has
+ * no summary tag still holds a summary: the model forgot the tags, not the work.
+ */
+const HEADINGS_THAT_PROVE_A_SUMMARY = 5;
+
+type TagName = "analysis" | "summary";
+
+interface Tag {
+  readonly name: TagName;
+  readonly closing: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The summary to keep from a model's raw answer, or undefined when nothing but scratchpad came. */
+export function formatSummary(raw: string): string | undefined {
+  const tags = structuralTags(raw);
+  const opening = summaryOpening(tags);
+  const kept = opening ? aroundSummary(raw, tags, opening) : withoutAnalysis(raw, tags);
+  const text = singleBlankLines(kept);
+  return text === "" || text === SUMMARY_HEADING ? undefined : text;
+}
+
+/**
+ * Only a tag outside code speaks about the answer's structure. An odd fence in the scratchpad can
+ * swallow the real tags, so when the answer opens an analysis and no summary is seen, tags at the
+ * start of a line count wherever they are.
+ */
+function structuralTags(raw: string): readonly Tag[] {
+  const all = findTags(raw);
+  if (all.length === 0) return all;
+  const isCode = codeTest(raw);
+  const visible = all.filter((tag) => !isCode(tag.start));
+  if (!visible.some((tag) => tag.name === "analysis") || summaryOpening(visible)) return visible;
+  const atLineStart = all.filter((tag) => visible.includes(tag) || startsLine(raw, tag.start));
+  return summaryOpening(atLineStart) ? atLineStart : visible;
+}
+
+function findTags(raw: string): readonly Tag[] {
+  return [...raw.matchAll(/<(\/?)(analysis|summary)\s*>/gi)].map((match) => ({
+    name: match[2]?.toLowerCase() === "analysis" ? "analysis" : "summary",
+    closing: match[1] === "/",
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
+/** The first summary tag that is not a mention inside a closed analysis. */
+function summaryOpening(tags: readonly Tag[]): Tag | undefined {
+  const openings = tags.filter((tag) => tag.name === "summary" && !tag.closing);
+  return openings.find((opening) => !isInsideClosedAnalysis(opening, tags)) ?? openings.at(-1);
+}
+
+function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
+  const analysis = tags.filter((tag) => tag.name === "analysis");
+  const opensBefore = analysis.some((tag) => !tag.closing && tag.end <= opening.start);
+  const closeAfter = analysis.find((tag) => tag.closing && tag.start >= opening.end);
+  if (!opensBefore || !closeAfter) return false;
+  return tags.some((tag) => tag.name === "summary" && !tag.closing && tag.start >= closeAfter.end);
+}
+
+/** Text before an analysis and after the summary stays: a tag closed too early leaves sections there. */
+function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string {
+  const analysisStart = tags.find((tag) => tag.name === "analysis" && tag.start < opening.start)?.start;
+  const before = raw.slice(0, analysisStart ?? opening.start).trim();
+  const inside = tags.filter((tag) => tag.start >= opening.end);
+  const content = withoutTagsAndAnalysis(raw, opening.end, inside).trim();
+  if (content === "") return before;
+  return `${before}\n\n${SUMMARY_HEADING}\n${content}`;
+}
+
+function withoutAnalysis(raw: string, tags: readonly Tag[]): string {
+  const firstOpening = tags.find((tag) => tag.name === "analysis" && !tag.closing);
+  const lastClosing = tags.findLast((tag) => tag.name === "analysis" && tag.closing);
+  if (!firstOpening && lastClosing)
+    return withoutTagsAndAnalysis(raw, lastClosing.end, after(tags, lastClosing));
+  if (!firstOpening) return withoutTagsAndAnalysis(raw, 0, tags);
+  const before = raw.slice(0, firstOpening.start);
+  if (lastClosing && lastClosing.start > firstOpening.start) {
+    return `${before}\n\n${withoutTagsAndAnalysis(raw, lastClosing.end, after(tags, lastClosing))}`;
+  }
+  const rest = raw.slice(firstOpening.end);
+  if (presentSections(rest).length < HEADINGS_THAT_PROVE_A_SUMMARY) return before;
+  return `${before}\n\n${fromFirstHeading(rest)}`;
+}
+
+function after(tags: readonly Tag[], tag: Tag): readonly Tag[] {
+  return tags.filter((other) => other.start >= tag.end);
+}
+
+/** Inside the summary a closed analysis goes with its text; a stray tag goes alone. */
+function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[]): string {
+  const kept: string[] = [];
+  let position = from;
+  for (const [index, tag] of tags.entries()) {
+    if (tag.start < position) continue;
+    kept.push(raw.slice(position, tag.start));
+    const opensAnalysis = tag.name === "analysis" && !tag.closing;
+    const closing = opensAnalysis
+      ? tags.slice(index + 1).find((other) => other.name === "analysis" && other.closing)
+      : undefined;
+    position = (closing ?? tag).end;
+  }
+  kept.push(raw.slice(position));
+  return kept.join("");
+}
+
+function fromFirstHeading(text: string): string {
+  return splitSections(text)
+    .map((section, index) => `${index + 1}. ${section.name}:\n${section.body}`)
+    .join("\n");
+}
+
+function singleBlankLines(text: string): string {
+  return text
+    .replace(/\r\n/g, "\n")
+    .replace(/\n(?:[^\S\n]*\n){2,}/g, "\n\n")
+    .trim();
+}
+
+function startsLine(raw: string, position: number): boolean {
+  const lineStart = raw.lastIndexOf("\n", position - 1) + 1;
+  return raw.slice(lineStart, position).trim() === "";
+}
+
+function codeTest(raw: string): (position: number) => boolean {
+  const ranges: [start: number, end: number][] = [];
+  const lines = raw.split("\n");
+  const isFenced = fencedLines(lines);
+  let position = 0;
+  lines.forEach((line, index) => {
+    if (isFenced(index)) ranges.push([position, position + line.length]);
+    else for (const [from, to] of inlineCode(line)) ranges.push([position + from, position + to]);
+    position += line.length + 1;
+  });
+  return (at) => ranges.some(([start, end]) => at >= start && at < end);
+}
+
+/** Spans between equal runs of backticks on one line. */
+function inlineCode(line: string): [start: number, end: number][] {
+  const spans: [start: number, end: number][] = [];
+  const runs = [...line.matchAll(/`+/g)];
+  for (let index = 0; index < runs.length; index++) {
+    const open = runs[index];
+    const closeIndex = runs.findIndex((run, other) => other > index && run[0] === open?.[0]);
+    const close = runs[closeIndex];
+    if (!open || !close) continue;
+    spans.push([open.index, close.index + close[0].length]);
+    index = closeIndex;
+  }
+  return spans;
+}
