@@ -49,6 +49,12 @@ function checkAssistant(
   if (body.some((block) => ["tool_result", "image", "document"].includes(String(block.type)))) {
     fail(index, "user's block in assistant message");
   }
+  for (const [at, block] of body.entries()) {
+    if (block.type === "server_tool_use") seen.add(block);
+    if (!/._tool_result$/.test(String(block.type))) continue;
+    const isCalled = [...seen].some((use) => (use as Json).id === block.tool_use_id);
+    if (!isCalled) fail(index, `orphan server result at ${at}`);
+  }
   for (const use of body.filter((block) => block.type === "tool_use")) {
     if (typeof use.id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(use.id)) fail(index, "id");
     if (seen.has(use.id)) fail(index, "duplicate id");

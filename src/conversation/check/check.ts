@@ -25,6 +25,7 @@ import { mendToolInputs } from "./rules/tool-inputs.ts";
 import { mendToolNames } from "./rules/tool-names.ts";
 import { pairToolResults } from "./rules/tool-pairs.ts";
 import { reportMissingTools } from "./rules/tools-missing.ts";
+import { dropUserCitations } from "./rules/user-citations.ts";
 
 export interface CheckedRequest {
   /** Nothing was found, not even something that is only reported. */
@@ -53,6 +54,7 @@ const BLOCK_RULES: readonly Rule[] = [
   mendToolNames,
   mendToolInputs,
   replaceUnusableMedia,
+  dropUserCitations,
   dropEmptyTexts,
 ];
 

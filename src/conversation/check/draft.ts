@@ -86,11 +86,10 @@ export function finishDraft(draft: Draft): ApiRequest {
 
 export function finishMessage(message: DraftMessage): ApiMessage {
   const { source, sourceBlocks, role, parts } = message;
-  const isIntact =
+  const hasSameContent =
     source !== undefined &&
-    sourceBlocks !== undefined &&
-    source.role === role &&
-    sourceBlocks.length === parts.length &&
+    sourceBlocks?.length === parts.length &&
     parts.every((part, at) => part.block === sourceBlocks[at]);
-  return isIntact ? source : { ...source, role, content: parts.map((part) => part.block) };
+  if (!hasSameContent) return { ...source, role, content: parts.map((part) => part.block) };
+  return source.role === role ? source : { ...source, role };
 }

@@ -8,6 +8,7 @@ export type RuleName =
   | "thinking-in-wrong-role"
   | "media-in-assistant"
   | "media-source"
+  | "citations-in-user"
   | "tool-use-id-invalid"
   | "tool-use-id-duplicate"
   | "tool-name-invalid"

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../test/support/builders.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "./cleared.ts";
+import type { Entry } from "./entry.ts";
+
+describe("clearing tool results", () => {
+  it("replaces the content and keeps the block, its id and the tool use", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, "long text");
+    talk.tool("b", "Read", {}, "kept");
+    const cleared = withClearedResults(talk.entries, new Set(["a"]));
+    expect(cleared[1]).toMatchObject({
+      message: { content: [{ type: "tool_result", tool_use_id: "a", content: CLEARED_RESULT_TEXT }] },
+    });
+    expect([cleared[0], cleared[2], cleared[3]]).toEqual([talk.entries[0], talk.entries[2], talk.entries[3]]);
+    expect(cleared[3]).toBe(talk.entries[3]);
+  });
+
+  it("gives the same list back when nothing is left to clear", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
+    expect(withClearedResults(talk.entries, new Set(["a", "unknown"]))).toBe(talk.entries);
+  });
+
+  it("leaves alone what is no entry", () => {
+    const damaged = [
+      null,
+      { type: "user" },
+      { type: "user", message: { content: [null] } },
+    ] as unknown as Entry[];
+    expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
+  });
+});
