@@ -42,13 +42,13 @@ const roomOf = (path: string): string => relative(SOURCE, path).split(sep)[0] ??
 const withoutTemplates = (code: string): string => code.replace(/`(?:\\.|[^`\\])*`/gs, "``");
 
 const imports: Import[] = files.flatMap((file) =>
-  [...withoutTemplates(readFileSync(file, "utf8")).matchAll(/(?:from|import)\s+"([^"]+)"/g)].map(
-    ([, target = ""]) => ({
-      file: relative(SOURCE, file),
-      room: roomOf(file),
-      target: target.startsWith(".") ? roomOf(resolve(dirname(file), target)) : target,
-    }),
-  ),
+  [
+    ...withoutTemplates(readFileSync(file, "utf8")).matchAll(/^(?:import|export)\b[^;"]*from\s+"([^"]+)"/gm),
+  ].map(([, target = ""]) => ({
+    file: relative(SOURCE, file),
+    room: roomOf(file),
+    target: target.startsWith(".") ? roomOf(resolve(dirname(file), target)) : target,
+  })),
 );
 
 describe("import directions", () => {

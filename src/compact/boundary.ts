@@ -1,4 +1,10 @@
-import type { CompactBoundaryEntry, CompactMetadata, Entry, UserEntry } from "../conversation/entry.ts";
+import type {
+  BoundaryKnowledge,
+  CompactBoundaryEntry,
+  CompactMetadata,
+  Entry,
+  UserEntry,
+} from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
@@ -7,7 +13,7 @@ export interface BoundaryInput {
   readonly trigger: "manual" | "auto";
   readonly preTokens: number;
   readonly postTokens: number;
-  readonly overheadTokens: number;
+  readonly knowledge: BoundaryKnowledge;
   /** The whole conversation before the compaction. */
   readonly entries: readonly Entry[];
   readonly summarised: readonly Entry[];
@@ -20,7 +26,7 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
     trigger: input.trigger,
     preTokens: input.preTokens,
     postTokens: input.postTokens,
-    overheadTokens: input.overheadTokens,
+    longhaul: input.knowledge,
     messagesSummarized: input.summarised.filter(
       (entry) => entry.type === "user" || entry.type === "assistant",
     ).length,

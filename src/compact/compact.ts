@@ -101,7 +101,7 @@ function assemble(plan: CompactionPlan, ports: CompactionPorts, parts: Parts): C
       trigger: plan.trigger,
       preTokens: plan.tokensBefore,
       postTokens: parts.tokensAfter,
-      overheadTokens: plan.overheadTokens,
+      knowledge: { overheadTokens: plan.overheadTokens, tokenRatio: plan.tokenRatio },
       entries,
       summarised: plan.summarised,
     },

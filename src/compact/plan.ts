@@ -33,7 +33,9 @@ export interface CompactionPlan {
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
   readonly keptTokens: number;
-  /** Tokens as the provider would count them, by what its reports have taught us. */
+  /** The provider's tokens per token of our estimate, as its reports have taught us. */
+  readonly tokenRatio: number;
+  /** Tokens as the provider would count them. */
   readonly countTokens: CountText;
 }
 
@@ -59,6 +61,7 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
     summarisedTokens,
     kept: snapshot.entries.slice(cut).filter((entry) => !isCompactBoundary(entry)),
     keptTokens,
+    tokenRatio: ratio,
     countTokens: (text) => calibrated(meter.calibration, countText(text)),
   };
 }

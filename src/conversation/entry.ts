@@ -83,8 +83,16 @@ export interface CompactMetadata {
   readonly messagesSummarized?: number;
   readonly preCompactDiscoveredTools?: readonly string[];
   readonly preservedSegment?: PreservedSegment;
-  /** Written by us: what the host sends besides messages, so that the context is known before the next response. */
-  readonly overheadTokens?: number;
+  /** Only on boundaries that we wrote. */
+  readonly longhaul?: BoundaryKnowledge;
+}
+
+/** What was known of the conversation's size, so that it can be told before the next response reports it. */
+export interface BoundaryKnowledge {
+  /** What the host sends besides messages: system prompt, tools. */
+  readonly overheadTokens: number;
+  /** The provider's tokens per token of our estimate. */
+  readonly tokenRatio: number;
 }
 
 /** Kept messages stay where they were on disk; this tells the reader how to re-link them. */

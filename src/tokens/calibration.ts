@@ -35,8 +35,9 @@ const HIDDEN_MIN_SAMPLES = 8;
 /** Claude counts about a third more tokens than o200k for what agents send; measured on recorded sessions. */
 const CLAUDE_PRIOR = 1.35;
 
-export function startCalibration(model?: string): Calibration {
-  const prior = model?.includes("claude") ? CLAUDE_PRIOR : 1;
+/** From a ratio that an earlier count has learned, or else from what is usual for the model. */
+export function startCalibration(model?: string, learnedRatio?: number): Calibration {
+  const prior = learnedRatio ?? (model?.includes("claude") ? CLAUDE_PRIOR : 1);
   return {
     ratio: prior,
     samples: 0,

@@ -1,6 +1,7 @@
 import {
   type AssistantEntry,
   type AssistantMessage,
+  type BoundaryKnowledge,
   type Entry,
   isCompactBoundary,
   isMicrocompactBoundary,
@@ -63,7 +64,7 @@ export class ContextMeter {
       this.#anchor = undefined;
       this.#pending = 0;
       this.#compactedAt = entry.timestamp;
-      this.#overhead = entry.compactMetadata?.overheadTokens ?? 0;
+      this.#recall(entry.compactMetadata?.longhaul);
       return;
     }
     if (isMicrocompactBoundary(entry)) {
@@ -123,6 +124,11 @@ export class ContextMeter {
       estimatedOutput: 0,
     };
     this.#pending = 0;
+  }
+
+  #recall(knowledge: BoundaryKnowledge | undefined): void {
+    this.#overhead = knowledge?.overheadTokens ?? 0;
+    if (knowledge?.tokenRatio) this.#calibration ??= startCalibration(undefined, knowledge.tokenRatio);
   }
 
   /** A message kept across a boundary still carries the usage of the long conversation. */

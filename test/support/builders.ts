@@ -42,7 +42,7 @@ export class ConversationBuilder {
   }
 
   assistant(content: MessageContent, fields: AssistantFields = {}): AssistantEntry {
-    const { id = `msg_${this.#count + 1}`, usage, ...rest } = fields;
+    const { id = `msg_${this.#prefix}-${this.#count + 1}`, usage, ...rest } = fields;
     const blocks: MessageContent = typeof content === "string" ? [{ type: "text", text: content }] : content;
     const message = {
       id,
