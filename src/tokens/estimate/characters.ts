@@ -14,20 +14,30 @@ export const SYMBOL = 5;
 export const SURROGATE = 6;
 
 /** Symbols of neighbours that are not ASCII punctuation (that is its own symbol: its code). */
-const LETTER_SYMBOL = { latin: 4, modifier: 5, greekCyrillic: 6, otherScript: 7 } as const;
+const LETTER_SYMBOL = { latin: 4, modifier: 5, greekCyrillic: 6 } as const;
 const CJK_SYMBOL = { punctuation: 8, kana: 11, han: 12, hangul: 14, fullwidth: 15 } as const;
-const SYMBOL_SYMBOL = { surrogate: 16, generalPunctuation: 17, arrowsAndBoxes: 18, rest: 19 } as const;
+const SYMBOL_SYMBOL = {
+  otherScript: 7,
+  surrogate: 16,
+  generalPunctuation: 17,
+  arrowsAndBoxes: 18,
+  rest: 19,
+} as const;
 
-const LAST_LETTER = 0x1fff;
+/** Latin, Greek and Cyrillic: the alphabets whose words the vocabularies hold. Others go by their blocks. */
+function isAlphabetic(code: number): boolean {
+  if (code === 0xd7 || code === 0xf7) return false;
+  return (code >= 0xc0 && code < 0x530) || (code >= 0x1e00 && code < 0x1f00) || isLatin1Letter(code);
+}
+
+const isLatin1Letter = (code: number): boolean => code === 0xaa || code === 0xb5 || code === 0xba;
 
 function kindOf(code: number): number {
   if (code < 0x80) return asciiKind(code);
   if (code >= 0xd800 && code < 0xe000) return SURROGATE;
   if ((code >= 0x2e80 && code < 0xa4d0) || (code >= 0xac00 && code < 0xd7b0)) return CJK;
   if ((code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xfff0)) return CJK;
-  if (code > LAST_LETTER || code < 0xc0)
-    return code === 0xaa || code === 0xb5 || code === 0xba ? LOWER : SYMBOL;
-  if (code === 0xd7 || code === 0xf7) return SYMBOL;
+  if (!isAlphabetic(code)) return SYMBOL;
   const character = String.fromCharCode(code);
   return character.toLowerCase() === character ? LOWER : UPPER;
 }
@@ -43,7 +53,7 @@ function symbolOf(code: number, kind: number): number {
   if (kind === LOWER || kind === UPPER) {
     if (code < 0x250) return LETTER_SYMBOL.latin;
     if (code < 0x370) return LETTER_SYMBOL.modifier;
-    return code < 0x530 ? LETTER_SYMBOL.greekCyrillic : LETTER_SYMBOL.otherScript;
+    return code < 0x530 ? LETTER_SYMBOL.greekCyrillic : LETTER_SYMBOL.latin;
   }
   if (kind === CJK) {
     if (code < 0x3040) return CJK_SYMBOL.punctuation;
@@ -52,6 +62,7 @@ function symbolOf(code: number, kind: number): number {
     return code < 0xd7b0 ? CJK_SYMBOL.hangul : CJK_SYMBOL.fullwidth;
   }
   if (kind === SURROGATE) return SYMBOL_SYMBOL.surrogate;
+  if (code >= 0x530 && code < 0x2000) return SYMBOL_SYMBOL.otherScript;
   if (code < 0x2070) return SYMBOL_SYMBOL.generalPunctuation;
   return code < 0x2e80 ? SYMBOL_SYMBOL.arrowsAndBoxes : SYMBOL_SYMBOL.rest;
 }

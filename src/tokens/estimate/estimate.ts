@@ -1,17 +1,18 @@
 import { type Model, unpackSet, unpackWeights } from "./model.ts";
-import { scan } from "./scan.ts";
-import { CLAUDE_CJK, CLAUDE_WEIGHTS } from "./tables-claude.ts";
-import { O200K_CJK, O200K_WEIGHTS } from "./tables-o200k.ts";
-import { WORDS } from "./tables-words.ts";
+import { sampleCost } from "./sample.ts";
+import { CLAUDE_CJK, CLAUDE_WEIGHTS, CLAUDE_WORDS } from "./tables-claude.ts";
+import { O200K_CJK, O200K_WEIGHTS, O200K_WORDS } from "./tables-o200k.ts";
 
 /** The vocabulary to estimate for: OpenAI's current one, or the one Anthropic last published. */
 export type TokenProfile = "o200k" | "claude";
 
-const words = unpackSet(WORDS);
-
 const models: Readonly<Record<TokenProfile, Model>> = Object.freeze({
-  o200k: { weights: unpackWeights(O200K_WEIGHTS), words, cjk: unpackSet(O200K_CJK) },
-  claude: { weights: unpackWeights(CLAUDE_WEIGHTS), words, cjk: unpackSet(CLAUDE_CJK) },
+  o200k: { weights: unpackWeights(O200K_WEIGHTS), words: unpackSet(O200K_WORDS), cjk: unpackSet(O200K_CJK) },
+  claude: {
+    weights: unpackWeights(CLAUDE_WEIGHTS),
+    words: unpackSet(CLAUDE_WORDS),
+    cjk: unpackSet(CLAUDE_CJK),
+  },
 });
 
 /**
@@ -21,5 +22,5 @@ const models: Readonly<Record<TokenProfile, Model>> = Object.freeze({
  */
 export function estimateTokens(text: string, profile: TokenProfile = "o200k"): number {
   if (text.length === 0) return 0;
-  return Math.max(1, Math.round(scan(text, models[profile])));
+  return Math.max(1, Math.round(sampleCost(text, models[profile])));
 }

@@ -17,14 +17,18 @@ export const LETTER_BUCKETS: number = 1 << 11;
 export const LETTER_MASK: number = LETTER_BUCKETS - 1;
 /** How far the context moves on with each letter; 5 of 11 bits forget everything but the last three. */
 export const LETTER_SHIFT = 5;
-/** Manners of word: after a space in known text, after a space in strange text, glued to something, noise. */
-export const MANNERS = 4;
+/** Manners of word: after a space in known text or in strange text, glued to something, noise, not Latin. */
+export const MANNERS = 5;
+/** The first letter that is not Latin (Vietnamese letters above do no harm among the others). */
+export const FIRST_NOT_LATIN = 0x370;
+/** From here on symbols are signs (dashes, arrows, boxes), which repeat, not letters of further scripts. */
+export const FIRST_SIGN = 0x2000;
 
 export const PUNCTUATION_BUCKETS: number = 1 << 12;
 const PUNCTUATION_MASK = PUNCTUATION_BUCKETS - 1;
 
-/** Digit runs are learned one length at a time up to here; longer ones go on at the last length's rate. */
-export const LONGEST_DIGIT_RUN = 18;
+/** Digit runs are learned one length at a time up to here; longer ones are taken as groups of this many. */
+export const DIGIT_GROUP = 9;
 
 /** Depths of a match of CJK characters that are told apart; five scripts, see `cjkScript`. */
 export const CJK_DEPTHS = 5;
@@ -42,13 +46,13 @@ export const LETTERS_AT = 0;
 export const PUNCTUATION_AT: number = LETTERS_AT + MANNERS * LETTER_BUCKETS;
 export const KNOWN_WORD_AT: number = PUNCTUATION_AT + PUNCTUATION_BUCKETS;
 export const DIGITS_AT: number = KNOWN_WORD_AT + SYMBOLS;
-export const CJK_AT: number = DIGITS_AT + LONGEST_DIGIT_RUN + 1;
+export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
 export const BLOCKS_AT: number = CJK_AT + CJK_SCRIPTS * CJK_DEPTHS;
 export const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
 export const EMOJI_AT: number = SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + VARIATION_SELECTORS;
+/** Factor on an emoji after a space: part of its bytes went into the token of the space. */
 export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
-export const AFTER_OTHER_AT: number = AFTER_SPACE_AT + 1;
-export const REPEATED_SYMBOL_AT: number = AFTER_OTHER_AT + 1;
+export const REPEATED_SYMBOL_AT: number = AFTER_SPACE_AT + 1;
 export const LONE_SURROGATE_AT: number = REPEATED_SYMBOL_AT + 1;
 export const OTHER_ASTRAL_AT: number = LONE_SURROGATE_AT + 1;
 export const WEIGHTS: number = OTHER_ASTRAL_AT + 1;
@@ -59,7 +63,7 @@ export const LETTER_CODE: Uint16Array = Uint16Array.from(
   { length: LETTER_CODES + SYMBOLS + 1 },
   (_, code) => scramble(code) & LETTER_MASK,
 );
-export const WORD_START_AT = LETTER_CODES;
+export const WORD_START_AT: number = LETTER_CODES;
 export const WORD_END: number = scramble(LETTER_CODES + SYMBOLS) & LETTER_MASK;
 
 /** A set of hashes is a bitmap of 2^18 places: at ten thousand members, 4% of strangers pass as members. */

@@ -2,19 +2,16 @@
 import { SET_BITS, WEIGHTS } from "./layout.ts";
 
 export interface Model {
-  /** Tokens per feature, indexed by the slots of layout.ts. */
-  readonly weights: Float32Array;
+  /** Cost per feature in WEIGHT_UNITs, indexed by the slots of layout.ts. */
+  readonly weights: Uint16Array;
   /** One byte per place: is this a word that is a single token? */
   readonly words: Uint8Array;
   /** One byte per place: is this a run of CJK characters within a token? */
   readonly cjk: Uint8Array;
 }
 
-export interface PackedModel {
-  readonly weights: string;
-  readonly words: string;
-  readonly cjk: string;
-}
+/** Weights are whole numbers of this part of a token: adding integers is the fastest a processor can do. */
+export const WEIGHT_UNIT = 4096;
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const VALUE_OF: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
@@ -26,15 +23,15 @@ export const REPEAT_MARK = "!";
 
 /** Levels 0 to 48 lie between 0 and 1 tokens and are dense at both ends, where most features are. */
 const UNIT_LEVELS = 48;
-const COARSE_STEP = 0.2;
+const COARSE_STEP = 0.25;
 
 export function weightOfLevel(level: number): number {
   if (level > UNIT_LEVELS) return 1 + (level - UNIT_LEVELS) * COARSE_STEP;
   return Math.sin((Math.PI / 2) * (level / UNIT_LEVELS)) ** 2;
 }
 
-export function unpackWeights(packed: string): Float32Array {
-  const weights = new Float32Array(WEIGHTS);
+export function unpackWeights(packed: string): Uint16Array {
+  const weights = new Uint16Array(WEIGHTS);
   const digit = (index: number): number => VALUE_OF[packed.charCodeAt(index)] ?? 0;
   let slot = 0;
   for (let index = 0; index < packed.length; index++) {
@@ -44,7 +41,7 @@ export function unpackWeights(packed: string): Float32Array {
       slot = end;
       index += 2;
     } else {
-      weights[slot++] = weightOfLevel(digit(index));
+      weights[slot++] = Math.round(weightOfLevel(digit(index)) * WEIGHT_UNIT);
     }
   }
   return weights;

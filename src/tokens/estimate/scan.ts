@@ -3,127 +3,151 @@
  * into words, numbers, punctuation and blanks and then look for the largest known parts of each; the scanner
  * cuts likewise, but asks small tables instead of searching.
  */
-import { CJK, DIGIT, EDGE, KIND, LOWER, PUNCTUATION, SURROGATE, SYMBOL_OF, UPPER } from "./characters.ts";
+import {
+  CJK,
+  DIGIT,
+  EDGE,
+  KIND,
+  LOWER,
+  PUNCTUATION,
+  SURROGATE,
+  SYMBOL_OF,
+  SYMBOLS,
+  UPPER,
+} from "./characters.ts";
 import * as layout from "./layout.ts";
-import type { Model } from "./model.ts";
+import { type Model, WEIGHT_UNIT } from "./model.ts";
 
 /** Where the scanner is, and the little it remembers of what it has passed. */
-interface Cursor {
+export interface Cursor {
   at: number;
+  /** Symbols of the last character passed and of the one before it. */
+  last: number;
+  secondLast: number;
   /** Short pieces glued together so far: base64, hashes and ids are full of them, identifiers are not. */
   noise: number;
-  /** Was the last word a known one? Strange words come together: foreign languages, lists of names. */
-  known: boolean;
+  /** 1 after a known word. Strange words come together: foreign languages, lists of names. */
+  known: number;
 }
 
 const SPACE = 32;
 const NEWLINE = 10;
 const SHORT_PIECE = 3;
 const NOISY_PIECES = 2;
+/** No run is followed further than this: a megabyte of digits must not hold up a sample of a hundred. */
+const LONGEST_RUN = 90;
 
-export function scan(text: string, model: Model): number {
-  const cursor: Cursor = { at: 0, noise: 0, known: true };
+// The loop below runs once per character, so what it needs is at hand: module constants, not properties.
+const { LETTER_BUCKETS, LETTER_CODE, LETTER_MASK, LETTER_SHIFT, WORD_END, WORD_START_AT } = layout;
+const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, PUNCTUATION_AT } = layout;
+
+/** The letter contexts to use, by noise, by knownness of the last word, and by the symbol before this one. */
+const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * SYMBOLS }, (_, index) => {
+  const [noise, known, lead] = [index >> 8, (index >> 7) & 1, index & 127];
+  if (noise === NOISY_PIECES) return 3 * LETTER_BUCKETS;
+  if (lead !== SPACE && lead !== NEWLINE) return 2 * LETTER_BUCKETS;
+  return known === 1 ? 0 : LETTER_BUCKETS;
+});
+
+/** Greek and Cyrillic have contexts of their own: what holds for Latin letters says nothing about them. */
+const NOT_LATIN = 4 * LETTER_BUCKETS;
+
+/** `+ - / _` belong to the alphabets of base64 and of ids, so they do not end a stretch of noise. */
+const KEEPS_NOISE: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  "+-/_".includes(String.fromCharCode(code)) ? 3 : 0,
+);
+
+/** What the runs cost that begin at the cursor and before `end`; leaves the cursor after the last of them. */
+export function scanUntil(text: string, end: number, cursor: Cursor, model: Model): number {
+  const { weights } = model;
   let cost = 0;
-  while (cursor.at < text.length) {
-    const kind = KIND[text.charCodeAt(cursor.at)] ?? 0;
-    if (kind === PUNCTUATION) cost += readPunctuation(text, cursor, model.weights);
-    else if (kind <= UPPER) cost += readWord(text, cursor, model);
-    else if (kind === DIGIT) cost += readDigits(text, cursor, model.weights);
+  while (cursor.at < end) {
+    const code = text.charCodeAt(cursor.at);
+    const kind = KIND[code] ?? 0;
+    if (kind === PUNCTUATION) cost += readPunctuation(text, code, cursor, weights);
+    else if (kind <= UPPER) cost += readWord(text, code, kind, cursor, model);
+    else if (kind === DIGIT) cost += readDigits(text, cursor, weights);
     else if (kind === CJK) cost += readCjk(text, cursor, model);
-    else if (kind === SURROGATE) cost += readAstral(text, cursor, model.weights);
-    else cost += readSymbol(text, cursor, model.weights);
+    else if (kind === SURROGATE) cost += readAstral(text, cursor, weights);
+    else cost += readSymbol(text, code, cursor, weights);
   }
   return cost;
 }
 
-/** The symbol at an index, or that of a line's edge outside of the text. */
-function symbolAt(text: string, index: number): number {
-  return index >= 0 && index < text.length ? (SYMBOL_OF[text.charCodeAt(index)] ?? 0) : EDGE;
+function readPunctuation(text: string, code: number, cursor: Cursor, weights: Uint16Array): number {
+  const { last, at } = cursor;
+  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : EDGE;
+  const bucket = layout.punctuationBucket(cursor.secondLast, last, code, SYMBOL_OF[next] ?? 0);
+  cursor.noise &= KEEPS_NOISE[code] ?? 0;
+  cursor.secondLast = last;
+  cursor.last = code;
+  cursor.at = at + 1;
+  return weights[PUNCTUATION_AT + bucket] ?? 0;
 }
 
-function manner(cursor: Cursor, lead: number): number {
-  if (cursor.noise >= NOISY_PIECES) return 3;
-  if (lead !== SPACE && lead !== NEWLINE) return 2;
-  return cursor.known ? 0 : 1;
-}
-
-/** A word ends before a capital that follows a small letter, as it does for the tokenizer. */
-function readWord(text: string, cursor: Cursor, model: Model): number {
+function readWord(text: string, first: number, firstKind: number, cursor: Cursor, model: Model): number {
   const { weights } = model;
-  const start = cursor.at;
-  const lead = symbolAt(text, start - 1);
-  const letters = layout.LETTERS_AT + manner(cursor, lead) * layout.LETTER_BUCKETS;
-  let code = text.charCodeAt(start);
-  const ascii = code < 0x80;
-  let kind = KIND[code] ?? 0;
-  let seenLower = kind === LOWER;
-  let hash = layout.stepWord(0, code);
-  let context =
-    ((layout.LETTER_CODE[layout.WORD_START_AT + lead] ?? 0) << layout.LETTER_SHIFT) ^
-    (layout.LETTER_CODE[code] ?? 0);
+  const { at: start, last: lead, noise } = cursor;
+  const letters =
+    first < layout.FIRST_NOT_LATIN ? (MANNER[(noise << 8) | (cursor.known << 7) | lead] ?? 0) : NOT_LATIN;
+  let hash = layout.stepWord(0, first);
+  let context = ((LETTER_CODE[WORD_START_AT + lead] ?? 0) << LETTER_SHIFT) ^ (LETTER_CODE[first] ?? 0);
+  let kind = firstKind;
+  let code = first;
   let cost = 0;
   let at = start + 1;
-  for (; at < text.length; at++) {
-    code = text.charCodeAt(at);
-    kind = KIND[code] ?? 0;
-    if (kind === LOWER) seenLower = true;
-    else if (kind !== UPPER || seenLower) break;
+  const limit = Math.min(start + LONGEST_RUN, text.length);
+  for (; at < limit; at++) {
+    const next = text.charCodeAt(at);
+    const nextKind = KIND[next] ?? 0;
+    // A capital after a small letter begins a new word, as it does for the tokenizer.
+    if (nextKind === PUNCTUATION || nextKind > kind) break;
+    kind = nextKind;
+    code = next;
     hash = layout.stepWord(hash, code);
-    context = ((context << layout.LETTER_SHIFT) ^ (layout.LETTER_CODE[code] ?? 0)) & layout.LETTER_MASK;
+    context = ((context << LETTER_SHIFT) ^ (LETTER_CODE[code] ?? 0)) & LETTER_MASK;
     cost += weights[letters + context] ?? 0;
   }
+  cost += weights[letters + (((context << LETTER_SHIFT) ^ WORD_END) & LETTER_MASK)] ?? 0;
+  const known = model.words[layout.placeInSet(hash)] ?? 0;
+  if (at - start <= SHORT_PIECE && lead <= DIGIT && noise < NOISY_PIECES) cursor.noise = noise + 1;
+  cursor.known = known;
+  cursor.secondLast = LOWER;
+  cursor.last = SYMBOL_OF[code] ?? 0;
   cursor.at = at;
-  const length = at - start;
-  if (length <= SHORT_PIECE && lead <= DIGIT) cursor.noise++;
-  cursor.known = length === 1 || (ascii && model.words[layout.placeInSet(hash)] === 1);
-  if (cursor.known && length > 1) return weights[layout.KNOWN_WORD_AT + lead] ?? 0;
-  const last = ((context << layout.LETTER_SHIFT) ^ layout.WORD_END) & layout.LETTER_MASK;
-  return cost + (weights[letters + last] ?? 0);
+  // Multiplied, not branched on: whether a word is known is just what a processor cannot foresee.
+  return cost + known * ((weights[KNOWN_WORD_AT + lead] ?? 0) - cost);
 }
 
-function readDigits(text: string, cursor: Cursor, weights: Float32Array): number {
-  const start = cursor.at;
+function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number {
+  const { at: start, last: lead, noise } = cursor;
   let at = start + 1;
-  while (at < text.length && KIND[text.charCodeAt(at)] === DIGIT) at++;
-  cursor.at = at;
+  const limit = Math.min(start + LONGEST_RUN, text.length);
+  while (at < limit && KIND[text.charCodeAt(at)] === DIGIT) at++;
   const length = at - start;
-  const lead = symbolAt(text, start - 1);
-  if (length <= SHORT_PIECE && (lead === LOWER || lead === UPPER)) cursor.noise++;
-  const longest = layout.LONGEST_DIGIT_RUN;
-  if (length <= longest) return weights[layout.DIGITS_AT + length] ?? 0;
-  return ((weights[layout.DIGITS_AT + longest] ?? 0) * length) / longest;
-}
-
-/** These marks belong to the alphabets of base64 and of ids, so they do not end a stretch of noise. */
-function keepsNoise(code: number): boolean {
-  return code === 43 || code === 45 || code === 47 || code === 95;
-}
-
-function readPunctuation(text: string, cursor: Cursor, weights: Float32Array): number {
-  const at = cursor.at;
-  const code = text.charCodeAt(at);
-  if (!keepsNoise(code)) cursor.noise = 0;
-  cursor.at = at + 1;
-  const bucket = layout.punctuationBucket(
-    symbolAt(text, at - 2),
-    symbolAt(text, at - 1),
-    code,
-    symbolAt(text, at + 1),
-  );
-  return weights[layout.PUNCTUATION_AT + bucket] ?? 0;
+  if (length <= SHORT_PIECE && (lead === LOWER || lead === UPPER) && noise < NOISY_PIECES)
+    cursor.noise = noise + 1;
+  cursor.secondLast = DIGIT;
+  cursor.last = DIGIT;
+  cursor.at = at;
+  const whole = Math.floor(length / DIGIT_GROUP);
+  return whole * (weights[DIGITS_AT + DIGIT_GROUP] ?? 0) + (weights[DIGITS_AT + (length % DIGIT_GROUP)] ?? 0);
 }
 
 /** Follows the longest known runs of characters, as far as hashes tell: a run that goes on costs nothing. */
 function readCjk(text: string, cursor: Cursor, model: Model): number {
   const { weights, cjk } = model;
   let at = cursor.at;
-  const afterSpace = at > 0 && text.charCodeAt(at - 1) === SPACE;
+  const afterSpace = cursor.last === SPACE;
   let hash = afterSpace ? layout.stepCjk(0, SPACE) : 0;
   let depth = afterSpace ? 1 : 0;
   let cost = 0;
-  for (; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (KIND[code] !== CJK) break;
+  let code = 0;
+  const limit = Math.min(at + LONGEST_RUN, text.length);
+  for (; at < limit; at++) {
+    const next = text.charCodeAt(at);
+    if (KIND[next] !== CJK) break;
+    code = next;
     const script = layout.CJK_AT + layout.cjkScript(code) * layout.CJK_DEPTHS;
     const longer = layout.stepCjk(hash, code);
     if (depth > 0 && cjk[layout.placeInSet(longer)] === 1) {
@@ -136,33 +160,36 @@ function readCjk(text: string, cursor: Cursor, model: Model): number {
     depth = cjk[layout.placeInSet(hash)] ?? 0;
     cost += weights[depth === 1 ? script : layout.BLOCKS_AT + (code >> 6)] ?? 0;
   }
-  cursor.at = at;
-  cursor.noise = 0;
-  cursor.known = true;
+  moveTo(cursor, at, code);
   return cost;
 }
 
-function readSymbol(text: string, cursor: Cursor, weights: Float32Array): number {
+function readSymbol(text: string, code: number, cursor: Cursor, weights: Uint16Array): number {
   const at = cursor.at;
-  const code = text.charCodeAt(at);
-  cursor.at = at + 1;
-  cursor.noise = 0;
-  if (at > 0 && text.charCodeAt(at - 1) === code) return weights[layout.REPEATED_SYMBOL_AT] ?? 0;
+  moveTo(cursor, at + 1, code);
+  if (code >= layout.FIRST_SIGN && at > 0 && text.charCodeAt(at - 1) === code)
+    return weights[layout.REPEATED_SYMBOL_AT] ?? 0;
   return weights[layout.symbolSlot(code)] ?? 0;
 }
 
 /** Characters beyond the first 65,536, of which only the emoji are told apart. */
-function readAstral(text: string, cursor: Cursor, weights: Float32Array): number {
-  const at = cursor.at;
+function readAstral(text: string, cursor: Cursor, weights: Uint16Array): number {
+  const { at, last } = cursor;
   const point = text.codePointAt(at) ?? 0;
-  cursor.noise = 0;
-  if (point < 0x10000) {
-    cursor.at = at + 1;
-    return weights[layout.LONE_SURROGATE_AT] ?? 0;
-  }
-  cursor.at = at + 2;
+  const whole = point >= 0x10000;
+  moveTo(cursor, whole ? at + 2 : at + 1, text.charCodeAt(at));
+  if (!whole) return weights[layout.LONE_SURROGATE_AT] ?? 0;
   const emoji = point - layout.EMOJI_FIRST;
   if (emoji < 0 || emoji >= layout.EMOJI_COUNT) return weights[layout.OTHER_ASTRAL_AT] ?? 0;
-  const before = symbolAt(text, at - 1) === SPACE ? layout.AFTER_SPACE_AT : layout.AFTER_OTHER_AT;
-  return (weights[layout.EMOJI_AT + emoji] ?? 0) * (weights[before] ?? 1);
+  const cost = weights[layout.EMOJI_AT + emoji] ?? 0;
+  return last === SPACE ? (cost * (weights[layout.AFTER_SPACE_AT] ?? 0)) / WEIGHT_UNIT : cost;
+}
+
+/** Goes on behind something that is not ASCII: what was remembered of words does not hold there. */
+function moveTo(cursor: Cursor, at: number, lastCode: number): void {
+  cursor.at = at;
+  cursor.secondLast = cursor.last;
+  cursor.last = SYMBOL_OF[lastCode] ?? 0;
+  cursor.noise = 0;
+  cursor.known = 1;
 }
