@@ -28,9 +28,6 @@ interface Splice {
   readonly anchor: number;
 }
 
-/** Summary messages between a boundary and the anchor of its kept messages; one in all files seen. */
-const MOST_SUMMARY_MESSAGES = 16;
-
 /**
  * Walks from a leaf to the boundary or root above it. A compaction that kept messages leaves them where
  * they were, with their old parents, so that a plain walk would jump over the boundary into all the old
@@ -78,6 +75,8 @@ export class ChainWalker {
         if (parent === undefined) break;
         bridged.push(link.child);
       }
+      const above = this.#boundaryMissingAbove(parent);
+      if (above !== undefined) return { needs: { uuid: above } };
       // The tail of a segment is that very entry, even if it is a summary that other kept messages follow.
       const isNamed = until !== undefined && link === start;
       const splice = this.#spliceBetween(parent, link.child, isNamed);
@@ -164,17 +163,27 @@ export class ChainWalker {
     return field !== null && typeof field === "object" ? field : undefined;
   }
 
-  /** The boundary itself or a summary below it. When the field names neither, the summary stands in. */
+  /** The boundary itself or a summary below it. When the field names neither, the last summary stands in. */
   #anchorOf(boundary: number): number {
-    const { positions, entries } = this.#index;
-    const named = positions.get(this.#segmentField(boundary)?.anchorUuid ?? "") ?? -1;
-    let above = named;
-    for (let steps = 0; steps < MOST_SUMMARY_MESSAGES && above >= boundary; steps++) {
-      if (above === boundary) return named;
-      above = positions.get(this.#parentOf(above) ?? "") ?? -1;
+    const named = this.#index.positions.get(this.#segmentField(boundary)?.anchorUuid ?? "");
+    if (named === boundary) return boundary;
+    const summary = this.#summaryOf(boundary);
+    return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);
+  }
+
+  /** A summary may be followed by kept messages; whether it is, only the boundary above it can tell. */
+  #boundaryMissingAbove(position: number): string | undefined {
+    const { entries, positions, isWholeFile } = this.#index;
+    let entry = entries[position];
+    for (let steps = 0; steps < entries.length && !isWholeFile; steps++) {
+      if (entry?.type !== "user" || entry.isCompactSummary !== true) return undefined;
+      const above = typeof entry.parentUuid === "string" ? entry.parentUuid : undefined;
+      if (above === undefined) return undefined;
+      const parent = positions.get(above);
+      if (parent === undefined) return above;
+      entry = entries[parent];
     }
-    const uuid = entries[boundary]?.uuid;
-    return entries.findIndex((entry, position) => position > boundary && entry.parentUuid === uuid);
+    return undefined;
   }
 
   /** Newest first. */
@@ -184,6 +193,7 @@ export class ChainWalker {
     let above = entries[boundary]?.uuid;
     for (let position = boundary + 1; position < entries.length; position++) {
       const entry = entries[position];
+      if (entry !== undefined && entry.uuid === undefined) continue;
       if (entry?.type !== "user" || entry.isCompactSummary !== true || entry.parentUuid !== above) break;
       messages.unshift(position);
       above = entry.uuid;

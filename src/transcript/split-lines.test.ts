@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LineSplitter } from "./split-lines.ts";
+
+interface SeenLine {
+  readonly text: string;
+  readonly offset: number;
+  readonly isComplete: boolean;
+}
+
+function split(bytes: Buffer, cuts: readonly number[]): SeenLine[] {
+  const seen: SeenLine[] = [];
+  const splitter = new LineSplitter((line, offset, isComplete) =>
+    seen.push({ text: line.toString("latin1"), offset, isComplete }),
+  );
+  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  let start = 0;
+  for (const end of places) {
+    // The caller reuses its buffer, so a view that outlives the call would show other bytes.
+    const chunk = Buffer.from(bytes.subarray(start, end));
+    splitter.push(chunk);
+    chunk.fill(0x2a);
+    start = end;
+  }
+  splitter.end();
+  return seen;
+}
+
+describe("splitting a stream into lines", () => {
+  it("gives the same lines however the bytes are cut into chunks", () => {
+    const text = fc.array(fc.constantFrom("\n", "a", "é", "\u2028", "\r", "{", '"'), { maxLength: 60 });
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(), { maxLength: 8 }), (letters, cuts) => {
+        const bytes = Buffer.from(letters.join(""));
+        expect(split(bytes, cuts)).toEqual(split(bytes, []));
+      }),
+    );
+  });
+
+  it("gives every byte back in order, newlines apart", () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.array(fc.nat()), (array, cuts) => {
+        const bytes = Buffer.from(array);
+        const joined = split(bytes, cuts).map(({ text, isComplete }) => text + (isComplete ? "\n" : ""));
+        expect(joined.join("")).toBe(bytes.toString("latin1"));
+      }),
+    );
+  });
+
+  it("says where each line starts and whether a newline ends the last", () => {
+    expect(split(Buffer.from("ab\n\ncd"), [1])).toEqual([
+      { text: "ab", offset: 0, isComplete: true },
+      { text: "", offset: 3, isComplete: true },
+      { text: "cd", offset: 4, isComplete: false },
+    ]);
+  });
+});
