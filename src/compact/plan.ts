@@ -1,6 +1,7 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { moveCutBack } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { calibrated } from "../tokens/calibration.ts";
 import { meterFor } from "../tokens/context.ts";
@@ -9,7 +10,7 @@ import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 /** Recent messages kept verbatim: enough for the work at hand, small beside any window. */
 export const KEEP_RECENT_TOKENS = 10_000;
 
-/** What a compaction looks at: the conversation from its last boundary on, as loaded or as held in memory. */
+/** What a compaction looks at: the conversation as loaded or as held in memory. */
 export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results the agent no longer sends although the file still holds them. */
@@ -41,15 +42,16 @@ export interface CompactionPlan {
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   const countText = options.countText ?? ESTIMATORS.o200k;
-  const asSent = withClearedResults(snapshot.entries, snapshot.clearedToolUseIds ?? new Set());
+  const entries = fromLastBoundary(snapshot.entries);
+  const asSent = withClearedResults(entries, snapshot.clearedToolUseIds ?? new Set());
   const meter = meterFor(asSent, countText);
   const context = meter.size();
   const { ratio } = meter.calibration;
   const measured = asSent.map((entry) => measureEntry(entry, countText) * ratio);
 
-  const cut = chooseCut(snapshot.entries, measured, options.keepRecentTokens ?? KEEP_RECENT_TOKENS);
-  const summarised = snapshot.entries.slice(0, cut);
-  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(snapshot.entries.length);
+  const cut = chooseCut(entries, measured, options.keepRecentTokens ?? KEEP_RECENT_TOKENS);
+  const summarised = entries.slice(0, cut);
+  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(entries.length);
   const summarisedTokens = Math.round(sum(measured.slice(0, cut)));
   const keptTokens = Math.round(sum(measured.slice(cut)));
   return {
@@ -59,11 +61,17 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
     overheadTokens: Math.max(0, context.tokens - summarisedTokens - keptTokens),
     summarised,
     summarisedTokens,
-    kept: snapshot.entries.slice(cut).filter((entry) => !isCompactBoundary(entry)),
+    kept: entries.slice(cut),
     keptTokens,
     tokenRatio: ratio,
     countTokens: (text) => calibrated(meter.calibration, countText(text)),
   };
+}
+
+/** What lies before the last boundary is not in the context any more; its summary is. */
+function fromLastBoundary(entries: readonly Entry[]): readonly Entry[] {
+  const readable = entries.filter(isEntry);
+  return readable.slice(Math.max(0, readable.findLastIndex(isCompactBoundary)));
 }
 
 /** Walks back from the end while what lies behind still fits, then to where nothing is torn apart. */
@@ -76,15 +84,14 @@ function chooseCut(entries: readonly Entry[], tokens: readonly number[], keepTok
 
 /** An earlier boundary and its summary are never kept as they are: summaries chain. */
 function firstAfterSummary(entries: readonly Entry[]): number {
-  const last = entries.findLastIndex(
-    (entry) => isCompactBoundary(entry) || (entry.type === "user" && entry.isCompactSummary === true),
-  );
-  return last + 1;
+  return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummary(entry)) + 1;
 }
 
 /** Nothing is gained by a summary of a summary alone. */
 const isWorthSummarising = (entry: Entry): boolean =>
-  entry.type === "assistant" || (entry.type === "user" && entry.isCompactSummary !== true);
+  entry.type === "assistant" || (entry.type === "user" && !isSummary(entry));
+
+const isSummary = (entry: Entry): boolean => entry.type === "user" && entry.isCompactSummary === true;
 
 function notEnoughMessages(entries: number): LonghaulError {
   return new LonghaulError("not-enough-messages", "There are not enough messages to compact.", {

@@ -87,11 +87,6 @@ export type ContentBlock =
 
 export type MessageContent = string | readonly ContentBlock[];
 
-/** A string is shorthand for one text block; code that walks content need not know. */
-export function contentBlocks(content: MessageContent): readonly ContentBlock[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : content;
-}
-
 export function isThinking(block: ContentBlock): block is ThinkingBlock | RedactedThinkingBlock {
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
@@ -102,12 +97,12 @@ export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBloc
 
 /** All the text a person could read in this content, tool results included, media and thinking not. */
 export function visibleText(content: MessageContent | undefined): string {
-  if (content === undefined) return "";
   if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
   const texts: string[] = [];
-  for (const block of content) {
-    if (block.type === "text") texts.push(block.text);
-    else if (block.type === "tool_result") texts.push(visibleText(block.content));
+  for (const block of content as readonly (ContentBlock | null)[]) {
+    if (block?.type === "text") texts.push(block.text);
+    else if (block?.type === "tool_result") texts.push(visibleText(block.content));
   }
   return texts.join("\n");
 }

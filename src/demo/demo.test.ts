@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  type ContentBlock,
-  contentBlocks,
-  type ToolResultBlock,
-  type ToolUseBlock,
-} from "../conversation/block.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, Usage, UserEntry } from "../conversation/entry.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
 import { createDemoSession, DEMO_CONTEXT_TOKENS, demoFiles } from "./demo.ts";
 import type { Todo } from "./tools.ts";
 
@@ -13,7 +9,7 @@ const session = createDemoSession();
 const assistants = session.filter((entry): entry is AssistantEntry => entry.type === "assistant");
 const users = session.filter((entry): entry is UserEntry => entry.type === "user");
 const blocksOf = (entries: readonly (UserEntry | AssistantEntry)[]): ContentBlock[] =>
-  entries.flatMap((entry) => contentBlocks(entry.message.content));
+  entries.flatMap((entry) => entryBlocks(entry));
 const calls = blocksOf(assistants).filter((block): block is ToolUseBlock => block.type === "tool_use");
 const results = blocksOf(users).filter((block): block is ToolResultBlock => block.type === "tool_result");
 
@@ -71,9 +67,9 @@ describe("the demo session as a file", () => {
   it("answers every tool call exactly once, from the entry that asked", () => {
     expect(results.map((result) => result.tool_use_id).sort()).toEqual(calls.map(({ id }) => id).sort());
     for (const entry of users.filter((each) => each.sourceToolAssistantUUID !== undefined)) {
-      const [result] = contentBlocks(entry.message.content);
+      const [result] = entryBlocks(entry);
       const asker = assistants.find(({ uuid }) => uuid === entry.sourceToolAssistantUUID);
-      const [call] = contentBlocks(asker?.message.content ?? []);
+      const [call] = asker ? entryBlocks(asker) : [];
       expect(
         result?.type === "tool_result" && call?.type === "tool_use" && call.id === result.tool_use_id,
       ).toBe(true);
@@ -82,7 +78,7 @@ describe("the demo session as a file", () => {
 
   it("stores parallel calls both with results in between and one after the other", () => {
     const kinds = session.map((entry) => {
-      const block = entry.type === "assistant" ? contentBlocks(entry.message.content)[0] : undefined;
+      const block = entry.type === "assistant" ? entryBlocks(entry)[0] : undefined;
       return block?.type === "tool_use" && entry.type === "assistant" ? entry.message.id : undefined;
     });
     const isContiguous = kinds.some((id, index) => id !== undefined && kinds[index + 1] === id);

@@ -1,7 +1,7 @@
-import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
-import { contentBlocks } from "../conversation/block.ts";
+import { type ContentBlock, type ToolResultBlock, visibleText } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import { type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
 /** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */
@@ -60,7 +60,7 @@ interface ToolCall {
 
 export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
   const ledger = new Ledger(countText);
-  for (const entry of entries) ledger.enter(entry);
+  for (const entry of entries) if (isEntry(entry)) ledger.enter(entry);
   return ledger.close();
 }
 
@@ -84,10 +84,10 @@ class Ledger {
 
   enter(entry: Entry): void {
     if (entry.type === "attachment") this.#enterAttachment(entry);
-    else if (entry.type === "assistant" && entry.message && !isSynthetic(entry)) {
-      for (const block of contentBlocks(entry.message.content ?? [])) this.#enterAssistantBlock(block);
-    } else if (entry.type === "user" && entry.message) {
-      for (const block of contentBlocks(entry.message.content ?? [])) this.#enterUserBlock(block, entry);
+    else if (entry.type === "assistant" && !isSynthetic(entry)) {
+      for (const block of entryBlocks(entry)) this.#enterAssistantBlock(block);
+    } else if (entry.type === "user") {
+      for (const block of entryBlocks(entry)) this.#enterUserBlock(block, entry);
     }
   }
 
@@ -122,8 +122,9 @@ class Ledger {
     const tokens = measureBlock(block, this.#countText);
     if (block.type === "text") this.#assistant += tokens;
     else if (block.type === "tool_use") {
-      add(this.#requests, block.name, tokens);
-      this.#calls.set(block.id, describeCall(block.name, block.input));
+      const name = String(block.name ?? UNKNOWN_TOOL);
+      add(this.#requests, name, tokens);
+      this.#calls.set(block.id, describeCall(name, block.input));
     } else add(this.#other, block.type, tokens);
   }
 
@@ -132,7 +133,7 @@ class Ledger {
     if (block.type === "tool_result") this.#enterResult(block, tokens);
     else if (block.type !== "text") add(this.#other, block.type, tokens);
     else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
-    else if (block.text?.includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
+    else if (visibleText([block]).includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
     else if (entry.isMeta) add(this.#other, "injected", tokens);
     else this.#human += tokens;
   }

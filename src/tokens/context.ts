@@ -1,4 +1,5 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/untrusted.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import type { CountText } from "./measure.ts";
 import { reportedUsage } from "./usage.ts";
@@ -7,7 +8,7 @@ import { reportedUsage } from "./usage.ts";
  * How many responses back the estimate is calibrated. More would not make it better (old samples fade),
  * and the cost of a count must not grow with the conversation.
  */
-const CALIBRATION_RESPONSES = 32;
+const CALIBRATION_RESPONSES = 64;
 
 /** How many tokens the conversation occupies in the window now. */
 export function contextTokens(entries: readonly Entry[]): number {
@@ -22,12 +23,12 @@ export function measureContext(entries: readonly Entry[], countText?: CountText)
 /** A meter that has read as much of the conversation's end as it takes to count and to calibrate. */
 export function meterFor(entries: readonly Entry[], countText?: CountText): ContextMeter {
   const meter = new ContextMeter(countText ? { countText } : {});
-  const boundaryIndex = entries.findLastIndex((entry) => entry !== undefined && isCompactBoundary(entry));
+  const boundaryIndex = entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry));
   const boundary = entries[boundaryIndex];
   if (boundary) meter.add(boundary);
   for (let index = startOfCount(entries, boundaryIndex + 1); index < entries.length; index++) {
     const entry = entries[index];
-    if (entry) meter.add(entry);
+    if (isEntry(entry)) meter.add(entry);
   }
   return meter;
 }

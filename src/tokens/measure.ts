@@ -1,6 +1,7 @@
 import type { ContentBlock, MessageContent } from "../conversation/block.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { isBlock } from "../conversation/untrusted.ts";
 import { estimateTokensClassic } from "./estimate/classic.ts";
 import { estimateTokens } from "./estimate/estimate.ts";
 
@@ -26,30 +27,30 @@ export const DECISION_PADDING: number = 4 / 3;
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export function measureContent(content: MessageContent | undefined, countText: CountText): number {
-  if (content === undefined || content === null) return 0;
   if (typeof content === "string") return countText(content);
+  if (!Array.isArray(content)) return 0;
   let tokens = 0;
-  for (const block of content) tokens += measureBlock(block, countText);
+  for (const block of content) if (isBlock(block)) tokens += measureBlock(block, countText);
   return tokens;
 }
 
 export function measureBlock(block: ContentBlock, countText: CountText): number {
   switch (block.type) {
     case "text":
-      return countText(block.text ?? "");
+      return countText(asText(block.text));
     case "image":
     case "document":
       return MEDIA_TOKENS;
     case "tool_use":
-      return countText(block.name ?? "") + countText(asJson(block.input));
+      return countText(asText(block.name)) + countText(asJson(block.input));
     case "tool_result":
       return measureContent(block.content, countText);
     case "thinking":
       return block.thinking
-        ? countText(block.thinking)
-        : Math.ceil((block.signature?.length ?? 0) / SIGNATURE_CHARACTERS_PER_TOKEN);
+        ? countText(asText(block.thinking))
+        : Math.ceil(asText(block.signature).length / SIGNATURE_CHARACTERS_PER_TOKEN);
     case "redacted_thinking":
-      return Math.ceil((block.data?.length ?? 0) / SIGNATURE_CHARACTERS_PER_TOKEN);
+      return Math.ceil(asText(block.data).length / SIGNATURE_CHARACTERS_PER_TOKEN);
     default:
       return countText(asJson(block));
   }
@@ -59,7 +60,7 @@ export function measureBlock(block: ContentBlock, countText: CountText): number 
 export function measureEntry(entry: Entry, countText: CountText): number {
   switch (entry.type) {
     case "assistant":
-      return entry.message && isSynthetic(entry) ? 0 : measureContent(entry.message?.content, countText);
+      return isSynthetic(entry) ? 0 : measureContent(entry.message?.content, countText);
     case "user":
       return measureContent(entry.message?.content, countText);
     case "attachment":
@@ -75,4 +76,5 @@ export function measureEntries(entries: readonly Entry[], countText: CountText):
   return tokens;
 }
 
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 const asJson = (value: unknown): string => JSON.stringify(value) ?? "";
