@@ -31,15 +31,11 @@ export async function openTranscript(
   options: TranscriptOptions = {},
 ): Promise<TranscriptWriter> {
   const openFile = options.openFile ?? openAppendFile;
+  const lock: AcquireLock = options.lock ?? ((name) => lockSession(name));
   const mayCreate = options.mayCreate ?? options.expectedBytes === undefined;
   try {
     const { file, realPath } = await openFile(path, mayCreate);
-    return new GroupCommitWriter(
-      path,
-      file,
-      () => (options.lock ?? lockSession)(realPath),
-      options.expectedBytes,
-    );
+    return new GroupCommitWriter(path, file, () => lock(realPath), options.expectedBytes);
   } catch (error) {
     if (!mayCreate && isSystemError(error) && error.code === "ENOENT") {
       throw new LonghaulError("session-not-found", `There is no file ${path}.`, {

@@ -1,0 +1,35 @@
+/**
+ * A process of its own that appends to a session, for tests that kill it or run several of them.
+ * Arguments: path, name, number of lines, how many are appended together. Prints each uuid once it is
+ * acknowledged, by a write that does not wait in a buffer of this process.
+ */
+import { writeSync } from "node:fs";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+
+const [path = "", name = "", count = "0", together = "1"] = process.argv.slice(2);
+
+function entry(nth: number): Entry {
+  const content = `${name} says ${"something ".repeat(1 + (nth % 200))}`;
+  const link = { uuid: `${name}-${nth}`, parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" };
+  return { ...link, type: "user", message: { role: "user", content } };
+}
+
+// Under a limit on the size of files the system would end this process; as it is, the write fails.
+process.on("SIGXFSZ", () => {});
+
+const writer = await openTranscript(path);
+try {
+  for (let nth = 0; nth < Number(count); nth += Number(together)) {
+    const group = Array.from({ length: Math.min(Number(together), Number(count) - nth) }, (_, at) =>
+      entry(nth + at),
+    );
+    await Promise.all(group.map((one) => writer.append([one])));
+    writeSync(1, group.map(({ uuid }) => `${uuid}\n`).join(""));
+  }
+  await writer.close();
+} catch (error) {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  writeSync(2, `failed: ${code}: ${error instanceof Error ? error.message : ""}\n`);
+  process.exitCode = 3;
+}

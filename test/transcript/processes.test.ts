@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadSession } from "../../src/transcript/load.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const folder = temporaryFolder();
+const script = join(import.meta.dirname, "appending-process.ts");
+const nodeArguments = ["--import", "tsx", script];
+
+interface Finished {
+  readonly acknowledged: readonly string[];
+  readonly errors: string;
+  readonly exitCode: number | null;
+}
+
+function append(
+  path: string,
+  name: string,
+  count: number,
+  together = 1,
+): { child: ChildProcess; done: Promise<Finished> } {
+  const child = spawn(process.execPath, [...nodeArguments, path, name, String(count), String(together)]);
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (data) => {
+    output += String(data);
+  });
+  child.stderr.on("data", (data) => {
+    errors += String(data);
+  });
+  const done = new Promise<Finished>((resolve) =>
+    child.on("close", (exitCode) =>
+      resolve({ acknowledged: output.split("\n").slice(0, -1), errors, exitCode }),
+    ),
+  );
+  return { child, done };
+}
+
+const MINUTE_MS = 60_000;
+const ROUNDS = 12;
+
+describe("several processes", () => {
+  it("write to one session at the same time and every line is whole", { timeout: MINUTE_MS }, async () => {
+    const path = join(folder, "shared.jsonl");
+    const [one, two] = await Promise.all([
+      append(path, "one", 500, 5).done,
+      append(path, "two", 500, 5).done,
+    ]);
+    expect([one.errors, two.errors]).toEqual(["", ""]);
+    const session = await loadSession(path);
+    expect(session.damage).toEqual([]);
+    expect(session.entries).toHaveLength(1_000);
+    expect(new Set(session.entries.map(({ uuid }) => uuid))).toEqual(
+      new Set([...one.acknowledged, ...two.acknowledged]),
+    );
+  });
+
+  it("killed at any moment lose no line that was acknowledged", { timeout: 3 * MINUTE_MS }, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const path = join(folder, `killed-${round}.jsonl`);
+      const acknowledged = await appendUntilKilled(path, round);
+      const session = await loadSession(path);
+      const found = new Set(session.entries.map(({ uuid }) => uuid));
+      expect(acknowledged.length).toBeGreaterThan(0);
+      expect(acknowledged.filter((uuid) => !found.has(uuid))).toEqual([]);
+      expect(session.damage.filter(({ kind }) => kind !== "torn-last-line")).toEqual([]);
+    }
+  });
+
+  it("go on where one was killed, on a line of their own", { timeout: MINUTE_MS }, async () => {
+    const path = join(folder, "goes-on.jsonl");
+    const before = await appendUntilKilled(path, 1);
+    writeFileSync(path, '{"type":"user","torn', { flag: "a" });
+    const after = await append(path, "after", 3).done;
+    expect(after.errors).toBe("");
+    const session = await loadSession(path);
+    const found = session.entries.map(({ uuid }) => uuid);
+    expect(found).toEqual(expect.arrayContaining([...before, "after-0", "after-1", "after-2"]));
+    expect(session.damage.map(({ kind }) => kind)).toEqual(["broken-line"]);
+  });
+});
+
+async function appendUntilKilled(path: string, round: number): Promise<readonly string[]> {
+  const { child, done } = append(path, `round${round}`, 100_000, 1 + (round % 3) * 8);
+  let lines = 0;
+  child.stdout?.on("data", (data) => {
+    lines += String(data).split("\n").length - 1;
+    // Not at the moment of the acknowledgement but anywhere in the work that follows it.
+    if (lines >= 1 + round * 3) setTimeout(() => child.kill("SIGKILL"), (round % 4) * 0.7);
+  });
+  return (await done).acknowledged;
+}
+
+/** A limit on the size of files makes a real write come out short and the next one fail, without a disk to fill. */
+const hasFileSizeLimit =
+  existsSync("/bin/bash") && spawnSync("/bin/bash", ["-c", "ulimit -f 64"]).status === 0;
+
+describe("a disk that takes no more", () => {
+  it.skipIf(!hasFileSizeLimit)(
+    "leaves whole lines only, and the writer is told",
+    { timeout: MINUTE_MS },
+    async () => {
+      const path = join(folder, "full.jsonl");
+      writeFileSync(path, "");
+      const command = `ulimit -f 64; exec "$0" "$@"`;
+      const child = spawnSync(
+        "/bin/bash",
+        ["-c", command, process.execPath, ...nodeArguments, path, "full", "1000", "7"],
+        {
+          encoding: "utf8",
+          // Loaders keep caches, which must not run into the limit.
+          env: { ...process.env, TSX_DISABLE_CACHE: "1", NODE_DISABLE_COMPILE_CACHE: "1" },
+        },
+      );
+      expect(child.stderr).toMatch(/failed: session-not-written: .*Nothing was changed/);
+      expect(child.status).toBe(3);
+      const session = await loadSession(path);
+      expect(session.damage).toEqual([]);
+      expect(session.entries.map(({ uuid }) => uuid)).toEqual(child.stdout.trim().split("\n"));
+      expect(readFileSync(path, "utf8").endsWith("\n")).toBe(true);
+    },
+  );
+
+  it.skipIf(!existsSync("/dev/full"))("is said in words", async () => {
+    const { notWritten } = await import("../../src/transcript/write-error.ts");
+    const { open } = await import("node:fs/promises");
+    const full = await open("/dev/full", "w");
+    const failure: unknown = await full.write("x").catch((error: unknown) => error);
+    await full.close();
+    expect(notWritten("s.jsonl", failure).message).toBe(
+      "s.jsonl was not written: the disk is full. Nothing was changed.",
+    );
+  });
+});
