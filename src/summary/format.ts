@@ -23,7 +23,7 @@ export function formatSummary(raw: string): string | undefined {
   const tags = structuralTags(raw);
   const opening = summaryOpening(tags);
   const kept = opening ? aroundSummary(raw, tags, opening) : withoutAnalysis(raw, tags);
-  const text = singleBlankLines(kept);
+  const text = withoutStrayTags(singleBlankLines(kept));
   return text === "" || text === SUMMARY_HEADING ? undefined : text;
 }
 
@@ -115,6 +115,16 @@ function fromFirstHeading(text: string): string {
   return splitSections(text)
     .map((section, index) => `${index + 1}. ${section.name}:\n${section.body}`)
     .join("\n");
+}
+
+/** Taking a part out can bare a tag that stood in code before. By then it marks nothing: only the tag goes. */
+function withoutStrayTags(text: string): string {
+  let bare = text;
+  for (let tags = structuralTags(bare); tags.length > 0; tags = structuralTags(bare)) {
+    const parts = tags.map((tag, index) => bare.slice(tags[index - 1]?.end ?? 0, tag.start));
+    bare = singleBlankLines([...parts, bare.slice(tags.at(-1)?.end)].join(""));
+  }
+  return bare;
 }
 
 function singleBlankLines(text: string): string {

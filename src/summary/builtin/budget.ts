@@ -14,6 +14,8 @@ export interface Piece {
 
 /** Pieces of at least this importance get room before the sections share out the rest. */
 export const ESSENTIAL = 1_000;
+/** Pieces of at least this importance are said briefly before any other is given more room. */
+export const WORTH_A_LINE = 300;
 
 export interface SectionDraft {
   readonly heading: string;
@@ -101,6 +103,7 @@ function choose(
     for (const slot of own) allowance -= begin(slot, allowance);
     for (const slot of own) allowance -= grow(slot, allowance);
   });
+  for (const slot of byImportance) if (slot.piece.importance >= WORTH_A_LINE) begin(slot, spare);
   for (const slot of byImportance) grow(slot, spare);
 }
 

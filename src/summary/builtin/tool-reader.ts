@@ -138,7 +138,12 @@ export class ToolReader {
     const code =
       use === "write" ? (stringField(call.input, "content") ?? "") : edits.map(({ now }) => now).join("\n");
     const defines = [...definedNames(code)];
-    this.#files.change(at, path, { kind: use, edits, defines, reason: reasonFrom(setting.said) });
+    this.#files.change(at, path, {
+      kind: use,
+      edits,
+      defines,
+      reason: setting.aside ? undefined : reasonFrom(setting.said),
+    });
     this.#errors.fileEdited(path);
     this.#concepts.code(at, code);
     this.#concepts.defined(setting.round, defines);

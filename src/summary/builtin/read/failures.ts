@@ -19,7 +19,7 @@ const TELLING: readonly (readonly [pattern: RegExp, score: number])[] = [
   [/ошибк|не найден|не удалось|错误|失败|異常|エラー|失敗|오류|실패|Fehler|erreur|échec/iu, 4],
 ];
 const DULL =
-  /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed))|0 (?:errors|failures|failed|issues)|no errors|For more information/i;
+  /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed))|0 (?:errors|failures|failed|issues)|no errors|For more information|\w*Warning: /i;
 /** Drawn boxes and lines. */
 const RULE = /^[\s\u2500-\u257f=\-_*|+~.]+$/;
 const EXIT_CODE = /^Exit code (\d+)\n?/;

@@ -20,7 +20,7 @@ export function definedNames(code: string): Set<string> {
 
 /** Two words in one, or one long enough to be chosen with care; the rest could be anything. */
 function isDistinctive(name: string): boolean {
-  if (COMMON.has(name.toLowerCase())) return false;
+  if (COMMON.has(name.toLowerCase()) || /^__\w+__$|^[a-z]+ing$/.test(name)) return false;
   return COMPOUND.test(name) || /^[A-Z]\w{4,}/.test(name) || name.length >= 8;
 }
 

@@ -8,7 +8,7 @@ import type { Edit } from "../read/files.ts";
 import { editCode } from "./edit-code.ts";
 import { shortPath } from "./paths.ts";
 
-const STEPS = "**Steps since the current request, oldest first:**";
+const STEPS = "**Latest steps, oldest first:**";
 const CODE = "**Last edits:**";
 const WORDS = "**What the assistant said last, verbatim:**";
 const MAX_STEPS = 24;

@@ -7,7 +7,7 @@ import { currentEdits } from "./current-work.ts";
 import { editCode } from "./edit-code.ts";
 import { isSamePath, shortPath } from "./paths.ts";
 
-const MAX_CHANGED = 40;
+const MAX_CHANGED = 150;
 const MAX_EARLIER = 30;
 const MAX_EARLIER_CHARS = 900;
 const MAX_EARLIER_NOTE_CHARS = 260;
@@ -31,7 +31,7 @@ export function renderFiles(digest: SessionDigest): Piece[] {
     const note = earlierNote(earlier.find((item) => namesFile(item, file.path)));
     return {
       forms: fileForms(file, digest.cwd, note, shownElsewhere),
-      importance: 270 - rank * 4,
+      importance: 270 - (150 * rank) / changed.length,
       group: CHANGED,
     };
   });

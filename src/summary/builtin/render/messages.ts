@@ -1,4 +1,4 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, WORTH_A_LINE } from "../budget.ts";
 import { clip, fenced, headAndTail, headOf, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
@@ -13,7 +13,7 @@ const AFTER_INTERRUPTION = "(after interrupting the assistant) ";
 const SHORTENED_CHARS: readonly number[] = [2_400, 1_000, 400, 160];
 
 const NEWEST_IMPORTANCE = 500;
-const OLDEST_IMPORTANCE = 300;
+const OLDEST_IMPORTANCE = WORTH_A_LINE;
 /** What the session began with says what it is about, however old it is. */
 const FIRST_IMPORTANCE = 490;
 

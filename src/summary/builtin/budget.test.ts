@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ESSENTIAL, fitSections, type SectionDraft } from "./budget.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 4);
+const draft = (heading: string, forms: readonly (readonly string[])[], importance = 100): SectionDraft => ({
+  heading,
+  pieces: forms.map((list) => ({ forms: list, importance })),
+  share: 0.5,
+  whenEmpty: "None.",
+  leftOut: (count) => `(${count} more)`,
+});
+
+describe("fitting sections into a budget", () => {
+  it("gives everything at full length when there is room", () => {
+    const fitted = fitSections([draft("# A", [["long one", "l"]]), draft("# B", [])], 1_000, countTokens);
+    expect(fitted).toEqual({ text: "# A\nlong one\n\n# B\nNone.", leftOutPieces: 0 });
+  });
+
+  it("never exceeds the budget, whatever the pieces are", () => {
+    const piece = fc.record({
+      forms: fc.array(fc.string({ maxLength: 300 }), { minLength: 1, maxLength: 3 }),
+      importance: fc.integer({ min: 0, max: 1_200 }),
+      group: fc.option(fc.constantFrom("**x:**", "**y:**"), { nil: undefined }),
+    });
+    const section = fc.array(piece, { maxLength: 12 }).map((pieces) => ({ ...draft("# H", []), pieces }));
+    fc.assert(
+      fc.property(
+        fc.array(section, { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 60, max: 600 }),
+        (drafts, budget) => {
+          const { text } = fitSections(drafts, budget, countTokens);
+          expect(countTokens(text)).toBeLessThanOrEqual(budget);
+          expect(text.match(/^# H$/gm)?.length).toBeGreaterThanOrEqual(drafts.length);
+        },
+      ),
+    );
+  });
+
+  it("shortens pieces before it leaves any out", () => {
+    const long = "x".repeat(400);
+    const fitted = fitSections(
+      [
+        draft("# A", [
+          [long, "short 1"],
+          [long, "short 2"],
+          [long, "short 3"],
+        ]),
+      ],
+      140,
+      countTokens,
+    );
+    expect(fitted.leftOutPieces).toBe(0);
+    expect(fitted.text).toContain("short 1");
+  });
+
+  it("says how many pieces it left out", () => {
+    const forms = Array.from({ length: 20 }, () => ["y".repeat(100)]);
+    const fitted = fitSections([draft("# A", forms)], 80, countTokens);
+    expect(fitted.leftOutPieces).toBeGreaterThan(0);
+    expect(fitted.text).toContain(`(${fitted.leftOutPieces} more)`);
+  });
+
+  it("keeps an essential piece before all others", () => {
+    const others = draft(
+      "# A",
+      Array.from({ length: 30 }, (_, index) => [`other ${index}`.padEnd(60)]),
+      900,
+    );
+    const essential = draft("# B", [["the essential piece".padEnd(120)]], ESSENTIAL);
+    expect(fitSections([others, essential], 70, countTokens).text).toContain("the essential piece");
+  });
+
+  it("writes a group's label once, above its pieces, and only when one was chosen", () => {
+    const pieces = ["a", "b"].map((text) => ({ forms: [text], importance: 1, group: "**G:**" }));
+    expect(fitSections([{ ...draft("# A", []), pieces }], 100, countTokens).text).toBe("# A\n**G:**\na\nb");
+  });
+
+  it("leaves the headings alone when there is room for nothing else", () => {
+    expect(fitSections([draft("# A", [["text"]]), draft("# B", [])], 1, countTokens).text).toBe("# A\n# B");
+  });
+});

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clip, clipMarkdown, fenced, headAndTail, headOf, oneLine, tailOf, withoutControls } from "./clip.ts";
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
+
+describe("cutting text", () => {
+  it("never splits a character that takes two units", () => {
+    fc.assert(
+      fc.property(wellFormed, fc.nat(80), (text, length) => {
+        for (const cut of [headOf, tailOf, clip, headAndTail, clipMarkdown]) {
+          expect(LONE_SURROGATE.test(cut(text, length))).toBe(LONE_SURROGATE.test(text));
+        }
+      }),
+    );
+    expect(headOf("a😀b", 2)).toBe("a");
+    expect(tailOf("a😀b", 2)).toBe("b");
+  });
+
+  it("leaves text that is short enough as it is", () => {
+    fc.assert(
+      fc.property(wellFormed, (text) => {
+        for (const cut of [headOf, tailOf, clip, headAndTail, clipMarkdown])
+          expect(cut(text, text.length)).toBe(text);
+      }),
+    );
+  });
+
+  it("says how much was left out between head and tail", () => {
+    const text = `${"a".repeat(500)}${"b".repeat(500)}`;
+    expect(headAndTail(text, 300)).toBe(
+      `${"a".repeat(200)} [… 700 characters left out here; they are in the transcript …] ${"b".repeat(100)}`,
+    );
+  });
+
+  it("closes a fence that the cut left open", () => {
+    const cut = clipMarkdown(`intro\n\`\`\`ts\n${"const a = 1;\n".repeat(20)}\`\`\`\nend`, 60);
+    expect(cut.match(/```/g)).toHaveLength(2);
+  });
+
+  it("puts code into a fence that nothing in it can close", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("`", "a", "\n"), maxLength: 30 }), (code) => {
+        const lines = fenced(code, "text").split("\n");
+        const fence = lines.at(-1) ?? "";
+        expect(lines.slice(1, -1).some((line) => line.startsWith(fence))).toBe(false);
+      }),
+    );
+  });
+
+  it("makes one line of several", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
+
+  it("removes what only a terminal understands", () => {
+    expect(withoutControls("\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%")).toBe(
+      "red link 10%\n100%",
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { continuationMessage, withoutAfterwords } from "./continuation.ts";
+
+const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
+
+describe("the message that stands in for what was summarised", () => {
+  it("says that the conversation goes on from an earlier one, then gives the summary", () => {
+    expect(continuationMessage(base)).toMatch(
+      /^This conversation goes on from an earlier one.*\n\nSummary:\nfacts$/s,
+    );
+  });
+
+  it("tells where exact details can be read only when there is a transcript", () => {
+    expect(continuationMessage({ ...base, transcriptPath: "/a/b.jsonl" })).toContain(
+      "transcript: /a/b.jsonl",
+    );
+    expect(continuationMessage(base)).not.toContain("transcript");
+  });
+
+  it("says that recent messages follow verbatim only when some were kept", () => {
+    expect(continuationMessage({ ...base, keptRecent: true })).toContain("verbatim");
+    expect(continuationMessage(base)).not.toContain("verbatim");
+  });
+
+  it("orders to go on without questions or recap only when nobody asked for the compaction", () => {
+    expect(continuationMessage({ ...base, trigger: "auto" })).toMatch(/no questions.*no recap/);
+    expect(continuationMessage(base)).not.toContain("recap");
+  });
+
+  it("says in autonomous mode that this is not a first start", () => {
+    expect(continuationMessage({ ...base, autonomous: true })).toContain("not a first start");
+  });
+
+  it("says things in this order: summary, transcript, kept messages, going on, autonomy", () => {
+    const text = continuationMessage({
+      summary: "THE SUMMARY",
+      transcriptPath: "/THE/PATH",
+      keptRecent: true,
+      trigger: "auto",
+      autonomous: true,
+    });
+    const order = ["earlier one", "THE SUMMARY", "/THE/PATH", "follow verbatim", "no recap", "autonomously"];
+    const positions = order.map((part) => text.indexOf(part));
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    expect(positions).not.toContain(-1);
+  });
+
+  it("gives the summary back without what was written around it", () => {
+    const text = continuationMessage({
+      ...base,
+      transcriptPath: "/p",
+      keptRecent: true,
+      trigger: "auto",
+      autonomous: true,
+    });
+    expect(withoutAfterwords(text)).toMatch(/Summary:\nfacts$/);
+    expect(
+      withoutAfterwords(
+        "Summary:\nfacts\n\nIf you need specific details from before compaction (x), read: /p",
+      ),
+    ).toBe("Summary:\nfacts");
+  });
+});

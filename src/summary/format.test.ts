@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatSummary, SUMMARY_HEADING } from "./format.ts";
+import { SECTION_NAMES } from "./sections.ts";
+
+const sections = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   - fact ${index + 1}`).join(
+  "\n\n",
+);
+const formatted = `${SUMMARY_HEADING}\n${sections}`;
+
+describe("formatting a model's summary", () => {
+  it("removes the analysis and turns the summary's tags into a heading", () => {
+    expect(
+      formatSummary(`<analysis>\nsecret thoughts\n</analysis>\n\n<summary>\n${sections}\n</summary>`),
+    ).toBe(formatted);
+  });
+
+  it("turns runs of blank lines into one", () => {
+    expect(formatSummary("<summary>a\n\n \n\t\n\nb</summary>")).toBe(`${SUMMARY_HEADING}\na\n\nb`);
+  });
+
+  it("keeps an answer without any tags", () => {
+    expect(formatSummary(`\n${sections}\n`)).toBe(sections);
+  });
+
+  it("drops the analysis when the summary's tag is missing", () => {
+    expect(formatSummary(`<analysis>secret</analysis>\n${sections}`)).toBe(sections);
+  });
+
+  it("drops an analysis whose opening tag is missing", () => {
+    expect(formatSummary(`secret</analysis>\n<summary>${sections}</summary>`)).not.toContain("<");
+    expect(formatSummary(`secret</analysis>\n${sections}`)).toBe(sections);
+  });
+
+  it("drops an analysis that never closes, up to the summary", () => {
+    expect(formatSummary(`<analysis>secret\n<summary>\n${sections}\n</summary>`)).toBe(formatted);
+  });
+
+  it("keeps a summary that never closes", () => {
+    expect(formatSummary(`<analysis>secret</analysis><summary>\n${sections}`)).toBe(formatted);
+  });
+
+  it("keeps what follows a summary that was closed too early", () => {
+    expect(formatSummary("<summary>first</summary>\nsecond")).toBe(`${SUMMARY_HEADING}\nfirst\nsecond`);
+  });
+
+  it("drops the rest of an analysis that was closed too early", () => {
+    const raw = `<analysis>secret one</analysis> secret two </analysis> secret three\n<summary>${sections}</summary>`;
+    expect(formatSummary(raw)).toBe(formatted);
+  });
+
+  it("keeps text before the tags", () => {
+    expect(formatSummary(`Note: port 8080.\n<summary>${sections}</summary>`)).toBe(
+      `Note: port 8080.\n\n${formatted}`,
+    );
+  });
+
+  it("takes tags inside code for code", () => {
+    const inCode = "The prompt has `<analysis>` and\n```xml\n<summary>\n</analysis>\n```\nin it.";
+    expect(formatSummary(`<summary>\n${inCode}\n</summary>`)).toBe(`${SUMMARY_HEADING}\n${inCode}`);
+    expect(formatSummary(inCode)).toBe(inCode);
+  });
+
+  it("finds the summary although a fence in the analysis swallows its tag", () => {
+    const raw = `<analysis>\nsecret\n\`\`\`ts\nconst a = 1;\n</analysis>\n<summary>\n${sections}\n\`\`\`\n</summary>`;
+    expect(formatSummary(raw)).toContain("fact 1");
+    expect(formatSummary(raw)).not.toContain("secret");
+  });
+
+  it("removes an analysis that the model put inside the summary", () => {
+    expect(formatSummary("<summary>a <analysis>secret</analysis>b</summary>")).toBe(
+      `${SUMMARY_HEADING}\na b`,
+    );
+  });
+
+  it("rescues a summary from an unclosed analysis by its nine headings", () => {
+    expect(formatSummary(`<analysis>secret\n${sections}`)).toContain("fact 9");
+    expect(formatSummary(`<analysis>secret\n${sections}`)).not.toContain("secret");
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["only whitespace", " \n\t "],
+    ["only an analysis", "<analysis>thoughts</analysis>"],
+    ["only an open analysis", "<analysis>thoughts about `code`"],
+    ["an empty summary", "<analysis>x</analysis><summary> \n </summary>"],
+    ["only a closing tag", "</summary>"],
+  ])("takes %s for no summary", (_what, raw) => expect(formatSummary(raw)).toBeUndefined());
+
+  const word = fc.stringMatching(/^[a-z]{1,8}$/);
+  const piece = fc.oneof(
+    word,
+    fc.constantFrom(
+      "\n",
+      "\n\n\n",
+      "`",
+      "```\n",
+      "<summary>",
+      "</summary>",
+      "<analysis>",
+      "</analysis>",
+      " ",
+    ),
+  );
+
+  it("changes nothing the second time, whatever the first answer was", () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const once = formatSummary(pieces.join(""));
+        if (once !== undefined) expect(formatSummary(once)).toBe(once);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("never lets text of a well-formed analysis through and loses none of the summary", () => {
+    fc.assert(
+      fc.property(
+        fc.array(word),
+        fc.array(word, { minLength: 1 }),
+        fc.boolean(),
+        (thoughts, facts, closes) => {
+          const analysis = thoughts.map((thought) => `secret-${thought}`).join("\n\n\n");
+          const body = facts.map((fact) => `kept-${fact}`).join("\n");
+          const text = formatSummary(
+            `<analysis>${analysis}${closes ? "</analysis>" : ""}\n<summary>${body}</summary>`,
+          );
+          expect(text).toBe(`${SUMMARY_HEADING}\n${body}`);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { presentSections, SECTION_NAMES, sectionHeading, splitSections } from "./sections.ts";
+
+const nine = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   text ${index + 1}`).join("\n\n");
+
+describe("the nine sections", () => {
+  it("have the names that other programs look for, in this order", () => {
+    expect(SECTION_NAMES).toEqual([
+      "Primary Request and Intent",
+      "Key Technical Concepts",
+      "Files and Code Sections",
+      "Errors and Fixes",
+      "Problem Solving",
+      "All User Messages",
+      "Pending Tasks",
+      "Current Work",
+      "Optional Next Step",
+    ]);
+  });
+
+  it("are found under numbered headings, whatever their case", () => {
+    expect(presentSections(nine)).toEqual(SECTION_NAMES);
+    expect(presentSections(nine.toLowerCase())).toEqual(SECTION_NAMES);
+  });
+
+  it.each([
+    "## 4. Errors and Fixes",
+    "4. **Errors and fixes:**",
+    "**4. Errors and Fixes**",
+    "Errors and fixes:",
+  ])("are found as %s", (heading) =>
+    expect(presentSections(`${heading}\n- one`)).toEqual(["Errors and Fixes"]),
+  );
+
+  it("are not found in running text", () => {
+    expect(
+      presentSections("The Current Work goes on. Pending Tasks remain, as the errors and fixes show."),
+    ).toEqual([]);
+  });
+
+  it("are not found inside fenced code", () => {
+    expect(presentSections("1. Current Work\n```md\n## 7. Pending Tasks\n```\n")).toEqual(["Current Work"]);
+  });
+
+  it("are all found although a fence among them was never closed", () => {
+    const torn = nine.replace("text 3", "```ts\nconst a = 1;");
+    const closedByNext = torn.replace("text 6", "text\n```");
+    expect(presentSections(closedByNext)).toEqual(SECTION_NAMES);
+  });
+
+  it("keep the text that stands on the heading's own line", () => {
+    expect(splitSections("7. Pending Tasks: none\n8. Current Work\nmore")).toEqual([
+      { name: "Pending Tasks", body: "none" },
+      { name: "Current Work", body: "more" },
+    ]);
+  });
+
+  it("are read back from the headings we write", () => {
+    for (const name of SECTION_NAMES) expect(presentSections(sectionHeading(name))).toEqual([name]);
+  });
+});
