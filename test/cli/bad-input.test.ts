@@ -1,0 +1,136 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+
+let home: string;
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const write = (name: string, content: string | Buffer): string => {
+  const path = join(home, name);
+  writeFileSync(path, content);
+  return path;
+};
+const line = (fields: object): string =>
+  `${JSON.stringify({ uuid: "u1", parentUuid: null, timestamp: "2026-01-01T00:00:00Z", sessionId: "s", ...fields })}\n`;
+const hello = line({ type: "user", message: { role: "user", content: "hello" } });
+let long: string;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-bad-"));
+  long = createDemoSession({ approximateTokens: 60_000 })
+    .map((entry) => `${JSON.stringify(entry)}\n`)
+    .join("");
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+function expectClearFailure({ code, stderr }: CliRun, word: RegExp): void {
+  expect(code).toBe(1);
+  expect(stderr).toMatch(word);
+  expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
+}
+
+describe("bad input gives a clear message and exit code 1", () => {
+  it("no such file, by path and by id", async () => {
+    expectClearFailure(await run("inspect", "./missing.jsonl"), /missing\.jsonl/);
+    expectClearFailure(await run("inspect", "abcdef"), /longhaul sessions/);
+    expectClearFailure(await run("inspect", "latest"), /session/i);
+  });
+
+  it("a path that climbs out of the sessions' folder is not an id", async () => {
+    expect((await run("inspect", "../../etc/passwd")).code).toBe(1);
+  });
+
+  it("a folder", async () => {
+    mkdirSync(join(home, "folder"));
+    expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
+  });
+
+  it("an empty file", async () => {
+    expectClearFailure(await run("inspect", write("empty.jsonl", "")), /empty/);
+  });
+
+  it("a binary", async () => {
+    const bytes = Buffer.from(Array.from({ length: 50_000 }, (_, index) => (index * 7919) % 256));
+    expectClearFailure(await run("inspect", write("binary", bytes)), /not a session/);
+  });
+
+  it("a session without messages", async () => {
+    const path = write(
+      "titles.jsonl",
+      `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
+    );
+    expectClearFailure(await run("compact", path, "--in-place"), /message/);
+  });
+
+  it("a session of another agent is named, not mangled", async () => {
+    const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
+    expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
+  });
+
+  it("the failure is JSON for machines too", async () => {
+    const { stdout } = await run("inspect", write("empty2.jsonl", ""), "--json");
+    expect(JSON.parse(stdout).error).toMatchObject({ code: "session-empty" });
+  });
+});
+
+describe("damage is worked around and counted", () => {
+  const damageOf = async (path: string): Promise<string[]> =>
+    JSON.parse((await run("inspect", path, "--json")).stdout).session.damage.map(
+      (item: { kind: string }) => item.kind,
+    );
+
+  it("a torn last line", async () => {
+    expect(await damageOf(write("torn.jsonl", `${hello}{"type":"assistant","mess`))).toEqual([
+      "torn-last-line",
+    ]);
+  });
+
+  it("invalid UTF-8", async () => {
+    const bad = Buffer.concat([
+      Buffer.from(hello.replace('hello"', "hel")).subarray(0, -4),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}}\n'),
+    ]);
+    const path = write("utf8.jsonl", Buffer.concat([Buffer.from(hello), bad]));
+    expect((await damageOf(path)).length).toBeGreaterThan(0);
+  });
+
+  it("50 MB on one line", async () => {
+    const text = "a word and another ".repeat(2_760_000);
+    const path = write(
+      "huge.jsonl",
+      hello + line({ uuid: "u2", parentUuid: "u1", type: "user", message: { role: "user", content: text } }),
+    );
+    const { code, stdout } = await run("inspect", path, "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).context.tokens).toBeGreaterThan(5_000_000);
+    rmSync(path);
+  });
+});
+
+describe("--in-place leaves the session untouched or fully written", () => {
+  it("a read-only session is refused, whoever runs it", async () => {
+    const path = write("readonly.jsonl", long);
+    chmodSync(path, 0o400);
+    expectClearFailure(await run("compact", path, "--in-place"), /read-only/);
+    expect(readFileSync(path, "utf8")).toBe(long);
+  });
+
+  it.skipIf(process.platform !== "linux")("a full disk is told, and the file is as before", async () => {
+    const path = write("full.jsonl", long);
+    const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
+    // A limit on file size fails a write in the middle, as a full disk does, and needs no privileges.
+    const command = `ulimit -f ${blocks}; exec "$0" --import "$1" "$2" compact "$3" --in-place`;
+    const survive = "data:text/javascript,process.on('SIGXFSZ', () => {})";
+    const result = spawnSync("bash", ["-c", command, process.execPath, survive, CLI_MAIN, path], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH ?? "", HOME: home },
+    });
+    expect(result.status).toBe(1);
+    expect(result.stderr).toMatch(/not written/);
+    expect(readFileSync(path, "utf8")).toBe(long);
+  });
+});

@@ -1,0 +1,228 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDemoSession, demoFiles } from "../../src/demo/demo.ts";
+import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { type CliRun, runCli } from "../support/cli.ts";
+
+let home: string;
+let session: string;
+let id: string;
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-cli-"));
+  const cwd = join(home, "harbour");
+  for (const [name, text] of demoFiles({ cwd })) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
+  const entries = createDemoSession({ cwd });
+  id = entries.find((entry) => entry.sessionId !== undefined)?.sessionId ?? "";
+  const project = join(home, ".claude", "projects", "-harbour");
+  mkdirSync(project, { recursive: true });
+  session = join(project, `${id}.jsonl`);
+  writeFileSync(session, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  const older = join(project, "00000000-1111-4222-8333-444444444444.jsonl");
+  writeFileSync(
+    older,
+    `${JSON.stringify({ type: "user", uuid: "u", parentUuid: null, timestamp: "2026-01-01T00:00:00Z", cwd: "/old", sessionId: "0", message: { role: "user", content: "hello" } })}\n`,
+  );
+  utimesSync(older, new Date("2026-01-01"), new Date("2026-01-01"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe("longhaul inspect", () => {
+  it("prints the documented JSON shape", async () => {
+    const report = await runJson("inspect", session);
+    expect(report).toMatchObject({
+      session: { id, path: session, entries: expect.any(Number), damage: [] },
+      context: { tokens: expect.any(Number), source: "usage", messages: expect.any(Number) },
+      window: {
+        size: 200_000,
+        effective: 180_000,
+        autoCompact: 167_000,
+        warning: 147_000,
+        blocking: 177_000,
+      },
+      state: { percentLeft: 0, isAboveAutoCompactThreshold: true, isAtBlockingLimit: false },
+      accounting: { total: expect.any(Number), toolResults: { Read: expect.any(Number) } },
+      compactions: [],
+    });
+    expect(report.context.tokens).toBeGreaterThan(165_000);
+    expect(report.largest.length).toBeGreaterThan(3);
+    expect(report.duplicates[0]).toMatchObject({ path: expect.any(String), reads: expect.any(Number) });
+  });
+
+  it("shows bars, thresholds, largest results and duplicate reads, in 80 columns without colours", async () => {
+    const { stdout, code } = await run("inspect", session);
+    expect(code).toBe(0);
+    for (const text of [
+      "Context",
+      "█",
+      "auto",
+      "Tool results",
+      "Largest results",
+      "Files read more than once",
+    ]) {
+      expect(stdout).toContain(text);
+    }
+    expect(stdout).not.toContain("\u001b");
+    expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(110);
+  });
+
+  it("takes another window by size or by a model's name", async () => {
+    expect((await runJson("inspect", session, "--window", "400000")).window.size).toBe(400_000);
+    expect((await runJson("inspect", session, "--model-window", "claude-opus-5")).window.size).toBe(
+      1_000_000,
+    );
+  });
+
+  it("warns once about a bad setting, on standard error, and ignores it", async () => {
+    const env = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "400" };
+    const { stdout, stderr } = await runCli(["inspect", session, "--json"], { home, env });
+    expect(JSON.parse(stdout).window.autoCompact).toBe(167_000);
+    expect(stderr.match(/CLAUDE_AUTOCOMPACT_PCT_OVERRIDE/g)).toHaveLength(1);
+  });
+});
+
+describe("longhaul compact", () => {
+  const copy = (): string => {
+    const path = join(home, `copy-${Math.random().toString(36).slice(2)}.jsonl`);
+    writeFileSync(path, readFileSync(session));
+    return path;
+  };
+
+  it("prints the documented JSON shape, and a dry run writes nothing", async () => {
+    const before = readFileSync(session);
+    const report = await runJson("compact", session, "--dry-run", "--in-place");
+    expect(report).toMatchObject({
+      before: { tokens: expect.any(Number), messages: expect.any(Number) },
+      after: { tokens: expect.any(Number), messages: expect.any(Number) },
+      boundary: { subtype: "compact_boundary", parentUuid: null },
+      summary: { source: "built-in", text: expect.any(String), sections: SECTION_NAMES },
+      kept: { messages: expect.any(Number), tokens: expect.any(Number) },
+      out: null,
+    });
+    expect(report.after.tokens).toBeLessThan(report.before.tokens / 2);
+    expect(report.restored.length).toBeGreaterThan(0);
+    expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("--in-place appends to the session, and inspect then sees a small context and one compaction", async () => {
+    const path = copy();
+    const before = readFileSync(path);
+    const { out, after } = await runJson("compact", path, "--in-place");
+    expect(out).toMatchObject({ mode: "in-place", path });
+    expect(readFileSync(path).subarray(0, before.length).equals(before)).toBe(true);
+    const report = await runJson("inspect", path);
+    expect(report.compactions).toHaveLength(1);
+    expect(Math.abs(report.context.tokens / after.tokens - 1)).toBeLessThan(0.1);
+  });
+
+  it("--out writes a new private session and leaves the old one alone", async () => {
+    const path = copy();
+    const out = join(home, "new-session.jsonl");
+    const before = readFileSync(path);
+    const report = await runJson("compact", path, "--out", out);
+    expect(report.out).toMatchObject({ mode: "new-session", path: out });
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect((await runJson("inspect", out)).compactions).toHaveLength(1);
+    expect((await run("compact", path, "--out", out)).code).toBe(1);
+  });
+
+  it("--keep-recent decides how much stays verbatim", async () => {
+    const none = await runJson("compact", session, "--keep-recent", "0");
+    const much = await runJson("compact", session, "--keep-recent", "40000");
+    expect(none.kept).toEqual({ messages: 0, tokens: 0 });
+    expect(much.kept.tokens).toBeGreaterThan(30_000);
+  });
+
+  it("--instructions reach the summary, --summary shows it", async () => {
+    const { stdout } = await run(
+      "compact",
+      session,
+      "--instructions",
+      "look after the tide tables",
+      "--summary",
+    );
+    expect(stdout).toContain("look after the tide tables");
+    for (const name of SECTION_NAMES) expect(stdout).toContain(name);
+  });
+
+  it("fits a small window by putting back less", async () => {
+    const report = await runJson("compact", session, "--window", "64000");
+    expect(report.fits).toBe(true);
+  });
+
+  it("is refused when everything is disabled", async () => {
+    const { code, stderr } = await runCli(["compact", session, "--dry-run"], {
+      home,
+      env: { DISABLE_COMPACT: "1" },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain("DISABLE_COMPACT");
+  });
+});
+
+describe("longhaul sessions", () => {
+  it("lists sessions newest first, with size, context and project", async () => {
+    const listed = await runJson("sessions");
+    expect(listed.map((item: { id: string }) => item.id)).toEqual([
+      id,
+      "00000000-1111-4222-8333-444444444444",
+    ]);
+    expect(listed[0]).toMatchObject({
+      agent: "claude-code",
+      bytes: expect.any(Number),
+      project: expect.stringContaining("harbour"),
+    });
+    expect(listed[0].contextTokens).toBeGreaterThan(165_000);
+    const { stdout } = await run("sessions");
+    expect(stdout.indexOf(id.slice(0, 8))).toBeLessThan(stdout.indexOf("00000000"));
+  });
+
+  it("an id prefix and 'latest' stand for a path", async () => {
+    expect((await runJson("inspect", id.slice(0, 6))).session.id).toBe(id);
+    expect((await runJson("inspect", "latest")).session.id).toBe(id);
+  });
+
+  it("says so kindly when there are none", async () => {
+    const empty = mkdtempSync(join(tmpdir(), "longhaul-empty-"));
+    const { code, stdout } = await runCli(["sessions"], { home: empty });
+    expect(code).toBe(0);
+    expect(stdout).toContain("No sessions");
+    rmSync(empty, { recursive: true });
+  });
+});
+
+describe("the program", () => {
+  it("longhaul demo shows a compaction and says what to try next", async () => {
+    const { code, stdout } = await run("demo");
+    expect(code).toBe(0);
+    for (const text of ["before", "after", "What to try next", "longhaul sessions"])
+      expect(stdout).toContain(text);
+  });
+
+  it.each([["--help"], ["compact", "--help"], ["--version"]])("%s %s exits with 0", async (...args) => {
+    expect((await run(...args)).code).toBe(0);
+  });
+
+  it.each([
+    [[]],
+    [["nonsense"]],
+    [["inspect"]],
+    [["inspect", "x", "--bogus"]],
+    [["compact", "x", "--keep-recent", "many"]],
+    [["compact", "x", "--window", "12"]],
+    [["compact", "x", "--in-place", "--out", "y"]],
+    [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
+  ])("wrong use %j exits with 2", async (args) => {
+    const { code, stderr, stdout } = await run(...args);
+    expect(code).toBe(2);
+    expect(stderr + stdout).toContain("longhaul");
+  });
+});

@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+/** The program as users get it: built by `npm test` before the tests run. */
+export const CLI_MAIN: string = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
+
+export interface CliRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built command line in a process of its own, with a home that holds nothing but what a test puts there. */
+export function runCli(
+  args: readonly string[],
+  options: { readonly home: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<CliRun> {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: process.env.PATH ?? "", HOME: options.home, ...options.env };
+    const child = spawn(process.execPath, [CLI_MAIN, ...args], { env, cwd: options.home });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+}
