@@ -1,0 +1,40 @@
+import { writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { lastLineWith, lineStartAt } from "./search-backwards.ts";
+
+const path = join(temporaryFolder(), "file");
+const MARK = Buffer.from('"compact_boundary"');
+
+describe("searching a file from its end", () => {
+  it("finds the last line that holds the bytes, wherever chunks begin and end", async () => {
+    const size = 3_000_000;
+    const lineLength = fc.constantFrom(100, 10_000, 500_000);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(size - 100), fc.nat(size), lineLength, async (at, before, length) => {
+        const bytes = Buffer.alloc(size, "x");
+        for (let newline = length; newline < size; newline += length) bytes[newline] = 0x0a;
+        MARK.copy(bytes, at);
+        writeFileSync(path, bytes);
+        const handle = await open(path, "r");
+        const expected = at + MARK.length <= before ? bytes.lastIndexOf(0x0a, at - 1) + 1 : undefined;
+        expect(await lastLineWith(handle, MARK, before)).toBe(
+          at === 0 && expected !== undefined ? 0 : expected,
+        );
+        await handle.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("finds the start of the line that an offset lies in", async () => {
+    writeFileSync(path, "ab\ncd\n");
+    const handle = await open(path, "r");
+    const starts = await Promise.all([0, 1, 2, 3, 5, 6].map((offset) => lineStartAt(handle, offset)));
+    expect(starts).toEqual([0, 0, 0, 3, 3, 6]);
+    await handle.close();
+  });
+});
