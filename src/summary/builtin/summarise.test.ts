@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { continuationMessage } from "../continuation.ts";
 import { presentSections, SECTION_NAMES, splitSections } from "../sections.ts";
 import { SUMMARY_BUDGET_TOKENS, summarise } from "./summarise.ts";
 
@@ -148,6 +147,13 @@ describe("a summary without a model", () => {
     expect(summaryOf(session.entries, 700, "keep everything about billing")).toContain("billing.ts");
   });
 
+  it("leaves the entries as they are", () => {
+    const session = workSession();
+    const before = structuredClone(session.entries);
+    summaryOf(session.entries);
+    expect(session.entries).toEqual(before);
+  });
+
   it("is the same for the same entries", () => {
     expect(summaryOf(workSession().entries)).toBe(text);
   });
@@ -230,150 +236,5 @@ describe("the budget of a summary", () => {
     session.user("what does it say?");
     const messages = sectionOf(summaryOf(session.entries), "All User Messages");
     expect(messages).toMatch(/START[\s\S]*\d+ characters left out[\s\S]*END/);
-  });
-});
-
-describe("summaries of summaries", () => {
-  const compacted = (text: string, build: (session: ConversationBuilder) => void): string => {
-    const session = new ConversationBuilder();
-    session.boundary();
-    session.summary(
-      continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-    );
-    build(session);
-    return summaryOf(session.entries);
-  };
-
-  it("keep every user message once over ten compactions and stay within the budget", () => {
-    let text = summaryOf(workSession().entries);
-    for (let round = 1; round <= 10; round++) {
-      text = compacted(text, (session) => {
-        session.user(`request of round ${round}`);
-        session.user(`a longer one in round ${round}\nover two lines`);
-        session.tool(
-          `e${round}`,
-          "Edit",
-          { file_path: `/project/f${round}.ts`, old_string: "a", new_string: "b" },
-          "ok",
-        );
-        session.assistant(`Round ${round} is done. ${"It took some work. ".repeat(30)}`);
-      });
-      expect(countTokens(text)).toBeLessThanOrEqual(SUMMARY_BUDGET_TOKENS);
-      expect(splitSections(text).map((section) => section.name)).toEqual(SECTION_NAMES);
-    }
-    const messages = sectionOf(text, "All User Messages");
-    expect(messages).toContain("Add a retry to the fetcher and test it");
-    for (let round = 1; round <= 10; round++) {
-      expect(messages.split(`"request of round ${round}"`)).toHaveLength(2);
-      expect(messages.split(`a longer one in round ${round}\nover two lines`)).toHaveLength(2);
-      expect(sectionOf(text, "Files and Code Sections")).toContain(`f${round}.ts`);
-    }
-  });
-
-  it("do not grow when nothing new happens", () => {
-    const once = compacted(summaryOf(workSession().entries), (session) => session.user("go on"));
-    let text = once;
-    for (let round = 0; round < 10; round++) text = compacted(text, () => {});
-    expect(text.length).toBeLessThanOrEqual(once.length * 1.1);
-  });
-
-  it("give a long current request in full again when it has become an old one", () => {
-    const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
-    const session = new ConversationBuilder();
-    session.user(request);
-    const text = compacted(summaryOf(session.entries), (next) => next.user("also log it"));
-    expect(sectionOf(text, "All User Messages")).toContain(request);
-  });
-
-  it("drop a to-do list that a newer one replaces and keep it otherwise", () => {
-    const before = summaryOf(workSession().entries);
-    expect(
-      sectionOf(
-        compacted(before, (session) => session.user("hm")),
-        "Pending Tasks",
-      ),
-    ).toContain("document the retry");
-    const replaced = compacted(before, (session) =>
-      session.tool("w", "TodoWrite", { todos: [{ content: "ship it", status: "pending" }] }, "ok"),
-    );
-    expect(sectionOf(replaced, "Pending Tasks")).toContain("ship it");
-    expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
-  });
-});
-
-describe("entries of any shape", () => {
-  const junk = fc.jsonValue({ maxDepth: 3 });
-  const block = fc.oneof(
-    junk,
-    fc.record(
-      {
-        type: fc.constantFrom("text", "tool_use", "tool_result", "image", "thinking", "nonsense"),
-        text: junk,
-        id: fc.constantFrom("a", "b"),
-        tool_use_id: fc.constantFrom("a", "b", "c"),
-        name: fc.oneof(
-          fc.constantFrom("Bash", "Edit", "Write", "Read", "TodoWrite", "TaskCreate", "TaskUpdate", "Agent"),
-          fc.constantFrom("AskUserQuestion", "ExitPlanMode", "MultiEdit"),
-          junk,
-        ),
-        input: fc.oneof(
-          junk,
-          fc.record({ command: junk, file_path: junk, edits: junk, todos: junk, plan: junk }),
-        ),
-        content: fc.oneof(junk, fc.string()),
-        is_error: fc.oneof(fc.boolean(), junk),
-      },
-      { requiredKeys: ["type"] },
-    ),
-  );
-  const entry = fc.record(
-    {
-      type: fc.constantFrom(
-        "user",
-        "assistant",
-        "attachment",
-        "system",
-        "progress",
-        "queue-operation",
-        "other",
-      ),
-      message: fc.oneof(
-        junk,
-        fc.record({ content: fc.oneof(junk, fc.array(block, { maxLength: 4 })), model: junk }),
-      ),
-      attachment: fc.oneof(
-        junk,
-        fc.record({ type: fc.constantFrom("queued_command", "edited_text_file"), prompt: junk }),
-      ),
-      operation: fc.constantFrom("enqueue", "dequeue"),
-      content: junk,
-      toolUseResult: junk,
-      isMeta: fc.oneof(fc.boolean(), junk),
-      isCompactSummary: fc.oneof(fc.boolean(), junk),
-      isSidechain: junk,
-      todos: junk,
-      origin: junk,
-      cwd: junk,
-      gitBranch: junk,
-    },
-    { requiredKeys: ["type"] },
-  );
-
-  it("never make it throw, and the summary still has its nine sections within the budget", () => {
-    fc.assert(
-      fc.property(fc.array(fc.oneof(entry, junk), { maxLength: 12 }), (entries) => {
-        const summary = summarise(entries as unknown as Entry[], { countTokens, budgetTokens: 2_000 });
-        expect(presentSections(summary.text)).toEqual(SECTION_NAMES);
-        expect(countTokens(summary.text)).toBeLessThanOrEqual(2_000);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  it("are not changed", () => {
-    const session = workSession();
-    const before = structuredClone(session.entries);
-    summaryOf(session.entries);
-    expect(session.entries).toEqual(before);
   });
 });

@@ -62,7 +62,7 @@ const LANGUAGE_BY_EXTENSION: Readonly<Record<string, string>> = {
   tsx: "TypeScript (TSX)",
   vue: "Vue",
   zig: "Zig",
-}; // prettier-ignore
+};
 
 const FENCE_BY_EXTENSION: Readonly<Record<string, string>> = {
   h: "c",
@@ -72,7 +72,7 @@ const FENCE_BY_EXTENSION: Readonly<Record<string, string>> = {
   ipynb: "python",
 };
 
-export function extensionOf(path: string): string {
+function extensionOf(path: string): string {
   return /\.(\w{1,8})$/.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 

@@ -20,7 +20,7 @@ export function isAgentTool(name: string): boolean {
   return name === "Task" || name === "Agent";
 }
 
-export function agentTitle(input: unknown): string {
+function agentTitle(input: unknown): string {
   return stringField(input, "description") ?? stringField(input, "subagent_type") ?? "subagent";
 }
 

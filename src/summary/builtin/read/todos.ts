@@ -1,6 +1,6 @@
 import { asList, field, firstString, stringField } from "../fields.ts";
 
-export type TodoStatus = "pending" | "in_progress" | "completed";
+type TodoStatus = "pending" | "in_progress" | "completed";
 
 export interface Todo {
   readonly subject: string;

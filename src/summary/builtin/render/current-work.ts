@@ -1,5 +1,5 @@
 import type { Piece } from "../budget.ts";
-import { blockQuote, clip, headAndTail, oneLine, quoted } from "../clip.ts";
+import { blockQuote, clip, headAndTail, headOf, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import type { Action, AgentText, Exchange } from "../exchange.ts";
 import { isRequest } from "../exchange.ts";
@@ -12,6 +12,9 @@ const STEPS = "**Latest steps, oldest first:**";
 const CODE = "**Last edits:**";
 const WORDS = "**What the assistant said last, verbatim:**";
 const MAX_STEPS = 24;
+const MAX_STEP_CHARS = 250;
+/** A report is often followed by one more remark; as the last but one text it deserves more room. */
+const MAX_REPORT_CHARS = 800;
 const MAX_EDITS_SHOWN = 3;
 /** With fewer steps than this since the request, the work before it is still what is current. */
 const FEW_STEPS = 3;
@@ -44,7 +47,7 @@ function stepPieces(
   const skipped = steps.length - shown.length;
   const pieces = shown.map((step, index): Piece => {
     return {
-      forms: [clip(step.text, 260), clip(step.text, 110)],
+      forms: [...new Set([step.text, clip(step.text, MAX_STEP_CHARS), clip(step.text, 110)])],
       importance: 250 + (130 * (index + 1)) / shown.length,
       group: STEPS,
     };
@@ -60,9 +63,11 @@ interface Step {
 
 /** What the agent said between its calls tells why; the last text is given in full elsewhere. */
 function spokenSteps(texts: readonly AgentText[]): Step[] {
-  return texts
-    .slice(0, -1)
-    .map(({ at, text }) => ({ at, text: `- said: ${quoted(clip(oneLine(text), 240))}` }));
+  const spoken = texts.slice(0, -1);
+  return spoken.map(({ at, text }, index) => {
+    const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;
+    return { at, text: `- said: ${quoted(clip(oneLine(headOf(text, 2 * chars)), chars))}` };
+  });
 }
 
 /** Neighbouring edits or reads of one file are one step. */

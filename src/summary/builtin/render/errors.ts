@@ -11,6 +11,7 @@ const MAX_CORRECTIONS = 8;
 const MAX_EARLIER = 14;
 const MAX_EARLIER_CHARS = 320;
 const FEEDBACK = "**The user stepped in:**";
+const BEFORE = "**From before the last summary, as it was then:**";
 const ERRORS = "**Failures, oldest first:**";
 
 export function renderErrors(digest: SessionDigest): Piece[] {
@@ -85,6 +86,6 @@ function earlierPieces(digest: SessionDigest): Piece[] {
   return items.slice(-MAX_EARLIER).map((item, index): Piece => {
     const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
     const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clip(oneLine(bullet), 140)];
-    return { forms, importance: 70 + index, group: ERRORS };
+    return { forms, importance: 70 + index, group: BEFORE };
   });
 }

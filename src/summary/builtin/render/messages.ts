@@ -1,16 +1,14 @@
 import { type Piece, WORTH_A_LINE } from "../budget.ts";
-import { clip, fenced, headAndTail, headOf, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { type HumanMessage, messageKey } from "../read/human.ts";
+import { AFTER_INTERRUPTION, messageForms, parseMessageItem } from "./message-item.ts";
 import { currentRequest } from "./requests.ts";
 
 /** Stands for a long message that is given in full under the first heading. */
-export const SEE_CURRENT_REQUEST = "- (the current request: in full under 1)";
+const SEE_CURRENT_REQUEST = "- (the current request: in full under 1)";
 /** Up to this length repeating the current request is cheaper than looking it up. */
 const REPEATED_UP_TO_CHARS = 500;
-const AFTER_INTERRUPTION = "(after interrupting the assistant) ";
-const SHORTENED_CHARS: readonly number[] = [2_400, 1_000, 400, 160];
 
 const NEWEST_IMPORTANCE = 500;
 const OLDEST_IMPORTANCE = WORTH_A_LINE;
@@ -42,26 +40,6 @@ function prefixOf(message: HumanMessage): string {
   return message.afterInterruption ? AFTER_INTERRUPTION : "";
 }
 
-/** Verbatim first, then by head and tail. */
-export function messageForms(text: string, prefix = ""): string[] {
-  const shorter = SHORTENED_CHARS.filter((chars) => chars < text.length);
-  return [
-    messageItem(text, prefix),
-    ...shorter.map((chars) =>
-      chars > 400
-        ? messageItem(headAndTail(text, chars), prefix)
-        : messageItem(clip(oneLine(headOf(text, 4 * chars)), chars), prefix),
-    ),
-  ];
-}
-
-/** One line stands in quotes; more stand untouched in a fence, so that they can be found again byte by byte. */
-export function messageItem(text: string, prefix = ""): string {
-  const trimmed = text.trim();
-  if (!/[\r\n]/.test(trimmed)) return `- ${prefix}${/^["“]/.test(trimmed) ? trimmed : quoted(trimmed)}`;
-  return `- ${prefix}(${trimmed.split("\n").length} lines)\n${fenced(trimmed, "text")}`;
-}
-
 function earlierMessages(digest: SessionDigest): string[] {
   const requestInFull = earlierItems(digest.earlier, "Primary Request and Intent")[0] ?? "";
   const seen = new Set<string>();
@@ -76,17 +54,4 @@ function earlierMessages(digest: SessionDigest): string[] {
 /** The same long text twice is one message that two summaries list; a second "yes" is a second message. */
 function isTrivialRepeat(key: string, seen: ReadonlySet<string>): boolean {
   return key.length > 12 && seen.has(key);
-}
-
-/** The message inside a list item, whether we wrote the list or a model did. */
-export function parseMessageItem(item: string): string {
-  const body = item
-    .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
-    .replace(/^\(after interrupting the assistant\) /, "")
-    .replace(/^\(\d+ lines\)\n/, "");
-  const inFence = /^(`{3,})text\n([\s\S]*)\n\1$/.exec(body)?.[2];
-  if (inFence !== undefined) return inFence;
-  const line = body.trim();
-  const inQuotes = /^["“]([\s\S]*)["”]$/.exec(line)?.[1];
-  return inQuotes ?? line;
 }

@@ -6,7 +6,7 @@ import { messageKey } from "../read/human.ts";
 
 const TODO = "**To-do list:**";
 const WAITING = "**Still open when the conversation stopped:**";
-const EARLIER = "**Open at the last summary:**";
+const EARLIER = "**Open at the last summary (may have been done since; see 1 and 8):**";
 const MAX_EARLIER = 20;
 const MAX_EARLIER_CHARS = 300;
 

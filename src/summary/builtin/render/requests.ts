@@ -4,7 +4,7 @@ import type { SessionDigest } from "../digest.ts";
 import { type Exchange, isRequest } from "../exchange.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { leadSentence, proseSentences } from "../sentences.ts";
-import { messageForms } from "./messages.ts";
+import { messageForms } from "./message-item.ts";
 import { fileName } from "./paths.ts";
 
 const CURRENT = "**Current request, verbatim:**";

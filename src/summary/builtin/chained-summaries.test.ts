@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import { continuationMessage } from "../continuation.ts";
+import { SECTION_NAMES, splitSections } from "../sections.ts";
+import { SUMMARY_BUDGET_TOKENS, summarise } from "./summarise.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 3);
+const sectionOf = (text: string, name: string): string =>
+  splitSections(text).find((section) => section.name === name)?.body ?? "";
+
+function firstSummary(): string {
+  const session = new ConversationBuilder();
+  session.user("Add a retry to the fetcher and test it");
+  const todos = [{ content: "document the retry", status: "in_progress" }];
+  session.tool("w", "TodoWrite", { todos }, "ok");
+  session.tool("e", "Edit", { file_path: "/project/f0.ts", old_string: "a", new_string: "b" }, "ok");
+  session.assistant("The retry is in place. Next is the documentation.");
+  return summarise(session.entries, { countTokens }).text;
+}
+
+describe("summaries of summaries", () => {
+  const compacted = (text: string, build: (session: ConversationBuilder) => void): string => {
+    const session = new ConversationBuilder();
+    session.boundary();
+    session.summary(
+      continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
+    );
+    build(session);
+    return summarise(session.entries, { countTokens }).text;
+  };
+
+  it("keep every user message once over ten compactions and stay within the budget", () => {
+    let text = firstSummary();
+    for (let round = 1; round <= 10; round++) {
+      text = compacted(text, (session) => {
+        session.user(`request of round ${round}`);
+        session.user(`a longer one in round ${round}\nover two lines`);
+        session.tool(
+          `e${round}`,
+          "Edit",
+          { file_path: `/project/f${round}.ts`, old_string: "a", new_string: "b" },
+          "ok",
+        );
+        session.assistant(`Round ${round} is done. ${"It took some work. ".repeat(30)}`);
+      });
+      expect(countTokens(text)).toBeLessThanOrEqual(SUMMARY_BUDGET_TOKENS);
+      expect(splitSections(text).map((section) => section.name)).toEqual(SECTION_NAMES);
+    }
+    const messages = sectionOf(text, "All User Messages");
+    expect(messages).toContain("Add a retry to the fetcher and test it");
+    for (let round = 1; round <= 10; round++) {
+      expect(messages.split(`"request of round ${round}"`)).toHaveLength(2);
+      expect(messages.split(`a longer one in round ${round}\nover two lines`)).toHaveLength(2);
+      expect(sectionOf(text, "Files and Code Sections")).toContain(`f${round}.ts`);
+    }
+  });
+
+  it("do not grow when nothing new happens", () => {
+    const once = compacted(firstSummary(), (session) => session.user("go on"));
+    let text = once;
+    for (let round = 0; round < 10; round++) text = compacted(text, () => {});
+    expect(text.length).toBeLessThanOrEqual(once.length * 1.1);
+  });
+
+  it("give a long current request in full again when it has become an old one", () => {
+    const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
+    const session = new ConversationBuilder();
+    session.user(request);
+    const text = compacted(summarise(session.entries, { countTokens }).text, (next) =>
+      next.user("also log it"),
+    );
+    expect(sectionOf(text, "All User Messages")).toContain(request);
+  });
+
+  it("drop a to-do list that a newer one replaces and keep it otherwise", () => {
+    const before = firstSummary();
+    expect(
+      sectionOf(
+        compacted(before, (session) => session.user("hm")),
+        "Pending Tasks",
+      ),
+    ).toContain("document the retry");
+    const replaced = compacted(before, (session) =>
+      session.tool("w", "TodoWrite", { todos: [{ content: "ship it", status: "pending" }] }, "ok"),
+    );
+    expect(sectionOf(replaced, "Pending Tasks")).toContain("ship it");
+    expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
+  });
+});
