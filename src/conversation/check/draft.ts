@@ -59,7 +59,7 @@ export class Draft {
   }
 }
 
-export function messagePath({ message, index }: Origin): string {
+function messagePath({ message, index }: Origin): string {
   return index === undefined ? `messages.${message}` : `messages.${message}.content.${index}`;
 }
 
@@ -84,7 +84,7 @@ export function finishDraft(draft: Draft): ApiRequest {
   return isSame ? draft.request : { ...draft.request, messages };
 }
 
-export function finishMessage(message: DraftMessage): ApiMessage {
+function finishMessage(message: DraftMessage): ApiMessage {
   const { source, sourceBlocks, role, parts } = message;
   const hasSameContent =
     source !== undefined &&

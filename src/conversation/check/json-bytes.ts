@@ -19,13 +19,15 @@ export function mostJsonBytes(value: unknown): number {
 function measure(value: unknown, ofText: (text: string) => number, around = 0): number {
   if (typeof value === "string") return ofText(value) + around;
   if (Array.isArray(value)) {
-    const separators = Math.max(0, value.length - 1);
-    return value.reduce((sum: number, item) => sum + measure(item, ofText, around), 2 + separators + around);
+    let bytes = 2 + Math.max(0, value.length - 1) + around;
+    for (const item of value) bytes += measure(item, ofText, around);
+    return bytes;
   }
   if (!isRecord(value)) return (JSON.stringify(value)?.length ?? 0) + around;
   let bytes = 2 + around;
   let fields = 0;
-  for (const [key, field] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const field = value[key];
     if (field === undefined) continue;
     const isBase64 = key === "data" && typeof field === "string" && value.type === "base64";
     bytes += ofText(key) + 1 + (isBase64 ? base64Bytes(field) : measure(field, ofText, around));

@@ -2,20 +2,27 @@ import type { ContentBlock, ToolResultBlock } from "../block.ts";
 import type { Draft, DraftMessage, Part } from "./draft.ts";
 
 /** Returns the part itself to keep it, another to replace it, or undefined to leave it out. */
-export type PartRewrite = (part: Part, message: DraftMessage) => Part | undefined;
+type PartRewrite = (part: Part, message: DraftMessage, messageIndex: number) => Part | undefined;
 
 /** Lists in which nothing changed stay the lists they were. */
 export function rewriteParts(draft: Draft, rewrite: PartRewrite): void {
-  for (const message of draft.messages) {
-    let changed = false;
-    const parts: Part[] = [];
-    for (const part of message.parts) {
-      const after = rewrite(part, message);
-      if (after !== part) changed = true;
-      if (after !== undefined) parts.push(after);
-    }
-    if (changed) message.parts = parts;
+  for (const [messageIndex, message] of draft.messages.entries()) {
+    message.parts = mapChanged(message.parts, (part) => rewrite(part, message, messageIndex));
   }
+}
+
+/** Makes a new list only from the first change on: most lists of most conversations have none. */
+function mapChanged<T>(list: readonly T[], map: (item: T, index: number) => T | undefined): readonly T[] {
+  let changed: T[] | undefined;
+  for (const [index, item] of list.entries()) {
+    const after = map(item, index);
+    if (changed === undefined) {
+      if (after === item) continue;
+      changed = list.slice(0, index);
+    }
+    if (after !== undefined) changed.push(after);
+  }
+  return changed ?? list;
 }
 
 export function withBlock(part: Part, block: ContentBlock): Part {
@@ -28,14 +35,8 @@ export function rewriteNested(
   rewrite: (nested: ContentBlock, index: number) => ContentBlock | undefined,
 ): ContentBlock {
   if (!hasNestedBlocks(block)) return block;
-  let changed = false;
-  const content: ContentBlock[] = [];
-  for (const [index, nested] of block.content.entries()) {
-    const after = rewrite(nested, index);
-    if (after !== nested) changed = true;
-    if (after !== undefined) content.push(after);
-  }
-  return changed ? { ...block, content } : block;
+  const content = mapChanged(block.content, rewrite);
+  return content === block.content ? block : { ...block, content };
 }
 
 export function hasNestedBlocks(

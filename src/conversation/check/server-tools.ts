@@ -1,12 +1,12 @@
 import type { ContentBlock } from "../block.ts";
 
 /** Blocks of tools that the provider runs itself. To us they are opaque but for what pairs them. */
-export interface ServerToolUse {
+interface ServerToolUse {
   readonly type: string;
   readonly id: string;
 }
 
-export interface ServerToolResult {
+interface ServerToolResult {
   readonly type: string;
   readonly tool_use_id: string;
 }

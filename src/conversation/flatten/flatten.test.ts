@@ -91,7 +91,7 @@ describe("flattening for the API", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.tool("a", "Edit", '{"edits":"[1,2]","note":"[3]","extra":true}', "ok");
-    talk.tool("b", "Edit", { edits: [4] }, "ok");
+    talk.tool("b", "Edit", { edits: '{"not":"a list"}' }, "ok");
     const messages = flatten(talk.entries, { tools });
     expect(messages[1]?.content).toMatchObject([{ input: { edits: [1, 2], note: "[3]", extra: true } }]);
     expect(messages[3]?.content[0]).toBe((talk.entries[3] as { message: ApiMessage }).message.content[0]);
@@ -141,6 +141,15 @@ describe("flattening for the API", () => {
     const { messages, findings } = flattenChecked(talk.entries);
     expect(messages[1]?.content).toEqual([thinking("hm"), text("hello")]);
     expect(findings.map((finding) => finding.rule)).toEqual(["block-repeated", "block-repeated"]);
+  });
+
+  it("keeps what a response says twice of its own accord", () => {
+    const talk = new ConversationBuilder();
+    talk.user("go");
+    talk.assistant([text("and again")], { id: "m" });
+    talk.assistant([thinking("hm")], { id: "m" });
+    talk.assistant([text("and again")], { id: "m" });
+    expect(flatten(talk.entries)[1]?.content).toHaveLength(3);
   });
 
   it("names the entry in which it found a fault", () => {

@@ -66,7 +66,7 @@ export class TurnSorter {
     };
     for (const turn of this.#turns) {
       if (turn.results.length + turn.others.length === 0 || this.#isThinkingOnly(turn)) continue;
-      if (turn.role === "user" && open?.role === "user") open = joined(open, turn);
+      if (turn.role === "user" && open?.role === "user") join(open, turn);
       else {
         close();
         open = turn;
@@ -162,14 +162,11 @@ function isBlank({ block }: Part): boolean {
   return block.type === "text" && block.text.trim() === "";
 }
 
-/** A response left out brings two user turns together; all results belong to the first. */
-function joined(first: Turn, second: Turn): Turn {
-  return {
-    role: first.role,
-    results: [...first.results, ...second.results],
-    others: [...first.others, ...second.others],
-    contents: [...first.contents, ...second.contents],
-  };
+/** A response left out brings two user turns together; the turns are the sorter's own and may grow. */
+function join(first: Turn, second: Turn): void {
+  for (const part of second.results) first.results.push(part);
+  for (const part of second.others) first.others.push(part);
+  for (const content of second.contents) first.contents.push(content);
 }
 
 function asMessage(turn: Turn): DraftMessage {

@@ -6,6 +6,11 @@ import { tagOf } from "../server-tools.ts";
  * refusal. Merging here is right under both readings. System messages in a row are one section as they are.
  */
 export function mergeSameRole(draft: Draft): void {
+  const hasNeighbours = draft.messages.some((message, index) => {
+    const previous = draft.messages[index - 1];
+    return previous !== undefined && canMerge(previous, message);
+  });
+  if (!hasNeighbours) return;
   const runs: DraftMessage[][] = [];
   for (const message of draft.messages) {
     const run = runs.at(-1);
@@ -18,7 +23,7 @@ export function mergeSameRole(draft: Draft): void {
     const text = `Two ${message.role} messages in a row became one.`;
     draft.report({ rule: "same-role", at: message.origin, message: text, action: "merged" });
   }
-  if (runs.length !== draft.messages.length) draft.messages = runs.flatMap(mergeRun);
+  draft.messages = runs.flatMap(mergeRun);
 }
 
 function canMerge(first: DraftMessage, second: DraftMessage): boolean {

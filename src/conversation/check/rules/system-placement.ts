@@ -45,8 +45,7 @@ function canStandAfter(before: DraftMessage | undefined): boolean {
   if (before === undefined) return false;
   if (before.role === "user") return true;
   const last = before.parts.at(-1);
-  if (last === undefined || serverToolResult(last.block) === undefined) return false;
-  return !before.parts.some((part) => part.block.type === "tool_use");
+  return last !== undefined && serverToolResult(last.block) !== undefined;
 }
 
 function reportMoved(draft: Draft, message: DraftMessage): DraftMessage {

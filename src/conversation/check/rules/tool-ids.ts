@@ -19,12 +19,21 @@ interface Call {
  * the calls within a message.
  */
 export function mendToolIds(draft: Draft): void {
+  if (hasSoundIds(draft)) return;
   const taken = collectIds(draft);
-  const callsByGivenId = renameUses(draft, taken);
-  const isUntouched = [...callsByGivenId].every(
-    ([given, calls]) => calls.length === 1 && calls[0]?.id === given,
-  );
-  if (!isUntouched) renameResults(draft, callsByGivenId);
+  renameResults(draft, renameUses(draft, taken));
+}
+
+function hasSoundIds(draft: Draft): boolean {
+  const seen = new Set<string>();
+  for (const message of draft.messages) {
+    for (const { block } of message.parts) {
+      if (block.type !== "tool_use") continue;
+      if (!TOOL_USE_ID_PATTERN.test(givenId(block.id)) || seen.has(block.id)) return false;
+      seen.add(block.id);
+    }
+  }
+  return true;
 }
 
 function givenId(id: unknown): string {
@@ -44,15 +53,13 @@ function collectIds(draft: Draft): Set<string> {
 
 function renameUses(draft: Draft, taken: Set<string>): Map<string, Call[]> {
   const callsByGivenId = new Map<string, Call[]>();
-  const indexOf = new Map(draft.messages.map((message, index) => [message, index]));
   const nextNumber = new Map<string, number>();
-  rewriteParts(draft, (part, message) => {
+  rewriteParts(draft, (part, _, messageIndex) => {
     const { block, origin } = part;
     if (block.type !== "tool_use") return part;
     const given = givenId(block.id);
     const calls = callsByGivenId.get(given) ?? [];
     callsByGivenId.set(given, calls);
-    const messageIndex = indexOf.get(message) ?? 0;
     const isValid = TOOL_USE_ID_PATTERN.test(given);
     if (isValid && calls.length === 0) {
       calls.push({ id: given, messageIndex, block, answered: false });
@@ -106,12 +113,11 @@ function freeId(given: string, taken: Set<string>, nextNumber: Map<string, numbe
 
 function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, Call[]>): void {
   const queues = new Map([...callsByGivenId].map(([given, calls]) => [given, new CallQueue(calls)]));
-  const indexOf = new Map(draft.messages.map((message, index) => [message, index]));
-  rewriteParts(draft, (part, message) => {
+  rewriteParts(draft, (part, _, messageIndex) => {
     const { block } = part;
     if (block.type !== "tool_result") return part;
     const given = givenId(block.tool_use_id);
-    const id = queues.get(given)?.answerFrom(indexOf.get(message) ?? 0);
+    const id = queues.get(given)?.answerFrom(messageIndex);
     return id === undefined || id === block.tool_use_id
       ? part
       : withBlock(part, { ...block, tool_use_id: id });

@@ -98,6 +98,14 @@ describe("tool uses and their results", () => {
     });
   });
 
+  it("prefers the result in the message after the call to one that stands elsewhere", () => {
+    const early: ApiMessage = { role: "user", content: [toolResult("a", "stray")] };
+    const home: ApiMessage = { role: "user", content: [toolResult("a", "home")] };
+    const { request, findings } = checkRequest({ messages: [early, call("a"), home] });
+    expect(request.messages[2]).toBe(home);
+    expect(findings).toMatchObject([{ rule: "tool-result-duplicate", path: "messages.0.content.0" }]);
+  });
+
   it("puts tool results before text", () => {
     const content = [{ type: "text", text: "by the way" } as const, toolResult("a", "one")];
     const { request, findings } = checkRequest({ messages: [ask, call("a"), { role: "user", content }] });
