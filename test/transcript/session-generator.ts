@@ -1,12 +1,24 @@
 import fc from "fast-check";
 import type { ContentBlock, MessageContent } from "../../src/conversation/block.ts";
-import type { Entry, EntryLink, PreservedSegment } from "../../src/conversation/entry.ts";
+import type {
+  CompactBoundaryEntry,
+  Entry,
+  EntryLink,
+  PreservedSegment,
+} from "../../src/conversation/entry.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
 
 /** What an agent did, and beside it what it then had in its memory: the truth a reader must find again. */
 export interface GeneratedSession {
   readonly lines: readonly Entry[];
   readonly context: readonly Entry[];
+  /** What it had right before each compaction. */
+  readonly compactions: readonly Compaction[];
+}
+
+export interface Compaction {
+  readonly boundary: CompactBoundaryEntry;
+  readonly before: readonly Entry[];
 }
 
 type Step =
@@ -61,13 +73,14 @@ export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = fc
     const agent = new PretendedAgent();
     agent.take({ kind: "prompt" });
     for (const step of steps) agent.take(step);
-    return { lines: agent.lines, context: agent.context };
+    return { lines: agent.lines, context: agent.context, compactions: agent.compactions };
   });
 
 /** Plays an agent that writes its session the way Claude Code does. */
 class PretendedAgent {
   readonly lines: Entry[] = [];
   context: Entry[] = [];
+  readonly compactions: Compaction[] = [];
   #tip: string | null = null;
   #count = 0;
   /** Places in the context where a round or prompt begins: cuts elsewhere would part what belongs together. */
@@ -207,7 +220,7 @@ class PretendedAgent {
     const anchorUuid = keep === "newest" ? summaryLink.uuid : boundaryLink.uuid;
     const segment: PreservedSegment | undefined =
       head === undefined || tail === undefined ? undefined : { headUuid: head, anchorUuid, tailUuid: tail };
-    const boundary: Entry = {
+    const boundary: CompactBoundaryEntry = {
       ...boundaryLink,
       type: "system",
       subtype: "compact_boundary",
@@ -221,6 +234,7 @@ class PretendedAgent {
       message: { role: "user", content: "summary" },
       isCompactSummary: true,
     };
+    this.compactions.push({ boundary, before: this.context });
     this.lines.push(boundary, summary);
     this.context = keep === "oldest" ? [boundary, ...kept, summary] : [boundary, summary, ...kept];
     this.#starts =
