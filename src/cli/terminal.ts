@@ -20,7 +20,8 @@ const WIDEST = 100;
 /** Colours and progress only where a person is looking and has not switched them off. */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
   const { stdout, stderr, env } = process;
-  const wantsColour = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+  const isWatched = stdout.isTTY === true && env.TERM !== "dumb";
+  const wantsColour = !env.NO_COLOR && (isWatched || Boolean(env.FORCE_COLOR));
   const clearLine = "\r\u001b[K";
   let hasProgress = false;
   const endProgress = (): void => {

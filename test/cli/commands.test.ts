@@ -70,7 +70,7 @@ describe("longhaul inspect", () => {
       expect(stdout).toContain(text);
     }
     expect(stdout).not.toContain("\u001b");
-    expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(110);
+    expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
   it("takes another window by size or by a model's name", async () => {

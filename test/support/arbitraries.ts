@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import type { ContentBlock } from "../../src/conversation/block.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import type { ApiRequest } from "../../src/conversation/message.ts";
-import { ConversationBuilder, thinking, toolResult, toolUse, usage } from "./builders.ts";
+import { ConversationBuilder, image, thinking, toolResult, toolUse, usage } from "./builders.ts";
+
+export { arbitraryRequest } from "./arbitrary-request.ts";
 
 /**
  * Entry lists as agents write them and as accidents leave them. Every text that a person or a tool said
@@ -65,11 +66,6 @@ function soundStep(): fc.Arbitrary<Step> {
 function imagePromptStep(): fc.Arbitrary<Step> {
   return fc.constant<Step>((w) => void w.builder.user([image(), { type: "text", text: w.id("said") }]));
 }
-
-export const image = (data = "iVBORw0KGgo="): ContentBlock => ({
-  type: "image",
-  source: { type: "base64", media_type: "image/png", data },
-});
 
 interface ResponseShape {
   readonly thinks: boolean;
@@ -247,100 +243,4 @@ function applyDamage([entries, accidents]: [readonly Entry[], readonly Damage[]]
     }
   }
   return list;
-}
-
-/** Requests from sound to hopeless: any order of roles and blocks, marks, system messages, server tools. */
-export function arbitraryRequest(): fc.Arbitrary<ApiRequest> {
-  const message = fc.record({
-    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "tool"),
-    content: fc.oneof(
-      { weight: 6, arbitrary: fc.array(arbitraryBlock(), { maxLength: 4 }) },
-      { weight: 2, arbitrary: fc.constantFrom<unknown>("hello", "", "  ", "trailing ") },
-      { weight: 1, arbitrary: fc.constantFrom<unknown>(null, 3, {}, { type: "text", text: "alone" }) },
-    ),
-  });
-  const messages = fc.array(
-    fc.oneof({ weight: 20, arbitrary: message }, fc.constantFrom<unknown>(null, "x")),
-    {
-      maxLength: 10,
-    },
-  );
-  const optional = {
-    model: fc.constantFrom("claude-opus-4-6", "claude-sonnet-4-20250514"),
-    system: fc.constantFrom<unknown>("be kind", " ", [
-      { type: "text", text: "s", cache_control: { type: "ephemeral" } },
-    ]),
-    tools: fc.constant([{ name: "Read", cache_control: { type: "ephemeral", ttl: "1h" } }]),
-    cache_control: fc.constant({ type: "ephemeral", ttl: "1h" }),
-    thinking: fc.constant({ type: "enabled" }),
-  };
-  const request = fc.record({ messages, ...optional }, { requiredKeys: ["messages"] });
-  return request as fc.Arbitrary<unknown> as fc.Arbitrary<ApiRequest>;
-}
-
-function arbitraryBlock(): fc.Arbitrary<unknown> {
-  const id = fc.constantFrom<unknown>("a", "b", "c", "d", "bad id", "", undefined);
-  const serverId = fc.constantFrom("srvtoolu_1", "srvtoolu_2");
-  const mark = fc.constantFrom<unknown>({ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" });
-  const marked = <T extends object>(block: fc.Arbitrary<T>): fc.Arbitrary<T> =>
-    fc
-      .tuple(block, fc.option(mark, { freq: 4 }))
-      .map(([value, control]) => (control === null ? value : { ...value, cache_control: control }));
-  const text = fc.record({ type: fc.constant("text"), text: fc.constantFrom("one", "two", "", " ", "end ") });
-  const nested = fc.array(fc.oneof(text, fc.constant(image()), fc.constant(null)), { maxLength: 2 });
-  return fc.oneof(
-    { weight: 5, arbitrary: marked(text) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        type: fc.constant("tool_use"),
-        id,
-        name: fc.constantFrom("Read", "a b"),
-        input: fc.constantFrom<unknown>({}, "{}", null),
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: marked(
-        fc.record({
-          type: fc.constant("tool_result"),
-          tool_use_id: id,
-          content: fc.oneof(fc.constantFrom<unknown>("out", "", null, 4), nested),
-        }),
-      ),
-    },
-    { weight: 2, arbitrary: marked(fc.constant(thinking("hm"))) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom<unknown>(image(), image(""), { type: "document", source: null }),
-    },
-    {
-      weight: 1,
-      arbitrary: serverId.map((value) => ({
-        type: "server_tool_use",
-        id: value,
-        name: "web_search",
-        input: {},
-      })),
-    },
-    {
-      weight: 1,
-      arbitrary: serverId.map((value) => ({
-        type: "web_search_tool_result",
-        tool_use_id: value,
-        content: [],
-      })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom<unknown>(
-        { type: "compaction", content: "sum" },
-        { type: "novel", field: 1 },
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom<unknown>(null, "loose", 5, { type: "text" }, { type: "thinking" }),
-    },
-  );
 }

@@ -122,3 +122,8 @@ export const usage = (input: number, output: number, cacheRead = 0, cacheCreatio
   cache_read_input_tokens: cacheRead,
   cache_creation_input_tokens: cacheCreation,
 });
+
+export const image = (data = "iVBORw0KGgo="): ContentBlock => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data },
+});

@@ -24,32 +24,34 @@ export async function demo(composition: Composition): Promise<void> {
   }
   await writeNewSession(path, createDemoSession({ cwd: project }));
 
-  const step = (number: number, text: string): void =>
-    terminal.print(`\n${terminal.colours.inverse(` ${number} `)} ${terminal.colours.bold(text)}\n`);
-  terminal.print(
-    "An agent has worked on a small project for some hours, and its conversation has outgrown the window.",
-  );
-  step(1, "Where did the tokens go?   longhaul inspect SESSION");
+  const step = (number: number, title: string, command: string): void =>
+    terminal.print(
+      `\n${terminal.colours.inverse(` ${number} `)} ${terminal.colours.bold(title)}  ${terminal.colours.dim(`$ longhaul ${command}`)}\n`,
+    );
+  terminal.print("An agent has worked on a small project for some hours.");
+  terminal.print("Its conversation has outgrown the model's window.");
+  step(1, "Where did the tokens go?", "inspect SESSION");
   await inspect(path, {}, composition);
-  step(2, "Compact it, without a model or a network.   longhaul compact SESSION --in-place");
+  step(2, "Compact it, offline.", "compact SESSION --in-place");
   await compact(path, { inPlace: true }, composition);
-  step(3, "And now?   longhaul inspect SESSION");
+  step(3, "And now?", "inspect SESSION");
   const after = await composition.load(path);
   terminal.print(contextSection(inspectSession(after, composition.thresholdsOf(after, {})), terminal));
   terminal.print(whatNext(path, terminal.colours));
 }
 
-function whatNext(path: string, colours: Composition["terminal"]["colours"]): string {
-  const run = "npx longhaul";
+function whatNext(path: string, { bold, dim }: Composition["terminal"]["colours"]): string {
+  const tries = [
+    ["your own sessions", "sessions"],
+    ["where the newest one's tokens went", "inspect latest"],
+    ["what a compaction would make of it; writes nothing", "compact latest --dry-run --summary"],
+    ["compact it, then resume it with your agent", "compact latest --in-place"],
+  ];
   return [
     "",
-    colours.bold("What to try next"),
-    `  ${run} sessions                                your own sessions`,
-    `  ${run} inspect latest                          where the newest one's tokens went`,
-    `  ${run} compact latest --dry-run --summary      what a compaction would make of it; writes nothing`,
-    `  ${run} compact latest --in-place               compact it, then resume it with your agent`,
-    `  ${run} compact --help                          all options`,
+    bold("What to try next"),
+    ...tries.map(([what, command]) => `  ${dim(`# ${what}`)}\n  npx longhaul ${command}`),
     "",
-    colours.dim(`The demonstration session stays in ${path}`),
+    dim(`The demonstration session stays here:\n${path}`),
   ].join("\n");
 }

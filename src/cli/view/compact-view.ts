@@ -36,7 +36,7 @@ function beforeAndAfter(
   const verdict = fits
     ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
     : colours.red(
-        `Still over the threshold of ${formatCount(window.autoCompact)}: keep fewer recent tokens (--keep-recent)`,
+        `Still over the threshold of ${formatCount(window.autoCompact)}: see --keep-recent and --no-restore`,
       );
   return [
     line("before", before.tokens, before.tokens >= window.autoCompact ? colours.red : colours.yellow),
@@ -48,7 +48,7 @@ function beforeAndAfter(
 function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
   const { summarised, summary, kept, restored, skipped } = report;
   const lines = [
-    `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)} ${colours.dim(`(${summary.source} summariser, no model called)`)}`,
+    `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
     `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim`,
     `${colours.bold("Put back")}    ${plural(restored.length, "file")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
     ...restored.map(
@@ -70,7 +70,10 @@ function skippedReasons({ skipped }: CompactReport): string {
 
 function summaryOutline({ summary }: CompactReport, { colours }: Terminal): string {
   const sections = summary.sections.map((name, index) => `  ${index + 1}. ${name}`);
-  return [`${colours.bold("Summary")}     ${colours.dim("(--summary shows it)")}`, ...sections].join("\n");
+  return [
+    `${colours.bold("Summary")}     ${colours.dim(`by the ${summary.source} summariser, no model called; --summary shows it`)}`,
+    ...sections,
+  ].join("\n");
 }
 
 function summaryText({ summary }: CompactReport, { colours, width }: Terminal): string {
@@ -83,13 +86,11 @@ const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");
 
 function outcome({ out, fits }: CompactReport, { colours }: Terminal): string {
   if (out === null) {
-    return (
-      colours.yellow("Nothing was written.") +
-      " Add --in-place to append this to the session, or --out FILE for a new one."
-    );
+    return `${colours.yellow("Nothing was written.")} Add --in-place to append this to the session,\nor --out FILE to make a new one.`;
   }
-  const where = oneLine(out.path);
   const done =
-    out.mode === "in-place" ? `Appended to ${where}` : `Written to ${where} as session ${out.sessionId}`;
-  return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}. Nothing was removed from the original.`;
+    out.mode === "in-place"
+      ? "Appended to the session; nothing was removed from it."
+      : `Written as session ${oneLine(out.sessionId)}; the original is untouched:\n${oneLine(out.path)}`;
+  return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}`;
 }

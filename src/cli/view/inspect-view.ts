@@ -25,13 +25,11 @@ export function inspectView(report: InspectReport, terminal: Terminal): string {
 }
 
 function header({ session }: InspectReport, { colours, width }: Terminal): string {
-  const facts = [
-    session.model ?? "unknown model",
-    formatBytes(session.bytes),
-    plural(session.entries, "entry").replace("entrys", "entries"),
-  ];
+  const entries = `${formatCount(session.entries)} ${session.entries === 1 ? "entry" : "entries"}`;
+  const facts = [session.model ?? "unknown model", formatBytes(session.bytes), entries].join(" · ");
   return [
-    `${colours.bold("Session")} ${oneLine(session.id)}  ${colours.dim(oneLine(facts.join(" · ")))}`,
+    `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
+    colours.dim(fitText(facts, width)),
     colours.dim(fitText(session.path, width, "front")),
   ].join("\n");
 }
@@ -47,7 +45,8 @@ export function contextSection(
       ? `${formatCount(context.reportedTokens)} as the provider last counted, ${formatCount(context.estimatedTokens)} estimated since`
       : "estimated: no response so far reports its usage";
   return [
-    `${colours.bold("Context")}  ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}  ${colours.dim(`(${origin})`)}`,
+    `${colours.bold("Context")} ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}`,
+    `  ${colours.dim(origin)}`,
     windowGauge({ tokens: context.tokens, window, state }, terminal),
   ].join("\n");
 }
@@ -106,19 +105,16 @@ function barLine({ label, tokens, isDetail }: BarRow, whole: number, { colours, 
   return `  ${labelled} ${numbers}  ${isDetail ? colours.dim(graph) : colours.cyan(graph)}`;
 }
 
-function largestSection({ largest }: InspectReport, terminal: Terminal): string {
-  const rows = largest
-    .filter(({ tokens }) => tokens > 0)
-    .slice(0, ROWS_SHOWN)
-    .map(({ tokens, tool, subject, isCleared }) => [
+function largestSection({ largest, session }: InspectReport, terminal: Terminal): string {
+  const shown = largest.filter(({ tokens }) => tokens > 0).slice(0, ROWS_SHOWN);
+  const rows = shown.map(({ tokens, tool, subject, isCleared }) => {
+    const of = inProject(subject ?? "", session.cwd);
+    return [
       formatCount(tokens),
-      fitText(tool, 24),
-      fitText(
-        `${isCleared ? "(cleared) " : ""}${subject ?? ""}`,
-        terminal.width - 40,
-        isPath(subject) ? "front" : "end",
-      ),
-    ]);
+      fitText(tool, 20),
+      fitText(isCleared ? `(cleared) ${of}` : of, terminal.width - 36, isPath(of) ? "front" : "end"),
+    ];
+  });
   return titled(
     "Largest results",
     [{ title: "tokens", align: "right" }, { title: "tool" }, { title: "of" }],
@@ -127,18 +123,18 @@ function largestSection({ largest }: InspectReport, terminal: Terminal): string 
   );
 }
 
-function duplicatesSection({ duplicates }: InspectReport, terminal: Terminal): string {
+function duplicatesSection({ duplicates, session }: InspectReport, terminal: Terminal): string {
   const wasted = duplicates.reduce((sum, read) => sum + read.wastedTokens, 0);
   const rows = duplicates
     .slice(0, ROWS_SHOWN)
     .map(({ path, reads, wastedTokens }) => [
       formatCount(wastedTokens),
       `${reads} times`,
-      fitText(path, terminal.width - 30, "front"),
+      fitText(inProject(path, session.cwd), terminal.width - 26, "front"),
     ]);
-  const title = `Files read more than once  ${terminal.colours.dim(`(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens spent again)`)}`;
+  const total = `(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens spent again)`;
   return titled(
-    title,
+    `Files read more than once ${terminal.colours.dim(total)}`,
     [{ title: "again", align: "right" }, { title: "read" }, { title: "file" }],
     rows,
     terminal,
@@ -182,5 +178,11 @@ function titled(
   return [terminal.colours.bold(title), ...body.split("\n").map((line) => `  ${line}`)].join("\n");
 }
 
-const isPath = (subject: string | undefined): boolean =>
-  subject !== undefined && /^(\/|[A-Za-z]:\\|\.)\S*$/.test(subject);
+const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);
+
+/** Paths are shown as the agent's user thinks of them: from the project on. */
+function inProject(subject: string, cwd: string | null): string {
+  return cwd !== null && /^[\\/]/.test(subject.slice(cwd.length)) && subject.startsWith(cwd)
+    ? subject.slice(cwd.length + 1)
+    : subject;
+}

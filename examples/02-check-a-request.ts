@@ -1,0 +1,26 @@
+// A request that the API would refuse, found out and mended before it is sent.
+import { checkRequest } from "longhaul";
+
+const { valid, findings, request } = checkRequest({
+  model: "claude-sonnet-4-5",
+  messages: [
+    { role: "user", content: "List the files." },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "call_1", name: "Bash", input: { command: "ls" } }],
+    },
+    // The answer to call_1 was lost in a crash, and an empty text crept in.
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "" },
+        { type: "text", text: "Go on." },
+      ],
+    },
+  ],
+});
+
+console.log("valid as given:", valid);
+for (const { rule, path, action, message } of findings)
+  console.log(`${path}  ${rule}: ${message} → ${action}`);
+console.log(JSON.stringify(request.messages.at(-1), null, 2));
