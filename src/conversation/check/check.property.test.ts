@@ -7,7 +7,7 @@ import type { ContentBlock } from "../block.ts";
 import type { ApiRequest } from "../message.ts";
 import { checkRequest } from "./check.ts";
 
-const RUNS = { numRuns: 1500 };
+const RUNS = { numRuns: 500 };
 
 describe("the checked exit, whatever comes in", () => {
   it("lets nothing out that breaks a rule of the API", () => {

@@ -9,7 +9,7 @@ import type { Entry } from "../entry.ts";
 import type { ApiMessage } from "../message.ts";
 import { flatten, flattenChecked } from "./flatten.ts";
 
-const RUNS = { numRuns: 1500 };
+const RUNS = { numRuns: 500 };
 
 describe("flattening, whatever the entries", () => {
   it("always satisfies the API's rules", () => {

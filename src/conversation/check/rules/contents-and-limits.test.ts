@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { image } from "../../../../test/support/arbitraries.ts";
-import { thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { image, thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
 import type { ContentBlock } from "../../block.ts";
 import type { ApiMessage, ApiRequest } from "../../message.ts";
 import { checkRequest } from "../check.ts";

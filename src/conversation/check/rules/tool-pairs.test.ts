@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { image } from "../../../../test/support/arbitraries.ts";
-import { toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { image, toolResult, toolUse } from "../../../../test/support/builders.ts";
 import type { ApiMessage } from "../../message.ts";
 import { checkRequest } from "../check.ts";
 import { MISSING_RESULT_TEXT, ORPHAN_RESULT_LABEL, SECOND_RESULT_LABEL } from "./tool-pairs.ts";
