@@ -1,7 +1,7 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { type Entry, isCompactBoundary, isSynthetic, type Usage } from "../conversation/entry.ts";
 import { entryFromJson } from "./entry-shape.ts";
-import { readFully } from "./session-file.ts";
+import { type ReadAt, readerOf } from "./session-file.ts";
 
 /** What can be told of a session from its two ends. */
 export interface SessionGlance {
@@ -22,15 +22,16 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
   const handle = await open(path, "r").catch(() => undefined);
   if (handle === undefined) return NOTHING;
   try {
+    const readAt = readerOf(handle);
     let glance = NOTHING;
     for (let length = FIRST_GLANCE_BYTES; ; length *= 4) {
       const start = Math.max(0, bytes - length);
-      glance = glanceAtLines(await linesBetween(handle, start, bytes), "newest first");
+      glance = glanceAtLines(await linesBetween(readAt, start, bytes), "newest first");
       if (glance.contextTokens !== undefined || start === 0 || length >= LONGEST_GLANCE_BYTES) break;
     }
     if (glance.cwd !== undefined && glance.title !== undefined) return glance;
     const head = glanceAtLines(
-      await linesBetween(handle, 0, Math.min(bytes, FIRST_GLANCE_BYTES)),
+      await linesBetween(readAt, 0, Math.min(bytes, FIRST_GLANCE_BYTES)),
       "oldest first",
     );
     return { ...glance, cwd: glance.cwd ?? head.cwd, title: glance.title ?? head.title };
@@ -41,9 +42,9 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
   }
 }
 
-async function linesBetween(handle: FileHandle, from: number, to: number): Promise<readonly string[]> {
+async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<readonly string[]> {
   const buffer = Buffer.allocUnsafe(to - from);
-  const length = await readFully(handle, buffer, from);
+  const length = await readAt(buffer, from);
   const lines = buffer.toString("utf8", 0, length).split("\n");
   return from === 0 ? lines : lines.slice(1);
 }

@@ -1,10 +1,9 @@
-import type { FileHandle } from "node:fs/promises";
 import type { Entry } from "../conversation/entry.ts";
 import type { Damage } from "./damage.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { currentConversation } from "./relink.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
-import { readFully, withSessionFile } from "./session-file.ts";
+import { type ReadAt, withSessionFile } from "./session-file.ts";
 import { LineSplitter } from "./split-lines.ts";
 
 /** Large enough that the calls cost nothing beside JSON.parse, small enough not to matter in memory. */
@@ -15,8 +14,8 @@ const MOST_DAMAGED_LINES_AT_START = 1_000;
 
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
 export function loadSession(path: string): Promise<Session> {
-  return withSessionFile(path, async ({ handle, bytes }) => {
-    const { entries, damage } = withoutDuplicates(await readEntries(handle, { from: 0, to: bytes }, path));
+  return withSessionFile(path, async ({ readAt, bytes }) => {
+    const { entries, damage } = withoutDuplicates(await readEntries(readAt, { from: 0, to: bytes }, path));
     const conversation = currentConversation(entries);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
     return {
@@ -40,12 +39,12 @@ export interface FileRange {
 }
 
 /** The entries of whole lines: the range must begin where a line begins. */
-export async function readEntries(handle: FileHandle, range: FileRange, path: string): Promise<ReadEntries> {
+export async function readEntries(readAt: ReadAt, range: FileRange, path: string): Promise<ReadEntries> {
   const reader = new EntryReader(range.from === 0 ? 1 : undefined);
   const splitter = new LineSplitter(reader.read, range.from);
   const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, range.to - range.from));
   for (let position = range.from; position < range.to; ) {
-    const length = await readFully(handle, buffer.subarray(0, range.to - position), position);
+    const length = await readAt(buffer.subarray(0, range.to - position), position);
     if (length === 0) break;
     splitter.push(buffer.subarray(0, length));
     position += length;

@@ -1,11 +1,10 @@
-import type { FileHandle } from "node:fs/promises";
 import { isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { indexEntries } from "./entry-index.ts";
 import { type ReadEntries, readEntries, withoutDuplicates } from "./load.ts";
 import { conversationFrom } from "./relink.ts";
 import { lastLineWith, lineStartAt } from "./search-backwards.ts";
 import { type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
-import { withSessionFile } from "./session-file.ts";
+import { cachingTail, type ReadAt, withSessionFile } from "./session-file.ts";
 
 /** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
 const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
@@ -15,14 +14,16 @@ const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
  * reaches, so that the size of the file does not matter; gives the conversation that a whole load would.
  */
 export function resumeSession(path: string): Promise<ResumedSession> {
-  return withSessionFile(path, async ({ handle, bytes }) => {
+  return withSessionFile(path, async (file) => {
+    const { bytes } = file;
+    const readAt = cachingTail(file.readAt, bytes);
     let known: ReadEntries = { entries: [], damage: [] };
     let from = bytes;
     let needs: MoreNeeded["needs"] = "boundary";
     for (let attempt = 0; ; attempt++) {
       const to = from;
-      from = await startOf(handle, needs, to, attempt < 2 ? 0 : bytes - to);
-      known = joined(await readEntries(handle, { from, to }, path), known);
+      from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
+      known = joined(await readEntries(readAt, { from, to }, path), known);
       const { entries, damage } = withoutDuplicates(known);
       const found = conversationFrom(indexEntries(entries, from === 0));
       if (isMoreNeeded(found)) {
@@ -38,17 +39,17 @@ export function resumeSession(path: string): Promise<ResumedSession> {
 
 /** @param atLeast how far up to go in any case: doubling it keeps many small steps from adding up. */
 async function startOf(
-  handle: FileHandle,
+  readAt: ReadAt,
   needs: MoreNeeded["needs"],
   before: number,
   atLeast: number,
 ): Promise<number> {
   if (needs === "whole-file") return 0;
   const mark = needs === "boundary" ? BOUNDARY_MARK : Buffer.from(`"uuid":${JSON.stringify(needs.uuid)}`);
-  const line = await lastLineWith(handle, mark, before);
+  const line = await lastLineWith(readAt, mark, before);
   if (line === undefined) return 0;
   const wanted = Math.max(0, before - atLeast);
-  return wanted < line ? lineStartAt(handle, wanted) : line;
+  return wanted < line ? lineStartAt(readAt, wanted) : line;
 }
 
 function joined(above: ReadEntries, below: ReadEntries): ReadEntries {

@@ -1,5 +1,4 @@
-import type { FileHandle } from "node:fs/promises";
-import { readFully } from "./session-file.ts";
+import type { ReadAt } from "./session-file.ts";
 
 const NEWLINE = Buffer.from("\n");
 
@@ -9,21 +8,21 @@ const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
 /** Where the last line above `before` that contains these bytes starts; undefined when none does. */
 export async function lastLineWith(
-  handle: FileHandle,
+  readAt: ReadAt,
   bytes: Buffer,
   before: number,
 ): Promise<number | undefined> {
-  const found = await lastIndexOf(handle, bytes, before);
-  return found === undefined ? undefined : lineStartAt(handle, found);
+  const found = await lastIndexOf(readAt, bytes, before);
+  return found === undefined ? undefined : lineStartAt(readAt, found);
 }
 
 /** Where the line that holds this offset starts. */
-export async function lineStartAt(handle: FileHandle, offset: number): Promise<number> {
-  const newline = await lastIndexOf(handle, NEWLINE, offset);
+export async function lineStartAt(readAt: ReadAt, offset: number): Promise<number> {
+  const newline = await lastIndexOf(readAt, NEWLINE, offset);
   return newline === undefined ? 0 : newline + 1;
 }
 
-async function lastIndexOf(handle: FileHandle, bytes: Buffer, before: number): Promise<number | undefined> {
+async function lastIndexOf(readAt: ReadAt, bytes: Buffer, before: number): Promise<number | undefined> {
   const overlap = bytes.length - 1;
   let chunkBytes = FIRST_CHUNK_BYTES;
   let buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
@@ -31,7 +30,7 @@ async function lastIndexOf(handle: FileHandle, bytes: Buffer, before: number): P
     const start = Math.max(0, end - chunkBytes);
     // Reaches a little into the chunk below, for what lies across the seam.
     const chunk = buffer.subarray(0, Math.min(end + overlap, before) - start);
-    const length = await readFully(handle, chunk, start);
+    const length = await readAt(chunk, start);
     const found = chunk.subarray(0, length).lastIndexOf(bytes);
     if (found >= 0) return start + found;
     end = start;

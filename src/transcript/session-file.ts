@@ -3,7 +3,7 @@ import { LonghaulError } from "../errors.ts";
 import { emptyFile } from "./session.ts";
 
 export interface OpenSessionFile {
-  readonly handle: FileHandle;
+  readonly readAt: ReadAt;
   readonly bytes: number;
 }
 
@@ -20,7 +20,7 @@ export async function withSessionFile<T>(
     }
     if (!stat.isFile()) throw unreadable(path, "is not a regular file");
     if (stat.size === 0) throw emptyFile(path);
-    return await use({ handle, bytes: stat.size });
+    return await use({ readAt: readerOf(handle), bytes: stat.size });
   } catch (error) {
     throw isSystemError(error) ? unreadable(path, `cannot be read (${error.code})`, error) : error;
   } finally {
@@ -28,15 +28,40 @@ export async function withSessionFile<T>(
   }
 }
 
-/** Fills the buffer as far as the file goes; a single read may give less than was asked for. */
-export async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
+/** Fills the buffer from that place of the file, as far as the file goes; gives how much that was. */
+export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
+
+export function readerOf(handle: FileHandle): ReadAt {
+  return async (buffer, position) => {
+    let filled = 0;
+    // A single read may give less than was asked for.
+    while (filled < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return filled;
+  };
+}
+
+/** How much of the end of a file is worth keeping; the conversation mostly is within it. */
+const CACHED_TAIL_BYTES = 4 * 1024 * 1024;
+
+/** Keeps what was read of the end: looking for a line and then reading on from it is one trip to the disk. */
+export function cachingTail(readAt: ReadAt, bytes: number): ReadAt {
+  let tail = Buffer.alloc(0);
+  return async (buffer, position) => {
+    const tailStart = bytes - tail.length;
+    const isJoined = position < tailStart && position + buffer.length >= tailStart;
+    if (isJoined && bytes - position <= CACHED_TAIL_BYTES) {
+      const above = Buffer.allocUnsafeSlow(tailStart - position);
+      const length = await readAt(above, position);
+      if (length < above.length) return readAt(buffer, position);
+      tail = Buffer.concat([above, tail]);
+    }
+    if (position < bytes - tail.length) return readAt(buffer, position);
+    return tail.copy(buffer, 0, position - (bytes - tail.length));
+  };
 }
 
 async function openForReading(path: string): Promise<FileHandle> {
