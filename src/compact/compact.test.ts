@@ -60,7 +60,7 @@ describe("a plan", () => {
   });
 
   it("never splits a pair or a message id, whatever is asked", () => {
-    const c = longSession(5);
+    const c = longSession(30);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "x".repeat(9_000))]);
     c.assistant([toolUse("p2", "Read", {})], { id: "P" });

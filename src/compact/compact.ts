@@ -40,7 +40,8 @@ export async function compact(
   ports: CompactionPorts,
   options: CompactOptions = {},
 ): Promise<Compaction> {
-  const built = summarise(plan.summarised, {
+  // The kept messages are read as well: without them the summary would call done what is open and open what is done.
+  const built = summarise([...plan.summarised, ...plan.kept], {
     countTokens: ESTIMATORS.o200k,
     budgetTokens: summaryBudget(plan, options),
     instructions: options.instructions,
