@@ -55,6 +55,13 @@ describe("summaries of summaries", () => {
     }
   });
 
+  it("list a message once although it was kept and stands in the earlier summary too", () => {
+    const text = compacted(firstSummary(), (session) =>
+      session.user("Add a retry to the fetcher and test it"),
+    );
+    expect(sectionOf(text, "All User Messages").split("Add a retry to the fetcher")).toHaveLength(2);
+  });
+
   it("do not grow when nothing new happens", () => {
     const once = compacted(firstSummary(), (session) => session.user("go on"));
     let text = once;
@@ -70,6 +77,30 @@ describe("summaries of summaries", () => {
       next.user("also log it"),
     );
     expect(sectionOf(text, "All User Messages")).toContain(request);
+  });
+
+  it("keep a long current request in full over many compactions in which the user says nothing", () => {
+    const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
+    const session = new ConversationBuilder();
+    session.user(request);
+    let text = summarise(session.entries, { countTokens }).text;
+    for (let round = 0; round < 5; round++)
+      text = compacted(text, (next) => next.assistant("Working on it."));
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(request);
+    expect(text.split(request)).toHaveLength(2);
+  });
+
+  it("tell what came of the request that was current then", () => {
+    const text = compacted(firstSummary(), (session) => session.user("now the docs"));
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(
+      '- "Add a retry to the fetcher and test it" → The retry is in place.',
+    );
+  });
+
+  it("count on what was done to a file", () => {
+    const edit = { file_path: "/project/f0.ts", old_string: "b", new_string: "c" };
+    const text = compacted(firstSummary(), (session) => session.tool("e9", "Edit", edit, "ok"));
+    expect(sectionOf(text, "Files and Code Sections")).toContain("`f0.ts` — edited 2×");
   });
 
   it("drop a to-do list that a newer one replaces and keep it otherwise", () => {

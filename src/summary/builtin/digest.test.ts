@@ -122,6 +122,14 @@ describe("the work of a session", () => {
     expect(digest.findings).toMatchObject([{ text: "found <it>" }]);
   });
 
+  it("reads a task's notice once although the queue's record holds it too", () => {
+    const notice =
+      "<task-notification><task-id>a</task-id><status>completed</status><result>found</result></task-notification>";
+    const session = new ConversationBuilder();
+    session.user(notice);
+    expect(digestSession([queueOperation("enqueue", notice), ...session.entries]).findings).toHaveLength(1);
+  });
+
   it("takes a leading summary for history and leaves out one in the middle, which covers what was read", () => {
     const leading = new ConversationBuilder();
     leading.boundary();

@@ -1,16 +1,16 @@
 import type { Piece } from "../budget.ts";
-import { clip, clipMarkdown, oneLine } from "../clip.ts";
+import { clip, clipMarkdown } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { type Edit, type FileRecord, isScratch } from "../read/files.ts";
 import { currentEdits } from "./current-work.ts";
+import { namesFile, readEarlierFile, withEarlierCounts } from "./earlier-file.ts";
 import { editCode } from "./edit-code.ts";
-import { isSamePath, shortPath } from "./paths.ts";
+import { shortPath } from "./paths.ts";
 
 const MAX_CHANGED = 150;
 const MAX_EARLIER = 30;
 const MAX_EARLIER_CHARS = 900;
-const MAX_EARLIER_NOTE_CHARS = 260;
 const CHANGED = "**Changed, most recent first:**";
 const LOOKED_AT = "**Only looked at:**";
 const FROM_EARLIER = "**From before:**";
@@ -28,15 +28,19 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   const earlier = earlierItems(digest.earlier, "Files and Code Sections");
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
   const changedPieces = changed.slice(0, MAX_CHANGED).map((file, rank): Piece => {
-    const note = earlierNote(earlier.find((item) => namesFile(item, file.path)));
+    const item = earlier.find((candidate) => namesFile(candidate, file.path, digest.cwd));
+    const before = item === undefined ? undefined : readEarlierFile(item);
     return {
-      forms: fileForms(file, digest.cwd, note, shownElsewhere),
+      forms: fileForms(withEarlierCounts(file, before), digest.cwd, before?.note, shownElsewhere),
       importance: 270 - (150 * rank) / changed.length,
       group: CHANGED,
     };
   });
   const carried = earlier
-    .filter((item) => !changed.some((file) => namesFile(item, file.path)) && !item.startsWith("- Only read:"))
+    .filter(
+      (item) =>
+        !changed.some((file) => namesFile(item, file.path, digest.cwd)) && !item.startsWith("- Only read:"),
+    )
     .slice(0, MAX_EARLIER)
     .map(carriedPiece);
   return [...changedPieces, ...readPieces(readOnly, digest.cwd), ...carried];
@@ -107,26 +111,4 @@ function carriedPiece(item: string, index: number): Piece {
   const firstLine = bullet.split("\n")[0] ?? bullet;
   const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clipMarkdown(bullet, 350), clip(firstLine, 160)];
   return { forms: [...new Set(forms)], importance: 135 - index, group: FROM_EARLIER };
-}
-
-function namesFile(item: string, path: string): boolean {
-  const firstLine = item.split("\n")[0] ?? "";
-  const named = /`([^`]+)`/.exec(firstLine)?.[1] ?? /[\w./\\-]+\.\w{1,5}\b/.exec(firstLine)?.[0];
-  return named !== undefined && isSamePath(named, path);
-}
-
-/** What an earlier summary said about a file that has been worked on again since. */
-function earlierNote(item: string | undefined): string | undefined {
-  if (item === undefined) return undefined;
-  const prose: string[] = [];
-  let inCode = false;
-  for (const line of item.split("\n")) {
-    if (/^\s*(?:`{3,}|~{3,})/.test(line)) inCode = !inCode;
-    else if (!inCode && !/^\s*Names: /.test(line))
-      prose.push(line.replace(/^\s*(?:[-*•]\s+)?(?:(?:Why|Before): )?/, ""));
-  }
-  const [header = "", ...rest] = prose;
-  const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "");
-  const note = oneLine([done, ...rest].filter((part) => part.trim() !== "").join(" · "));
-  return note === "" ? undefined : clip(note, MAX_EARLIER_NOTE_CHARS);
 }

@@ -10,6 +10,8 @@ const SEE_CURRENT_REQUEST = "- (the current request: in full under 1)";
 /** Up to this length repeating the current request is cheaper than looking it up. */
 const REPEATED_UP_TO_CHARS = 500;
 
+const SHORT_ANSWER_CHARS = 12;
+
 const NEWEST_IMPORTANCE = 500;
 const OLDEST_IMPORTANCE = WORTH_A_LINE;
 /** What the session began with says what it is about, however old it is. */
@@ -20,38 +22,50 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   const current = currentRequest(digest)?.message;
   const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
   const known = new Set(now.map((message) => messageKey(message.text)));
-  const before = earlierMessages(digest).filter((text) => !known.has(messageKey(text)));
+  const before = earlierMessages(digest).filter((text) => !isRepeat(messageKey(text), known));
   const count = before.length + now.length;
   const importanceAt = (position: number): number => {
     if (position === 0) return FIRST_IMPORTANCE;
     return OLDEST_IMPORTANCE + ((NEWEST_IMPORTANCE - OLDEST_IMPORTANCE) * (position + 1)) / count;
   };
+  const stillCurrent = current === undefined ? requestInFull(digest) : undefined;
   return [
-    ...before.map((text, index): Piece => ({ forms: messageForms(text), importance: importanceAt(index) })),
+    ...before.map((text, index): Piece => {
+      const forms = text === stillCurrent && isLong(text) ? [SEE_CURRENT_REQUEST] : messageForms(text);
+      return { forms, importance: importanceAt(index) };
+    }),
     ...now.map((message, index): Piece => {
-      const isRepeated = message === current && message.text.length > REPEATED_UP_TO_CHARS;
-      const forms = isRepeated ? [SEE_CURRENT_REQUEST] : messageForms(message.text, prefixOf(message));
+      const isShownAbove = message === current && isLong(message.text);
+      const forms = isShownAbove ? [SEE_CURRENT_REQUEST] : messageForms(message.text, prefixOf(message));
       return { forms, importance: importanceAt(before.length + index) };
     }),
   ];
+}
+
+function isLong(text: string): boolean {
+  return text.length > REPEATED_UP_TO_CHARS;
 }
 
 function prefixOf(message: HumanMessage): string {
   return message.afterInterruption ? AFTER_INTERRUPTION : "";
 }
 
+/** What an earlier summary of ours gives in full under its first heading: always its first item. */
+function requestInFull(digest: SessionDigest): string {
+  return parseMessageItem(earlierItems(digest.earlier, "Primary Request and Intent")[0] ?? "");
+}
+
 function earlierMessages(digest: SessionDigest): string[] {
-  const requestInFull = earlierItems(digest.earlier, "Primary Request and Intent")[0] ?? "";
   const seen = new Set<string>();
   return earlierItems(digest.earlier, "All User Messages")
-    .map((item) => parseMessageItem(item === SEE_CURRENT_REQUEST ? requestInFull : item))
+    .map((item) => (item === SEE_CURRENT_REQUEST ? requestInFull(digest) : parseMessageItem(item)))
     .filter((text) => {
       const key = messageKey(text);
-      return text !== "" && !isTrivialRepeat(key, seen) && Boolean(seen.add(key));
+      return text !== "" && !isRepeat(key, seen) && Boolean(seen.add(key));
     });
 }
 
 /** The same long text twice is one message that two summaries list; a second "yes" is a second message. */
-function isTrivialRepeat(key: string, seen: ReadonlySet<string>): boolean {
-  return key.length > 12 && seen.has(key);
+function isRepeat(key: string, seen: ReadonlySet<string>): boolean {
+  return key.length > SHORT_ANSWER_CHARS && seen.has(key);
 }

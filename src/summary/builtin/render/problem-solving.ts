@@ -6,6 +6,7 @@ import { earlierItems } from "../read/earlier.ts";
 import type { Finding } from "../read/findings.ts";
 import type { Remark } from "../read/remarks.ts";
 import { isTelling, proseSentences, withoutBold } from "../sentences.ts";
+import { earlierWorkInBrief } from "./earlier-work.ts";
 
 const BEFORE = "**Before the last summary:**";
 const ANSWERS = "**Decided by the user, when asked:**";
@@ -122,11 +123,7 @@ function earlierPieces(digest: SessionDigest): Piece[] {
     const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clip(oneLine(bullet), 160)];
     return { forms: [...new Set(forms)], importance: 110 + index, group: BEFORE };
   });
-  const work = oneLine(
-    earlierItems(digest.earlier, "Current Work")
-      .join(" ")
-      .replace(/```\w*|^> ?/gm, " "),
-  );
+  const work = earlierWorkInBrief(digest);
   if (work === "" || digest.exchanges.length === 0) return pieces;
   const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
     (chars) => `- Work at the last summary: ${clip(work, chars)}`,

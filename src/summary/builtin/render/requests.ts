@@ -2,13 +2,13 @@ import type { Piece } from "../budget.ts";
 import { clip, headOf, oneLine, quoted, tailOf } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { type Exchange, isRequest } from "../exchange.ts";
-import { earlierItems } from "../read/earlier.ts";
 import { leadSentence, proseSentences } from "../sentences.ts";
+import { earlierRequestPieces } from "./earlier-requests.ts";
 import { messageForms } from "./message-item.ts";
 import { fileName } from "./paths.ts";
 
 const CURRENT = "**Current request, verbatim:**";
-const CURRENT_AT_COMPACTION = "**Latest request (from the earlier summary):**";
+const INTENT = "**What the user wants, as the earlier summary has it:**";
 const GOES_ON_WITH = "**The last longer request before it, verbatim:**";
 const COURSE = "**Requests before it, oldest first, and what came of each:**";
 const SETTING = "**Setting:**";
@@ -19,8 +19,6 @@ const MAX_OUTCOME_CHARS = 200;
 const NEEDS_CONTEXT_CHARS = 60;
 /** A message this short asks for nothing by itself. */
 const SAYS_LITTLE_CHARS = 24;
-const MAX_EARLIER = 40;
-const MAX_EARLIER_CHARS = 700;
 
 /** The latest message that asks for something. */
 export function currentRequest(digest: SessionDigest): Exchange | undefined {
@@ -29,7 +27,11 @@ export function currentRequest(digest: SessionDigest): Exchange | undefined {
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const current = currentRequest(digest);
-  const earlier = earlierRequestPieces(digest, current !== undefined);
+  const earlier = earlierRequestPieces(digest, current !== undefined, {
+    current: CURRENT,
+    intent: INTENT,
+    course: COURSE,
+  });
   const past = digest.exchanges.filter((exchange) => isRequest(exchange) && exchange !== current);
   const course = past.map((exchange, index): Piece => {
     const importance = 220 + (120 * (index + 1)) / past.length;
@@ -107,43 +109,6 @@ function proofsOf(exchange: Exchange): string {
   if (names.length > 0)
     proofs.push(`edited ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` +${names.length - 4}` : ""}`);
   return proofs.join("; ");
-}
-
-/** What the earlier summary called current is history as soon as there is a newer request. */
-function earlierRequestPieces(digest: SessionDigest, hasNewer: boolean): Piece[] {
-  const items = earlierItems(digest.earlier, "Primary Request and Intent").filter((item) => !isSetting(item));
-  return items.slice(0, MAX_EARLIER).map((item, index): Piece => {
-    const isOurCurrent = index === 0 && /^- (?:"|\()/.test(item) && !item.includes(" → ");
-    if (isOurCurrent && hasNewer) {
-      const asked = quoted(clip(oneLine(withoutMarks(item)), MAX_REQUEST_CHARS));
-      return {
-        forms: [`- ${asked} → under way when the conversation was summarised`],
-        importance: 240,
-        group: COURSE,
-      };
-    }
-    const group = hasNewer ? COURSE : CURRENT_AT_COMPACTION;
-    const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
-    const importance = hasNewer ? 215 - index / 10 : 600;
-    return {
-      forms: [clip(bullet, MAX_EARLIER_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)],
-      importance,
-      group,
-    };
-  });
-}
-
-function isSetting(item: string): boolean {
-  return (
-    /^- (?:Working directory|For this summary|\(in reply to)/.test(item) || item.startsWith("(in reply to")
-  );
-}
-
-function withoutMarks(item: string): string {
-  return item
-    .replace(/^- (?:\(\d+ lines\)\n)?/, "")
-    .replace(/^"|"$/g, "")
-    .replace(/^`{3,}text\n|\n`{3,}$/g, "");
 }
 
 function settingPieces(digest: SessionDigest, instructions: string | undefined): Piece[] {
