@@ -25,6 +25,7 @@ export type {
 } from "./conversation/block.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
+export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
 export type { CheckOptions } from "./conversation/check/rule.ts";
 export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
 export { moveCutBack } from "./conversation/cut.ts";
@@ -33,6 +34,7 @@ export type {
   AssistantMessage,
   Attachment,
   AttachmentEntry,
+  BoundaryKnowledge,
   CompactBoundaryEntry,
   CompactMetadata,
   Entry,
@@ -46,14 +48,22 @@ export type {
   UserEntry,
   UserMessage,
 } from "./conversation/entry.ts";
+export { attachmentContent } from "./conversation/flatten/attachment-content.ts";
 export {
   type FlattenedConversation,
   type FlattenOptions,
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
+export type { ToolSchema } from "./conversation/flatten/tool-input.ts";
 export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
-export { indexPairs, type PairIndex, type ToolPair } from "./conversation/pairs.ts";
+export {
+  indexPairs,
+  type PairIndex,
+  type ToolPair,
+  type ToolResultAt,
+  type ToolUseAt,
+} from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export {
@@ -64,6 +74,7 @@ export {
   type RestoreFilesInput,
   restoreFiles,
   type SkippedFile,
+  type UnavailableReason,
 } from "./restore/files.ts";
 export {
   type BuiltInSummary,

@@ -141,8 +141,6 @@ export interface OpaqueEntry extends Partial<EntryLink> {
   readonly [field: string]: unknown;
 }
 
-export type ConversationEntry = UserEntry | AssistantEntry | AttachmentEntry;
-
 export function isCompactBoundary(entry: Entry): entry is CompactBoundaryEntry {
   return entry.type === "system" && entry.subtype === "compact_boundary";
 }

@@ -3,7 +3,7 @@ import type { Attachment, Entry, EntryLink, Usage } from "../conversation/entry.
 import type { Random } from "./random.ts";
 import { blockTokens, contentTokens, textTokens } from "./size.ts";
 
-export const DEMO_MODEL = "claude-sonnet-4-5-20250929";
+const DEMO_MODEL = "claude-sonnet-4-5-20250929";
 
 /** What the system prompt and the tools' schemas take before anybody has said a word. */
 const SYSTEM_AND_TOOLS_TOKENS = 18_000;

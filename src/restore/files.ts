@@ -2,9 +2,9 @@ import type { Attachment, Entry } from "../conversation/entry.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 
 /** The agent rarely works on more files at once; each costs its content in every later call. */
-export const RESTORED_FILES = 5;
-export const RESTORED_FILE_TOKENS = 5_000;
-export const RESTORED_FILES_TOKENS = 50_000;
+const RESTORED_FILES = 5;
+const RESTORED_FILE_TOKENS = 5_000;
+const RESTORED_FILES_TOKENS = 50_000;
 /** How many missing files are passed over before giving up: a session from another machine has only those. */
 const PATHS_TRIED = 20;
 

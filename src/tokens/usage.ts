@@ -5,11 +5,6 @@ export function inputTokens(usage: Usage): number {
   return usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
 }
 
-/** The size of the context once this response is part of it. */
-export function usageTokens(usage: Usage): number {
-  return inputTokens(usage) + usage.output_tokens;
-}
-
 /** The usage an entry reports; undefined for other entries, synthetic ones and what a file got wrong. */
 export function reportedUsage(entry: Entry): Usage | undefined {
   if (entry.type !== "assistant" || !entry.message || isSynthetic(entry)) return undefined;

@@ -14,8 +14,8 @@ export interface KnownModel extends ModelFacts {
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
 /** The window of most hosted models; a wrong guess below the truth costs an early compaction, not a failure. */
-export const DEFAULT_WINDOW_TOKENS = 200_000;
-export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;
+const DEFAULT_WINDOW_TOKENS = 200_000;
+const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;
 
 /** Suffix by which Claude Code names the long-context variant of a model. */
 const LONG_CONTEXT_SUFFIX = "[1m]";

@@ -1,15 +1,15 @@
 import type { ModelFacts } from "./models.ts";
 
 /** Room that must stay free for the model to write the summary in, at most. */
-export const SUMMARY_RESERVE_TOKENS = 20_000;
+const SUMMARY_RESERVE_TOKENS = 20_000;
 /** Auto-compact fires this far before the effective window, so that the turn under way can still end. */
-export const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
+const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
 /** People are warned this far before the threshold that concerns them. */
-export const WARNING_BUFFER_TOKENS = 20_000;
+const WARNING_BUFFER_TOKENS = 20_000;
 /** The last tokens are kept for a manual compaction. */
-export const BLOCKING_BUFFER_TOKENS = 3_000;
+const BLOCKING_BUFFER_TOKENS = 3_000;
 /** Below this window the fixed buffers would eat it up, so they shrink in proportion to it. */
-export const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
+const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
 
 export interface WindowOptions {
   /** Default true. When off, warnings are measured against the effective window instead. */

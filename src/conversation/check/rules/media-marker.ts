@@ -1,7 +1,7 @@
 import type { DocumentBlock, ImageBlock, TextBlock } from "../../block.ts";
 
-export const IMAGE_MARKER = "[image]";
-export const DOCUMENT_MARKER = "[document]";
+const IMAGE_MARKER = "[image]";
+const DOCUMENT_MARKER = "[document]";
 
 /** A cache mark stays where it was: the prefix up to here is still the prefix to be cached. */
 export function mediaMarker(block: ImageBlock | DocumentBlock): TextBlock {
