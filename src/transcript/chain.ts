@@ -113,7 +113,7 @@ export class ChainWalker {
     if (anchored !== undefined && anchored < child) {
       const kept = this.#keptBy(anchored);
       if (kept === undefined || isMoreNeeded(kept)) return kept;
-      if (!kept.includes(child)) return { kept, anchor: parent };
+      return { kept, anchor: parent };
     }
     return undefined;
   }

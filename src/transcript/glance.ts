@@ -17,24 +17,29 @@ const LONGEST_GLANCE_BYTES = 1024 * 1024;
 
 const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens: undefined };
 
-/** For lists of thousands: parses a few lines at the end of the file, and at the start only if it must. */
+/** For lists of thousands: looks for marks in the raw bytes at the two ends, and parses only those lines. */
 export async function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
   const handle = await open(path, "r").catch(() => undefined);
   if (handle === undefined) return NOTHING;
   try {
     const readAt = readerOf(handle);
-    let glance = NOTHING;
-    for (let length = FIRST_GLANCE_BYTES; ; length *= 4) {
+    let tail: Buffer = Buffer.alloc(0);
+    let context: ContextMark | undefined;
+    for (let length = FIRST_GLANCE_BYTES; context === undefined; length *= 4) {
       const start = Math.max(0, bytes - length);
-      glance = glanceAtLines(await linesBetween(readAt, start, bytes), "newest first");
-      if (glance.contextTokens !== undefined || start === 0 || length >= LONGEST_GLANCE_BYTES) break;
+      tail = await linesBetween(readAt, start, bytes);
+      context = lastLineThat(tail, CONTEXT_MARKS, contextMarkOf);
+      if (start === 0 || length >= LONGEST_GLANCE_BYTES) break;
     }
-    if (glance.cwd !== undefined && glance.title !== undefined) return glance;
-    const head = glanceAtLines(
-      await linesBetween(readAt, 0, Math.min(bytes, FIRST_GLANCE_BYTES)),
-      "oldest first",
-    );
-    return { ...glance, cwd: glance.cwd ?? head.cwd, title: glance.title ?? head.title };
+    const cwd = lastLineThat(tail, CWD_MARKS, cwdOf);
+    const title = lastLineThat(tail, TITLE_MARKS, titleOf);
+    const isAllSeen = (cwd !== undefined && title !== undefined) || bytes <= FIRST_GLANCE_BYTES;
+    const head = isAllSeen ? tail : await linesBetween(readAt, 0, FIRST_GLANCE_BYTES);
+    return {
+      cwd: cwd ?? lastLineThat(head, CWD_MARKS, cwdOf),
+      title: title ?? lastLineThat(head, BRANCH_TITLE_MARKS, titleOf),
+      contextTokens: context?.tokens,
+    };
   } catch {
     return NOTHING;
   } finally {
@@ -42,37 +47,44 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
   }
 }
 
-async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<readonly string[]> {
+/** Whole lines only: what is left of a line that began above the range is cut off. */
+async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
-  const length = await readAt(buffer, from);
-  const lines = buffer.toString("utf8", 0, length).split("\n");
-  return from === 0 ? lines : lines.slice(1);
+  const read = buffer.subarray(0, await readAt(buffer, from));
+  return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
-function glanceAtLines(lines: readonly string[], order: "newest first" | "oldest first"): SessionGlance {
-  let { cwd, title, contextTokens }: { -readonly [K in keyof SessionGlance]: SessionGlance[K] } = NOTHING;
-  let isContextKnown = order === "oldest first";
-  const ordered = order === "newest first" ? lines.toReversed() : lines;
-  for (const line of ordered) {
-    const mayHaveTitle = title === undefined && TITLE_LINE.test(line);
-    const mayHaveContext = !isContextKnown && CONTEXT_LINE.test(line);
-    if (!mayHaveTitle && !mayHaveContext && (cwd !== undefined || !line.includes('"cwd"'))) continue;
-    const entry = parsed(line);
-    if (entry === undefined) continue;
-    cwd ??= typeof entry.cwd === "string" ? entry.cwd : undefined;
-    title ??= titleOf(entry);
-    if (!isContextKnown && isContextMark(entry)) {
-      isContextKnown = true;
-      contextTokens = contextAt(entry);
-    }
-    if (cwd !== undefined && title !== undefined && isContextKnown) break;
+/** Parses from the end the lines that hold one of the marks, until one gives an answer. */
+function lastLineThat<T>(
+  lines: Buffer,
+  marks: readonly Buffer[],
+  answer: (entry: Entry) => T | undefined,
+): T | undefined {
+  let end = lines.length;
+  while (end > 0) {
+    const above = lines.subarray(0, end);
+    const found = Math.max(...marks.map((mark) => above.lastIndexOf(mark)));
+    if (found < 0) return undefined;
+    const start = above.lastIndexOf(NEWLINE, found) + 1;
+    const stop = above.indexOf(NEWLINE, found);
+    const entry = parsed(above.toString("utf8", start, stop < 0 ? end : stop));
+    const answered = entry === undefined ? undefined : answer(entry);
+    if (answered !== undefined) return answered;
+    end = start;
   }
-  return { cwd, title, contextTokens };
+  return undefined;
 }
 
-/** Cheap tests on the raw line, so that few lines are parsed; the parsed entry decides. */
-const TITLE_LINE = /"type":\s*"(?:custom-title|ai-title|summary)"/;
-const CONTEXT_LINE = /"usage"|"compact_boundary"/;
+const NEWLINE = 0x0a;
+const CONTEXT_MARKS = [Buffer.from('"usage"'), Buffer.from('"compact_boundary"')];
+const CWD_MARKS = [Buffer.from('"cwd"')];
+const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
+/** Older versions write the title of a branch at the top of the file. */
+const BRANCH_TITLE_MARKS = [...TITLE_MARKS, Buffer.from('"summary"')];
+
+function cwdOf(entry: Entry): string | undefined {
+  return textOf(entry.cwd);
+}
 
 function titleOf(entry: Entry): string | undefined {
   const fields: Readonly<Record<string, unknown>> = { ...entry };
@@ -92,22 +104,21 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** A compaction makes the last usage before it meaningless. */
-function isContextMark(entry: Entry): boolean {
-  if (isCompactBoundary(entry)) return true;
-  if (entry.type !== "assistant" || entry.isSidechain === true || isSynthetic(entry)) return false;
-  return isUsage(entry.message.usage);
+interface ContextMark {
+  readonly tokens: number | undefined;
 }
 
-function contextAt(entry: Entry): number | undefined {
+/** A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. */
+function contextMarkOf(entry: Entry): ContextMark | undefined {
   if (isCompactBoundary(entry)) {
     const { postTokens } = entry.compactMetadata;
-    return typeof postTokens === "number" ? postTokens : undefined;
+    return { tokens: typeof postTokens === "number" ? postTokens : undefined };
   }
-  const usage = entry.type === "assistant" ? entry.message.usage : undefined;
+  if (entry.type !== "assistant" || entry.isSidechain === true || isSynthetic(entry)) return undefined;
+  const { usage } = entry.message;
   if (!isUsage(usage)) return undefined;
   const cached = (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
-  return usage.input_tokens + cached + usage.output_tokens;
+  return { tokens: usage.input_tokens + cached + usage.output_tokens };
 }
 
 function isUsage(usage: Usage | undefined): usage is Usage {

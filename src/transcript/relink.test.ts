@@ -164,6 +164,17 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
   });
 
+  it("whose links run through what came after the compaction do not send the reader in circles", () => {
+    const b = new ConversationBuilder();
+    b.user("head");
+    b.user("tail", { parentUuid: "e-5" });
+    b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-4", tailUuid: "e-2" } });
+    b.summary("summary");
+    b.user("mislinked", { parentUuid: "e-1" });
+    b.user("leaf", { parentUuid: "e-2" });
+    expect(found(b.entries)).toEqual(["e-3", "e-4", "e-1", "e-5", "e-2", "e-6"]);
+  });
+
   it("begin at a head that hangs beside the line of the tail", () => {
     const b = new ConversationBuilder();
     b.user("old");

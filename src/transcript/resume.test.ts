@@ -133,6 +133,21 @@ describe("resuming", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-5))));
   });
 
+  it("reads on above a kept summary, which may have kept messages of its own", async () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.user("kept twice");
+    b.boundary({ preservedSegment: { headUuid: "e-2", anchorUuid: "e-4", tailUuid: "e-2" } });
+    b.summary("first");
+    b.user("kept once");
+    b.boundary({ preservedSegment: { headUuid: "e-4", anchorUuid: "e-6", tailUuid: "e-5" } });
+    b.summary("second");
+    b.user("leaf");
+    writeFileSync(path, linesOf(b.entries));
+    const resumed = await resumeSession(path);
+    expect(resumed.conversation.map(({ uuid }) => uuid)).toEqual(["e-6", "e-4", "e-2", "e-5", "e-7", "e-8"]);
+  });
+
   it("is not fooled by a tool result that speaks of a boundary", async () => {
     const b = new ConversationBuilder();
     b.user("first");
