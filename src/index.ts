@@ -103,7 +103,14 @@ export {
   measureContent,
   measureEntries,
 } from "./tokens/measure.ts";
-export { findModel, type KnownModel, MODELS, type ModelFacts, type ModelTable } from "./window/models.ts";
+export {
+  findModel,
+  type KnownModel,
+  MODELS,
+  type ModelFacts,
+  type ModelTable,
+  withProvenWindow,
+} from "./window/models.ts";
 export {
   type ResolvedSettings,
   resolveSettings,

@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
+import { measureContext } from "../tokens/context.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
 import { projectsFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
-import { findModel } from "../window/models.ts";
+import { findModel, withProvenWindow } from "../window/models.ts";
 import { resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
@@ -24,7 +25,7 @@ export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
   load(query: string): Promise<Session>;
-  thresholdsOf(session: Pick<Session, "model">, choice: WindowChoice): Thresholds;
+  thresholdsOf(session: Pick<Session, "model" | "conversation">, choice: WindowChoice): Thresholds;
   /** Whether compaction was switched off altogether. */
   readonly compactEnabled: boolean;
 }
@@ -49,7 +50,9 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
       return loadSession(path);
     },
     thresholdsOf: (session, choice) => {
-      const model = findModel(choice.modelWindow ?? session.model);
+      const named = findModel(choice.modelWindow ?? session.model);
+      const { reportedTokens } = measureContext(session.conversation);
+      const model = choice.modelWindow === undefined ? withProvenWindow(named, reportedTokens) : named;
       return computeThresholds({ ...model, windowTokens: choice.window ?? model.windowTokens }, settings);
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findModel } from "./models.ts";
+import { findModel, withProvenWindow } from "./models.ts";
 
 describe("the table of models", () => {
   it("is searched by the longest matching name", () => {
@@ -23,6 +23,12 @@ describe("the table of models", () => {
 
   it("never matches inside a word", () => {
     expect(findModel("turbo1-large").matched).toBeUndefined();
+  });
+
+  it("gives way to a response that read more than the window", () => {
+    const model = findModel("claude-sonnet-4-20250514");
+    expect(withProvenWindow(model, 199_000).windowTokens).toBe(200_000);
+    expect(withProvenWindow(model, 535_000).windowTokens).toBe(1_000_000);
   });
 
   it("can be extended, and the user's entry wins over ours", () => {

@@ -136,6 +136,15 @@ export function findModel(name: string | undefined, extra: ModelTable = {}): Kno
   return isLongContext ? { ...best, windowTokens: Math.max(best.windowTokens, LONG_CONTEXT_TOKENS) } : best;
 }
 
+/**
+ * A response that read more than the window proves that the window is larger: some models have a
+ * long-context variant under the same name.
+ */
+export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens: number): T {
+  if (reportedTokens <= model.windowTokens) return model;
+  return { ...model, windowTokens: Math.max(LONG_CONTEXT_TOKENS, reportedTokens) };
+}
+
 /** Vendors write the same version as 4.5 and 4-5. */
 const normalise = (name: string): string => name.toLowerCase().replaceAll(".", "-");
 
