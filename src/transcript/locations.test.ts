@@ -7,8 +7,8 @@ const places = { home: "/home/ann", env: {} };
 
 describe("where sessions live", () => {
   it("is a folder per project, named by the first 16 hex digits of the SHA-256 of the working directory", () => {
-    const hash = createHash("sha256").update("/work/app").digest("hex");
-    const path = sessionPath("longhaul", places, "/work/app", "abc");
+    const hash = createHash("sha256").update("/srv/app").digest("hex");
+    const path = sessionPath("longhaul", places, "/srv/app", "abc");
     expect(path).toBe(`/home/ann/.longhaul/projects/${hash.slice(0, 16)}/abc.jsonl`);
   });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { access, type FileHandle, link, mkdir, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
 import { SESSION_FILE_MODE, syncFolderOf } from "./append-file.ts";
@@ -14,7 +14,6 @@ const ENTRIES_PER_WRITE = 256;
 export async function writeNewSession(path: string, entries: readonly Entry[]): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    await refuseExisting(path);
     await mkdir(dirname(path), { recursive: true });
     await writeWhole(temporary, entries);
     await giveName(temporary, path);
@@ -55,12 +54,4 @@ async function giveName(temporary: string, path: string): Promise<void> {
     await (await open(path, "wx", SESSION_FILE_MODE)).close();
     await rename(temporary, path);
   }
-}
-
-async function refuseExisting(path: string): Promise<void> {
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw Object.assign(new Error(`EEXIST: ${path}`), { code: "EEXIST" });
 }

@@ -38,6 +38,20 @@ describe("searching a file from its end", () => {
     );
   });
 
+  it("finds bytes that lie across the seam of two chunks", async () => {
+    const size = 500_000;
+    const seams = [size - 64 * 1024, size - 64 * 1024 - 128 * 1024];
+    for (const at of seams.flatMap((seam) => [seam - MARK.length, seam - MARK.length + 1, seam - 1, seam])) {
+      const bytes = Buffer.alloc(size, "x");
+      MARK.copy(bytes, at);
+      bytes[at - 1] = 0x0a;
+      writeFileSync(path, bytes);
+      const handle = await open(path, "r");
+      expect(await lastLineWith(readerOf(handle), MARK, size)).toBe(at);
+      await handle.close();
+    }
+  });
+
   it("reads the same bytes whether or not the end of the file is kept in memory", async () => {
     const size = 6_000_000;
     writeFileSync(path, Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 7919) % 251)));

@@ -122,6 +122,7 @@ describe("appending", () => {
     const writer = await openTranscript(path);
     await writer.append([third]);
     await writer.close();
+    expect(readFileSync(path, "utf8").endsWith(`\n${linesOf([third])}`)).toBe(true);
     const session = await loadSession(path);
     expect(session.entries).toEqual([first, third]);
     expect(session.damage.map(({ kind, line }) => [kind, line])).toEqual([["broken-line", 2]]);
