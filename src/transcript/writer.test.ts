@@ -12,9 +12,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
+import { FaultyFile, systemError } from "../../test/transcript/faulty-file.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { AppendFile, AppendFileState } from "./append-file.ts";
+import type { AppendFile } from "./append-file.ts";
 import { loadSession } from "./load.ts";
 import { linesOf } from "./serialize.ts";
 import { openTranscript, type TranscriptWriter } from "./writer.ts";
@@ -28,46 +29,6 @@ function entries(count: number, prefix = "e"): readonly Entry[] {
   for (let nth = 0; nth < count; nth++) b.user(`entry ${nth}`);
   return b.entries;
 }
-
-/** A disk in memory that fails when it is told to. */
-class FaultyFile implements AppendFile {
-  content = Buffer.alloc(0);
-  synced = Buffer.alloc(0);
-  writes = 0;
-  syncs = 0;
-  room = Number.POSITIVE_INFINITY;
-  mostPerWrite = Number.POSITIVE_INFINITY;
-  syncFails = false;
-  truncateFails = false;
-  isLinked = true;
-  onWrite: () => void = () => {};
-
-  async state(): Promise<AppendFileState> {
-    const endsWithNewline = this.content.length === 0 || this.content.at(-1) === 0x0a;
-    return { bytes: this.content.length, endsWithNewline, isLinked: this.isLinked };
-  }
-  async write(bytes: Uint8Array): Promise<number> {
-    this.writes++;
-    this.onWrite();
-    const count = Math.min(bytes.length, this.mostPerWrite, this.room - this.content.length);
-    if (count <= 0) throw systemError("ENOSPC");
-    this.content = Buffer.concat([this.content, bytes.subarray(0, count)]);
-    return count;
-  }
-  async datasync(): Promise<void> {
-    this.syncs++;
-    if (this.syncFails) throw systemError("EIO");
-    this.synced = this.content;
-  }
-  async truncate(bytes: number): Promise<void> {
-    if (this.truncateFails) throw systemError("EIO");
-    this.content = this.content.subarray(0, bytes);
-  }
-  async close(): Promise<void> {}
-}
-
-const systemError = (code: string): Error =>
-  Object.assign(new Error(`${code}: played`), { code, syscall: "write" });
 
 function openOn(file: AppendFile, expectedBytes?: number): Promise<TranscriptWriter> {
   return openTranscript("played.jsonl", {
