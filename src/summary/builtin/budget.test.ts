@@ -8,6 +8,7 @@ const draft = (heading: string, forms: readonly (readonly string[])[], importanc
   pieces: forms.map((list) => ({ forms: list, importance })),
   share: 0.5,
   whenEmpty: "None.",
+  alreadyLeftOut: 0,
   leftOut: (count) => `(${count} more)`,
 });
 
@@ -59,6 +60,11 @@ describe("fitting sections into a budget", () => {
     const fitted = fitSections([draft("# A", forms)], 80, countTokens);
     expect(fitted.leftOutPieces).toBeGreaterThan(0);
     expect(fitted.text).toContain(`(${fitted.leftOutPieces} more)`);
+  });
+
+  it("goes on saying what was left out before", () => {
+    const fitted = fitSections([{ ...draft("# A", [["text"]]), alreadyLeftOut: 3 }], 100, countTokens);
+    expect(fitted.text).toBe("# A\ntext\n(3 more)");
   });
 
   it("keeps an essential piece before all others", () => {

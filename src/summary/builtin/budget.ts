@@ -24,6 +24,8 @@ export interface SectionDraft {
   readonly share: number;
   /** Stands where there is nothing to say. */
   readonly whenEmpty: string;
+  /** Pieces that were missing before: they are lost to this text for good, and it says so. */
+  readonly alreadyLeftOut: number;
   /** Says how many pieces did not fit. */
   readonly leftOut: (count: number) => string;
 }
@@ -132,7 +134,8 @@ function skeleton(drafts: readonly SectionDraft[]): string {
   return drafts
     .map((draft) => {
       const labels = new Set(draft.pieces.map((piece) => piece.group ?? ""));
-      const remark = draft.pieces.length > 0 ? draft.leftOut(draft.pieces.length) : draft.whenEmpty;
+      const isEmpty = draft.pieces.length === 0 && draft.alreadyLeftOut === 0;
+      const remark = !isEmpty ? draft.leftOut(draft.pieces.length + draft.alreadyLeftOut) : draft.whenEmpty;
       return [draft.heading, ...labels, remark].join("\n");
     })
     .join("\n\n");
@@ -143,8 +146,8 @@ function assemble(drafts: readonly SectionDraft[], slots: readonly Slot[]): stri
     .map((draft, section) => {
       const chosen = slots.filter((slot) => slot.section === section && slot.chosen !== undefined);
       const lines = withLabels(chosen.toSorted((a, b) => a.order - b.order));
-      const missing = draft.pieces.length - chosen.length;
-      if (draft.pieces.length === 0) lines.push(draft.whenEmpty);
+      const missing = draft.pieces.length - chosen.length + draft.alreadyLeftOut;
+      if (draft.pieces.length === 0 && missing === 0) lines.push(draft.whenEmpty);
       else if (missing > 0) lines.push(draft.leftOut(missing));
       return [draft.heading, ...lines].join("\n");
     })

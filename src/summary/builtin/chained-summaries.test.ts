@@ -97,6 +97,17 @@ describe("summaries of summaries", () => {
     );
   });
 
+  it("go on saying how many messages have been left out on the way", () => {
+    const session = new ConversationBuilder();
+    for (let index = 0; index < 50; index++) session.user(`request ${index}`);
+    const small = summarise(session.entries, { countTokens, budgetTokens: 600 }).text;
+    const [, count] = /\((\d+) more user messages left out/.exec(small) ?? [];
+    expect(Number(count)).toBeGreaterThan(0);
+    expect(compacted(small, (next) => next.user("one more"))).toContain(
+      `(${count} more user messages left out`,
+    );
+  });
+
   it("count on what was done to a file", () => {
     const edit = { file_path: "/project/f0.ts", old_string: "b", new_string: "c" };
     const text = compacted(firstSummary(), (session) => session.tool("e9", "Edit", edit, "ok"));

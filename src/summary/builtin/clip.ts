@@ -69,13 +69,13 @@ export function blockQuote(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const ESCAPE_SEQUENCE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?]*[A-Za-z]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
 
 /** Escape sequences and other control characters only cost tokens. A carriage return ends a line. */
 export function withoutControls(text: string): string {
-  if (!CONTROL.test(text)) return text;
-  const lines = text.replace(/\r\n?/g, "\n").replace(ESCAPE_SEQUENCE, "");
-  return lines.replace(new RegExp(CONTROL, "g"), "");
+  if (text.search(CONTROLS) === -1) return text;
+  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  return lines.replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }
 
 /** Shortens markdown at a line break; an open fence is closed again. */

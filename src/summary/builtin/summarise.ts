@@ -56,7 +56,7 @@ interface SectionPlan {
 
 const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
   "Primary Request and Intent": {
-    share: 0.17,
+    share: 0.14,
     whenEmpty: "No request on record.",
     itemName: "requests",
     render: renderRequests,
@@ -68,24 +68,24 @@ const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
     render: renderConcepts,
   },
   "Files and Code Sections": {
-    share: 0.2,
+    share: 0.17,
     whenEmpty: "No files were touched.",
     itemName: "files",
     render: renderFiles,
   },
   "Errors and Fixes": {
-    share: 0.1,
+    share: 0.09,
     whenEmpty: "No errors on record.",
     itemName: "errors",
     render: renderErrors,
   },
   "Problem Solving": {
-    share: 0.13,
+    share: 0.12,
     whenEmpty: "Nothing on record.",
     itemName: "items",
     render: renderProblemSolving,
   },
-  "All User Messages": { share: 0.18, whenEmpty: "None.", itemName: "user messages", render: renderMessages },
+  "All User Messages": { share: 0.26, whenEmpty: "None.", itemName: "user messages", render: renderMessages },
   "Pending Tasks": {
     share: 0.04,
     whenEmpty: "None on record.",
@@ -117,6 +117,7 @@ function draftSection(
     pieces: emphasise(render(digest, instructions), instructions),
     share,
     whenEmpty,
+    alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,
     leftOut: (count) => `(${count} more ${itemName} left out here; see the transcript)`,
   };
 }

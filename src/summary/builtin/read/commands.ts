@@ -20,9 +20,12 @@ export interface Commit {
   readonly subject: string;
 }
 
-const SCANNED_CHARS = 4_000;
+/** What a command has to say stands at its end, and a little at its start. */
+const SCANNED_HEAD_CHARS = 600;
+const SCANNED_TAIL_CHARS = 1_600;
 const MAX_COMMAND_CHARS = 160;
 const SHOWN_FROM_CHARS = 800;
+const PROGRAM_WITHIN_CHARS = 120;
 const SET_UP =
   /^(?:(?:cd\s+(?:"[^"]*"|'[^']*'|\S+?)|(?:export\s+)?\w+=(?:"[^"]*"|'[^']*'|[^\s;&]*)|set -\w+)\s*(?:&&|;)\s*)+/;
 
@@ -40,13 +43,14 @@ const KINDS: readonly (readonly [kind: CommandKind, pattern: RegExp])[] = [
   ["build", /\b(?:build|compile|make|webpack|vite|bundle|gradle|mvn|xcodebuild)\b/],
 ];
 const COUNTS: readonly RegExp[] = [
-  /(?:test result: )?\w+\. \d+ passed; \d+ failed[^\n]*/,
+  /test result: \w+\. \d+ passed; \d+ failed[^\n]*/,
   /Tests:?\s+[^\n]*\d+ (?:passed|failed)[^\n]*/,
   /=+ ([^=\n]*\d+ (?:passed|failed|error)[^=\n]*) =+/,
   /\d+ (?:tests?|examples?|doctests?)[^\n]*, \d+ failures?[^\n]*/,
   /\d+ pass(?:ed|ing)?\b[^\n]*(?:\n\s*\d+ fail(?:ed|ing|ures?)?[^\n]*)?/,
   /\d+ (?:problems?|issues?|errors?|warnings?)\b[^\n]*/,
 ];
+const ANY_COUNT = /\d (?:pass|fail|test|example|doctest|problem|issue|error|warning)/;
 const FAILING_TEXT =
   /(?:^|\n)\s*(?:--- FAIL|FAIL\b|FAILED\b|panic:|Traceback \(most recent)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror(?:\[\w+\]| TS\d+)?:\s/;
 
@@ -63,7 +67,7 @@ export function readCommand(
 ): CommandRun {
   const shown = shownCommand(command);
   const kind = KINDS.find(([, pattern]) => pattern.test(withoutQuotedText(command)))?.[0] ?? "other";
-  const scanned = scannedOutput(output);
+  const scanned = kind === "other" ? "" : scannedOutput(output);
   const failed = isError || exitCode(output) !== undefined || looksFailed(kind, scanned);
   return { at, kind, command: shown, description, failed, outcome: outcomeOf(kind, scanned, failed, output) };
 }
@@ -81,7 +85,9 @@ function outcomeOf(kind: CommandKind, scanned: string, failed: boolean, output: 
   if (kind === "push") {
     const url = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/.exec(scanned)?.[0];
     return (
-      url ?? /[0-9a-f]{7,}\.\.[0-9a-f]{7,}\s+\S+ -> \S+/.exec(scanned)?.[0] ?? (failed ? undefined : "pushed")
+      url ??
+      /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/.exec(scanned)?.[0] ??
+      (failed ? undefined : "pushed")
     );
   }
   if (kind === "test" || kind === "check" || kind === "build") {
@@ -95,6 +101,7 @@ function outcomeOf(kind: CommandKind, scanned: string, failed: boolean, output: 
 }
 
 function countsIn(scanned: string): string | undefined {
+  if (!ANY_COUNT.test(scanned)) return undefined;
   for (const pattern of COUNTS) {
     const match = pattern.exec(scanned);
     if (match) return clip(oneLine(match[1] ?? match[0]), 100);
@@ -112,9 +119,10 @@ export function parseCommit(output: string): { id: string; subject: string } | u
 
 export function scannedOutput(output: string): string {
   const ends =
-    output.length <= SCANNED_CHARS
+    output.length <= SCANNED_HEAD_CHARS + SCANNED_TAIL_CHARS
       ? output
-      : `${headOf(output, SCANNED_CHARS / 2)}\n${tailOf(output, SCANNED_CHARS / 2)}`;
+      : `${headOf(output, SCANNED_HEAD_CHARS)}
+${tailOf(output, SCANNED_TAIL_CHARS)}`;
   return withoutControls(ends);
 }
 
@@ -159,7 +167,9 @@ export function runnerOf(command: string, kind: CommandKind): string | undefined
 
 /** The program and its verb: what `go test ./...` and `go test -v ./x` have in common. */
 export function programOf(command: string): string | undefined {
-  const words = command.replace(/^(?:\w+=\S*\s+)*(?:sudo\s+|npx\s+|time\s+)?/, "").split(/\s+/);
+  const words = headOf(command, PROGRAM_WITHIN_CHARS)
+    .replace(/^(?:\w+=\S*\s+)*(?:sudo\s+|npx\s+|time\s+)?/, "")
+    .split(/\s+/);
   const program = words[0];
   if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
   const name = program.split("/").at(-1) ?? program;

@@ -4,11 +4,13 @@ import { type SectionName, splitSections } from "../../sections.ts";
 /** The summary that this conversation began with, taken apart so that it can be brought up to date. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
+  /** How many pieces of each section had no room in it. */
+  readonly leftOut: ReadonlyMap<SectionName, number>;
 }
 
 const NOTHING = /^[-*\s]*(?:\(?none\b|no (?:pending|open|explicit)|nothing\b|n\/a)/i;
 const LABEL_LINE = /^\*\*[^*\n]{1,80}:\*\*$/;
-const LEFT_OUT_LINE = /^\(\d+ more /;
+const LEFT_OUT_LINE = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
 
 /** Ours or a model's: anything with the nine headings. Without headings the whole is the intent. */
 export function parseEarlierSummary(text: string): EarlierSummary {
@@ -22,7 +24,12 @@ export function parseEarlierSummary(text: string): EarlierSummary {
     const found = splitItems(section.body).filter((item) => !NOTHING.test(item));
     items.set(section.name, [...(items.get(section.name) ?? []), ...found]);
   }
-  return { items };
+  return { items, leftOut: new Map(sections.map(({ name, body }) => [name, leftOutIn(body)])) };
+}
+
+function leftOutIn(body: string): number {
+  const remark = body.trimEnd().split("\n").at(-1) ?? "";
+  return Number(LEFT_OUT_LINE.exec(remark)?.[1] ?? 0);
 }
 
 export function earlierItems(earlier: EarlierSummary | undefined, name: SectionName): readonly string[] {

@@ -1,7 +1,7 @@
 import { clip, headOf, tailOf, withoutControls } from "../clip.ts";
 
 /** The ends of an output tell why it failed; the middle of a megabyte of log does not. */
-const SCANNED_END_CHARS = 2_000;
+const SCANNED_END_CHARS = 1_500;
 const MAX_LINES = 3;
 const MAX_LINE_CHARS = 220;
 const MIN_TELLING_SCORE = 2;

@@ -12,7 +12,7 @@ const MIN_CHARS = 35;
 const MIN_CHARS_IDEOGRAPHIC = 10;
 const MAX_CHARS = 420;
 /** A long report states what matters at its ends; the middle is detail. */
-const SCANNED_CHARS = 6_000;
+const SCANNED_CHARS = 4_000;
 const LEAST_SCORE = 2;
 
 /** Matched against lower case, which is far faster than matching without regard to case. */
