@@ -2,12 +2,12 @@ import type { AppendFile, AppendFileState } from "../../src/transcript/append-fi
 
 /** A disk in memory that fails when it is told to. */
 export class FaultyFile implements AppendFile {
-  content = Buffer.alloc(0);
-  synced = Buffer.alloc(0);
+  content: Buffer = Buffer.alloc(0);
+  synced: Buffer = Buffer.alloc(0);
   writes = 0;
   syncs = 0;
-  room = Number.POSITIVE_INFINITY;
-  mostPerWrite = Number.POSITIVE_INFINITY;
+  room: number = Number.POSITIVE_INFINITY;
+  mostPerWrite: number = Number.POSITIVE_INFINITY;
   syncFails = false;
   truncateFails = false;
   isLinked = true;
