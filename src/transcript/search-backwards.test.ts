@@ -40,7 +40,7 @@ describe("searching a file from its end", () => {
 
   it("finds bytes that lie across the seam of two chunks", async () => {
     const size = 500_000;
-    const seams = [size - 64 * 1024, size - 64 * 1024 - 128 * 1024];
+    const seams = [size - 64 * 1024, size - 64 * 1024 - 256 * 1024];
     for (const at of seams.flatMap((seam) => [seam - MARK.length, seam - MARK.length + 1, seam - 1, seam])) {
       const bytes = Buffer.alloc(size, "x");
       MARK.copy(bytes, at);

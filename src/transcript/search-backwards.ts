@@ -2,7 +2,7 @@ import type { ReadAt } from "./session-file.ts";
 
 const NEWLINE = Buffer.from("\n");
 
-/** What is looked for is mostly near the end, so the first step is small; each next one is twice as large. */
+/** What is looked for is mostly near the end, so the first step is small; each next one is four times as large. */
 const FIRST_CHUNK_BYTES = 64 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
@@ -35,7 +35,7 @@ async function lastIndexOf(readAt: ReadAt, bytes: Buffer, before: number): Promi
     if (found >= 0) return start + found;
     end = start;
     if (chunkBytes < LARGEST_CHUNK_BYTES) {
-      chunkBytes *= 2;
+      chunkBytes *= 4;
       buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
     }
   }
