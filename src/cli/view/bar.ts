@@ -16,15 +16,22 @@ export function gauge(share: number, width: number): string {
   return FULL.repeat(filled) + EMPTY.repeat(width - filled);
 }
 
-/** Puts labels under a gauge at the columns they belong to; a label that would touch another moves right. */
+/**
+ * Puts labels under a gauge at the columns they belong to. One that would touch another moves right;
+ * none runs over the end of the line, `room` columns behind the gauge.
+ */
 export function scale(
   marks: readonly { readonly share: number; readonly label: string }[],
   width: number,
+  room: number,
 ): string {
+  const sorted = [...marks].sort((a, b) => a.share - b.share);
+  let behind = sorted.reduce((sum, { label }) => sum + label.length + 1, -1);
   let line = "";
-  for (const { share, label } of [...marks].sort((a, b) => a.share - b.share)) {
-    const column = Math.min(Math.round(share * width), width);
-    line = line.padEnd(Math.max(column, line.length === 0 ? 0 : line.length + 1)) + label;
+  for (const { share, label } of sorted) {
+    const wanted = Math.min(Math.round(share * width), width + room - behind);
+    line = line.padEnd(Math.max(wanted, line === "" ? 0 : line.length + 1)) + label;
+    behind -= label.length + 1;
   }
   return line;
 }

@@ -15,11 +15,13 @@ export interface GaugeInput {
 }
 
 const INDENT = "  ";
+/** For the numbers behind the bar, and for labels that belong under its end. */
+const LABEL_ROOM = 14;
 
 /** The window as a bar with its thresholds under it, coloured by how near the end is. */
 export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   const { tokens, window, state } = input;
-  const width = terminal.width - 16;
+  const width = terminal.width - LABEL_ROOM - INDENT.length;
   const colour = stateColour(state, terminal.colours);
   const marks = [
     { share: window.warning / window.size, label: "┴warn" },
@@ -29,7 +31,7 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   const used = `${formatPercent(tokens / window.size)} of ${formatShort(window.size)}`;
   return [
     `${INDENT}${colour(gauge(tokens / window.size, width))} ${used}`,
-    `${INDENT}${terminal.colours.dim(scale(marks, width))}`,
+    `${INDENT}${terminal.colours.dim(scale(marks, width, LABEL_ROOM))}`,
     `${INDENT}${stateSentence(input)}`,
   ].join("\n");
 }
