@@ -71,9 +71,12 @@ const ESCAPE_SEQUENCE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
 
-/** Escape sequences and other control characters only cost tokens. A carriage return ends a line. */
+/**
+ * Escape sequences and other control characters only cost tokens. A carriage return ends a line. Text
+ * without the usual ones is taken for clean: looking for all of them would cost more than it brings.
+ */
 export function withoutControls(text: string): string {
-  if (text.search(CONTROLS) === -1) return text;
+  if (!text.includes("\u001b") && !text.includes("\r") && !text.includes("\0")) return text;
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   return lines.replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }

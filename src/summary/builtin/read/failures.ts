@@ -57,9 +57,9 @@ function scannedLines(output: string): string[] {
 }
 
 function scoreLine(line: string): number {
-  if (DULL.test(line)) return 0;
   let score = LOCATED.test(line) ? 2 : 0;
   for (const [pattern, value] of TELLING) if (pattern.test(line)) score += value;
+  if (score === 0 || DULL.test(line)) return 0;
   return line.length > 500 ? score - 3 : score;
 }
 

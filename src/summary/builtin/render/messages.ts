@@ -21,8 +21,7 @@ const FIRST_IMPORTANCE = 490;
 export function renderMessages(digest: SessionDigest): Piece[] {
   const current = currentRequest(digest)?.message;
   const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
-  const known = new Set(now.map((message) => messageKey(message.text)));
-  const before = earlierMessages(digest).filter((text) => !isRepeat(messageKey(text), known));
+  const before = withoutRepeats(earlierMessages(digest), now);
   const count = before.length + now.length;
   const importanceAt = (position: number): number => {
     if (position === 0) return FIRST_IMPORTANCE;
@@ -40,6 +39,12 @@ export function renderMessages(digest: SessionDigest): Piece[] {
       return { forms, importance: importanceAt(before.length + index) };
     }),
   ];
+}
+
+function withoutRepeats(before: readonly string[], now: readonly HumanMessage[]): readonly string[] {
+  if (before.length === 0) return before;
+  const known = new Set(now.map((message) => messageKey(message.text)));
+  return before.filter((text) => !isRepeat(messageKey(text), known));
 }
 
 function isLong(text: string): boolean {
