@@ -9,11 +9,14 @@ export {
 } from "./host/compact-session.ts";
 export { projectFiles } from "./host/project-files.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";
+export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
 export { findSession } from "./transcript/find-session.ts";
 export { type ListOptions, listSessions, type SessionListing } from "./transcript/list-sessions.ts";
 export { loadSession } from "./transcript/load.ts";
 export { type SessionAgent, sessionPath, type UserPlaces } from "./transcript/locations.ts";
 export { writeNewSession } from "./transcript/new-session.ts";
+export { type Conversation, currentConversation, historyBefore } from "./transcript/relink.ts";
+export { lastUsageOfMessage, type ModelResponse, responses } from "./transcript/responses.ts";
 export { resumeSession } from "./transcript/resume.ts";
 export type { ResumedSession, Session, SessionBoundary } from "./transcript/session.ts";
 export { openTranscript, type TranscriptOptions, type TranscriptWriter } from "./transcript/writer.ts";

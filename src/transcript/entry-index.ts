@@ -34,7 +34,7 @@ export function indexEntries(entries: readonly Entry[], isWholeFile = true): Ent
 }
 
 /** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */
-export function canBeLeaf(entry: Entry): boolean {
+function canBeLeaf(entry: Entry): boolean {
   return (
     entry.type === "user" ||
     entry.type === "assistant" ||
