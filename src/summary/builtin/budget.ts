@@ -39,6 +39,10 @@ type CountTokens = (text: string) => number;
 
 /** Tokens kept free for line breaks between pieces, which are counted with neither neighbour. */
 const JOINT_TOKENS = 1;
+/** Remarks are reserved at their longest; when that leaves this share of the budget unused, one more try fills it. */
+const WORTHWHILE_SLACK = 0.04;
+/** Share of the budget that the essential pieces may take beyond their shortest form, before all others. */
+const ESSENTIAL_SHARE = 0.3;
 /** A count is not additive, so the first packing may miss the budget; each try aims lower. */
 const MAX_TRIES = 12;
 
@@ -58,18 +62,23 @@ export function fitSections(
   const slots = drafts.flatMap((draft, section) =>
     draft.pieces.map((piece, order): Slot => ({ section, order, piece, costs: [], chosen: undefined })),
   );
+  let fits: FittedText | undefined;
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
     choose(drafts, slots, target, countTokens);
-    const text = assemble(drafts, slots);
-    const actual = countTokens(text);
-    if (actual <= budgetTokens) return { text, leftOutPieces: slots.filter(isLeftOut).length };
-    target = Math.floor(target - (actual - budgetTokens) - Math.max(1, target / 50));
+    const fitted = { text: assemble(drafts, slots), leftOutPieces: slots.filter(isLeftOut).length };
+    const slack = budgetTokens - countTokens(fitted.text);
+    if (slack < 0 && fits) return fits;
+    if (slack >= 0 && (fits || slack < budgetTokens * WORTHWHILE_SLACK || slots.every(isInFull)))
+      return fitted;
+    if (slack >= 0) fits = fitted;
+    target = Math.floor(target + slack - Math.max(1, Math.abs(slack) / 10));
   }
-  return { text: drafts.map((draft) => draft.heading).join("\n"), leftOutPieces: slots.length };
+  return fits ?? { text: drafts.map((draft) => draft.heading).join("\n"), leftOutPieces: slots.length };
 }
 
 const isLeftOut = (slot: Slot): boolean => slot.chosen === undefined;
+const isInFull = (slot: Slot): boolean => slot.chosen === 0;
 
 function choose(
   drafts: readonly SectionDraft[],
@@ -97,6 +106,10 @@ function choose(
   };
   for (const slot of byImportance) {
     if (slot.piece.importance >= ESSENTIAL) begin(slot, spare);
+  }
+  let essential = spare * ESSENTIAL_SHARE;
+  for (const slot of byImportance) {
+    if (slot.piece.importance >= ESSENTIAL) essential -= grow(slot, essential);
   }
   const total = spare;
   drafts.forEach((draft, section) => {

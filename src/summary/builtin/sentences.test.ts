@@ -34,5 +34,8 @@ describe("sentences", () => {
 
   it("before a tool call say what it is for", () => {
     expect(lastSentence("The tests fail. Now fix the parser:")).toBe("Now fix the parser:");
+    expect(lastSentence("Now fix it:\n```ts\nif (a) {\n  b();\n  c();\n  d();\n  e();\n}\n```")).toBe(
+      "Now fix it:",
+    );
   });
 });

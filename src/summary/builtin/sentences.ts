@@ -44,8 +44,9 @@ function push(part: string, sentences: string[]): void {
 
 /** The sentence right before a tool call says what the call is for. */
 export function lastSentence(text: string): string | undefined {
-  const lines = text.trimEnd().split("\n").slice(-6);
-  return proseSentences(lines.join("\n")).at(-1);
+  const hasCode = text.includes("```") || text.includes("~~~");
+  const ending = hasCode ? text : text.trimEnd().split("\n").slice(-6).join("\n");
+  return proseSentences(ending).at(-1);
 }
 
 const CHEER =

@@ -6,7 +6,7 @@ import { AFTER_INTERRUPTION, messageForms, parseMessageItem } from "./message-it
 import { currentRequest } from "./requests.ts";
 
 /** Stands for a long message that is given in full under the first heading. */
-const SEE_CURRENT_REQUEST = "- (the current request: in full under 1)";
+const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
 /** Up to this length repeating the current request is cheaper than looking it up. */
 const REPEATED_UP_TO_CHARS = 500;
 
