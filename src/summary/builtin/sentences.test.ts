@@ -16,6 +16,13 @@ describe("sentences", () => {
     ]);
   });
 
+  it("do not end inside inline code", () => {
+    expect(proseSentences("Make `git checkout .` safe. Then `a? b` too.")).toEqual([
+      "Make `git checkout .` safe.",
+      "Then `a? b` too.",
+    ]);
+  });
+
   it("are not looked for in code, tables and headings", () => {
     expect(proseSentences("# Title\n| a | b |\n|---|---|\n```ts\nconst a = 1;\n```\n- one item")).toEqual([
       "one item",

@@ -30,10 +30,18 @@ function pushSentences(line: string, sentences: string[]): void {
     while (CLOSERS.has(line.charAt(end))) end++;
     const needsSpace = !UNSPACED_END.has(line.charAt(index));
     if (needsSpace && end < line.length && line.charAt(end) !== " ") continue;
+    if (isInsideCode(line, from, index)) continue;
     push(line.slice(from, end), sentences);
     from = end;
   }
   push(line.slice(from), sentences);
+}
+
+function isInsideCode(line: string, from: number, index: number): boolean {
+  let isOpen = false;
+  for (let at = line.indexOf("`", from); at !== -1 && at < index; at = line.indexOf("`", at + 1))
+    isOpen = !isOpen;
+  return isOpen;
 }
 
 function push(part: string, sentences: string[]): void {

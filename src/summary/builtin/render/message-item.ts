@@ -30,7 +30,8 @@ export function parseMessageItem(item: string): string {
   const body = item
     .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
     .replace(AFTER_INTERRUPTION, "")
-    .replace(/^\(\d+ lines\)\n/, "");
+    .replace(/^\(\d+ lines\)\n/, "")
+    .replace(/^\*\*[^*\n]{1,40}\*\*:?\s+(?=["“])/, "");
   const inFence = /^(`{3,})text\n([\s\S]*)\n\1$/.exec(body)?.[2];
   if (inFence !== undefined) return inFence;
   const line = body.trim();
