@@ -14,10 +14,11 @@ import * as claude from "ai-tokenizer/encoding/claude";
 import * as o200k from "ai-tokenizer/encoding/o200k_base";
 import { CJK, KIND } from "../../src/tokens/estimate/characters.ts";
 import * as layout from "../../src/tokens/estimate/layout.ts";
-import { REPEAT_MARK, unpackWeights, WEIGHT_UNIT, weightOfLevel } from "../../src/tokens/estimate/model.ts";
+import { unpackWeights, WEIGHT_UNIT } from "../../src/tokens/estimate/model.ts";
 import { scanUntil } from "../../src/tokens/estimate/scan.ts";
 import { type Encoding, type Passage, readCorpus } from "./corpus.ts";
 import { type Sets, visitFeatures } from "./features.ts";
+import { packSet, packWeights } from "./pack.ts";
 
 interface Plan {
   readonly name: string;
@@ -29,13 +30,13 @@ interface Plan {
 }
 
 const PLANS: readonly Plan[] = [
-  { name: "o200k", encoding: o200k, frequentWords: 5500, earlyWords: 9000, earlyCyrillic: 2000 },
+  { name: "o200k", encoding: o200k, frequentWords: 5500, earlyWords: 9000, earlyCyrillic: 5000 },
   { name: "claude", encoding: claude, frequentWords: 5500, earlyWords: 7000, earlyCyrillic: 0 },
 ];
 const LONGEST_CJK_MATCH = 4;
 const EPOCHS = 4;
 const FIRST_RATE = 0.15;
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const AVERAGED_EVERY = 64;
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: train.ts FOLDER");
@@ -226,6 +227,7 @@ function refine(
   const cumulated = examples.map((example) => (total += example.weight));
   const steps = EPOCHS * examples.length;
   let random = 1;
+  const later = { sums: new Float64Array(weights.length), count: 0 };
   for (let step = 0; step < steps; step++) {
     random = layout.scramble(random);
     const example = examples[firstAtLeast(cumulated, (random / 2 ** 32) * total)];
@@ -241,7 +243,13 @@ function refine(
       const change = move * (example.counts[index] ?? 0) * (variances[slot] ?? 0);
       weights[slot] = Math.max(0, (weights[slot] ?? 0) - change);
     });
+    if (step > steps / 2 && step % AVERAGED_EVERY === 0) {
+      later.count++;
+      for (const [slot, weight] of weights.entries()) later.sums[slot] = (later.sums[slot] ?? 0) + weight;
+    }
   }
+  // Single steps jump about; their mean does not.
+  weights.set(later.sums.map((sum) => sum / later.count));
 }
 
 function firstAtLeast(ascending: readonly number[], wanted: number): number {
@@ -252,34 +260,6 @@ function firstAtLeast(ascending: readonly number[], wanted: number): number {
     else high = middle;
   }
   return low;
-}
-
-function packWeights(weights: Float64Array): string {
-  const levels = Array.from({ length: 64 }, (_, level) => weightOfLevel(level));
-  const nearest = (weight: number): number =>
-    levels.reduce(
-      (best, value, level) =>
-        Math.abs(value - weight) < Math.abs((levels[best] ?? 0) - weight) ? level : best,
-      0,
-    );
-  const digits = [...weights].map((weight) => DIGITS[nearest(weight)] ?? "A").join("");
-  return digits.replace(/(.)\1{4,4000}/g, (run, digit: string) => {
-    const again = run.length - 1;
-    return digit + REPEAT_MARK + DIGITS[again >> 6] + DIGITS[again & 63];
-  });
-}
-
-function packSet(places: Uint8Array): string {
-  let packed = "";
-  let gap = 0;
-  for (const member of places) {
-    if (member === 0) gap++;
-    else {
-      packed += "/".repeat(Math.floor(gap / 63)) + DIGITS[gap % 63];
-      gap = 0;
-    }
-  }
-  return packed;
 }
 
 function checkAgreement(packed: string, passages: readonly Passage[], sets: Sets): void {

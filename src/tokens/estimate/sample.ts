@@ -11,7 +11,7 @@ import { type Cursor, scanUntil } from "./scan.ts";
 /** Characters that are read in any case; up to here an estimate is not sampled at all. */
 export const READ_WHOLE = 8192;
 /** Of what is beyond, one part in this many is read. */
-export const SAMPLED_PART = 6;
+const SAMPLED_PART = 6;
 /** Characters per sample: many small samples see more of a mixed text than few large ones. */
 const SAMPLE = 64;
 /** How far to look for the end of a word; base64 has none. */
