@@ -18,7 +18,7 @@ const COLOURS = { 31: "#e06c75", 32: "#98c379", 33: "#e5c07b", 36: "#56b6c2" };
 const TEXT = "#d7dae0";
 const DIM = "#7f848e";
 
-const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 /** One line of text with colour codes as pieces, each with its column and style. */
 function pieces(line) {
@@ -49,7 +49,7 @@ const texts = lines.flatMap((line, row) =>
     const x = (MARGIN + column * CHARACTER_WIDTH).toFixed(1);
     const y = MARGIN + (row + 1) * LINE_HEIGHT - 4;
     const length = ([...text].length * CHARACTER_WIDTH).toFixed(1);
-    return `<text x="${x}" y="${y}" fill="${fill}" font-weight="${weight}" textLength="${length}" xml:space="preserve">${escape(text)}</text>`;
+    return `<text x="${x}" y="${y}" fill="${fill}" font-weight="${weight}" textLength="${length}" xml:space="preserve">${escapeMarkup(text)}</text>`;
   }),
 );
 process.stdout.write(
