@@ -55,13 +55,10 @@ export function visitFeatures(text: string, sets: Sets, visitor: Visitor, afterS
 
 function visitPunctuation(text: string, code: number, state: State, visitor: Visitor): void {
   const { at, last, secondLast } = state;
-  const next = at + 1 < text.length ? symbol(text.charCodeAt(at + 1)) : EDGE;
-  visitor.feature(
-    layout.PUNCTUATION_AT + layout.punctuationBucket(secondLast, last, code, next),
-    at,
-    at + 1,
-    1,
-  );
+  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : EDGE;
+  const inRun = code === last && code === secondLast && code === next;
+  const bucket = layout.punctuationBucket(secondLast, last, code, symbol(next));
+  visitor.feature(inRun ? layout.LONG_RUN_AT + code : layout.PUNCTUATION_AT + bucket, at, at + 1, 1);
   if (!"+-/_".includes(String.fromCharCode(code))) state.noise = 0;
   Object.assign(state, { at: at + 1, last: code, secondLast: last });
 }

@@ -155,6 +155,7 @@ function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   set(layout.LONE_SURROGATE_AT, alone(0xfffd), 0.01);
   set(layout.OTHER_ASTRAL_AT, (alone(0x20000) + alone(0x1d400)) / 2, 0.05);
   set(layout.DIGITS_AT, 0, Number.MAX_SAFE_INTEGER);
+  for (let slot = layout.LONG_RUN_AT; slot < layout.WEIGHTS; slot++) set(slot, 0.1, 0.02);
   return { value, weight };
 }
 
@@ -192,6 +193,8 @@ function means(
   const variances = weights.map(
     (mean, slot) => Math.max(0, (squares[slot] ?? 0) / (seen[slot] ?? 1) - mean ** 2) + 0.002,
   );
+  // Long runs say too little about passages to be moved by them.
+  variances.fill(0, layout.LONG_RUN_AT);
   // Exact ones stay: emoji, and digits where three of them are always one token.
   variances.fill(0, layout.EMOJI_AT, layout.AFTER_SPACE_AT + 1);
   if (plan.name === "o200k") variances.fill(0, layout.DIGITS_AT, layout.DIGITS_AT + layout.DIGIT_GROUP + 1);

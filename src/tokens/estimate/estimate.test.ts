@@ -34,6 +34,9 @@ describe("estimateTokens", () => {
 
   it("is 0 for the empty text and for no other", () => {
     expect(estimateTokens("")).toBe(0);
+    for (let code = 0; code < 0x3000; code++) {
+      expect(estimateTokens(String.fromCharCode(code).repeat(1 + (code % 5)))).toBeGreaterThanOrEqual(1);
+    }
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", minLength: 1 }),

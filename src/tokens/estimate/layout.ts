@@ -55,7 +55,9 @@ export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
 export const REPEATED_SYMBOL_AT: number = AFTER_SPACE_AT + 1;
 export const LONE_SURROGATE_AT: number = REPEATED_SYMBOL_AT + 1;
 export const OTHER_ASTRAL_AT: number = LONE_SURROGATE_AT + 1;
-export const WEIGHTS: number = OTHER_ASTRAL_AT + 1;
+/** By code: a mark or blank between two of its like and one more. Rules, indents and blank lines are nearly free. */
+export const LONG_RUN_AT: number = OTHER_ASTRAL_AT + 1;
+export const WEIGHTS: number = LONG_RUN_AT + SYMBOLS;
 
 /** Letters of all alphabets lie below here; the codes from here on serve as start and end of a word. */
 const LETTER_CODES = 0x2000;

@@ -39,7 +39,7 @@ const LONGEST_RUN = 90;
 
 // The loop below runs once per character, so what it needs is at hand: module constants, not properties.
 const { LETTER_BUCKETS, LETTER_CODE, LETTER_MASK, LETTER_SHIFT, WORD_END, WORD_START_AT } = layout;
-const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, PUNCTUATION_AT } = layout;
+const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, LONG_RUN_AT, PUNCTUATION_AT } = layout;
 
 /** The letter contexts to use, by noise, by knownness of the last word, and by the symbol before this one. */
 const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * SYMBOLS }, (_, index) => {
@@ -77,12 +77,13 @@ export function scanUntil(text: string, end: number, cursor: Cursor, model: Mode
 function readPunctuation(text: string, code: number, cursor: Cursor, weights: Uint16Array): number {
   const { last, at } = cursor;
   const next = at + 1 < text.length ? text.charCodeAt(at + 1) : EDGE;
+  const inRun = code === last && code === cursor.secondLast && code === next;
   const bucket = layout.punctuationBucket(cursor.secondLast, last, code, SYMBOL_OF[next] ?? 0);
   cursor.noise &= KEEPS_NOISE[code] ?? 0;
   cursor.secondLast = last;
   cursor.last = code;
   cursor.at = at + 1;
-  return weights[PUNCTUATION_AT + bucket] ?? 0;
+  return weights[inRun ? LONG_RUN_AT + code : PUNCTUATION_AT + bucket] ?? 0;
 }
 
 function readWord(text: string, first: number, firstKind: number, cursor: Cursor, model: Model): number {
