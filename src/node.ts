@@ -12,7 +12,7 @@ export type { Damage, DamageKind } from "./transcript/damage.ts";
 export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
 export { findSession } from "./transcript/find-session.ts";
 export { type ListOptions, listSessions, type SessionListing } from "./transcript/list-sessions.ts";
-export { loadSession } from "./transcript/load.ts";
+export { type LoadOptions, loadSession } from "./transcript/load.ts";
 export { type SessionAgent, sessionPath, type UserPlaces } from "./transcript/locations.ts";
 export { writeNewSession } from "./transcript/new-session.ts";
 export { type Conversation, currentConversation, historyBefore } from "./transcript/relink.ts";

@@ -12,6 +12,7 @@ import { findModel, withProvenWindow } from "../window/models.ts";
 import { resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
+import { formatBytes, formatPercent } from "./view/numbers.ts";
 
 export interface WindowChoice {
   /** Size in tokens. */
@@ -46,8 +47,10 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     compactEnabled: settings.compactEnabled,
     load: async (query) => {
       const path = await findSession(query, places);
-      terminal.progress("Reading the session …");
-      return loadSession(path);
+      return loadSession(path, {
+        onProgress: (done, total) =>
+          terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`),
+      });
     },
     thresholdsOf: (session, choice) => {
       const named = findModel(choice.modelWindow ?? session.model);

@@ -39,6 +39,26 @@ describe("a whole load", () => {
     );
   });
 
+  it("tells how far it has come", async () => {
+    const path = join(folder, "long.jsonl");
+    const [question] = twoEntries();
+    writeFileSync(
+      path,
+      linesOf(Array.from({ length: 12_000 }, (_, index) => ({ ...question, uuid: `u${index}` }))),
+    );
+    const steps: number[] = [];
+    let bytes = 0;
+    await loadSession(path, {
+      onProgress: (done, total) => {
+        steps.push(done);
+        bytes = total;
+      },
+    });
+    expect(steps.length).toBeGreaterThan(1);
+    expect(steps.at(-1)).toBe(bytes);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  });
+
   it("tells what the newest entries say of the session", async () => {
     const session = await loadBytes(linesOf(twoEntries()));
     expect(session).toMatchObject({

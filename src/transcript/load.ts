@@ -12,10 +12,16 @@ const CHUNK_BYTES = 1024 * 1024;
 /** A file that begins with this many lines of garbage is no session, however long it is. */
 const MOST_DAMAGED_LINES_AT_START = 1_000;
 
+export interface LoadOptions {
+  /** Called after each chunk; `done` of `total` bytes have been read. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
-export function loadSession(path: string): Promise<Session> {
+export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    const { entries, damage } = withoutDuplicates(await readEntries(readAt, { from: 0, to: bytes }, path));
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options);
+    const { entries, damage } = withoutDuplicates(read);
     const conversation = currentConversation(entries);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
     return {
@@ -39,7 +45,12 @@ export interface FileRange {
 }
 
 /** The entries of whole lines: the range must begin where a line begins. */
-export async function readEntries(readAt: ReadAt, range: FileRange, path: string): Promise<ReadEntries> {
+export async function readEntries(
+  readAt: ReadAt,
+  range: FileRange,
+  path: string,
+  { onProgress }: LoadOptions = {},
+): Promise<ReadEntries> {
   const reader = new EntryReader(range.from === 0 ? 1 : undefined);
   const splitter = new LineSplitter(reader.read, range.from);
   const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, range.to - range.from));
@@ -48,6 +59,7 @@ export async function readEntries(readAt: ReadAt, range: FileRange, path: string
     if (length === 0) break;
     splitter.push(buffer.subarray(0, length));
     position += length;
+    onProgress?.(position - range.from, range.to - range.from);
     if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {
       refuseForeignFile(path, [], reader.damage);
     }
