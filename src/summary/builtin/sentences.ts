@@ -1,4 +1,4 @@
-import { headOf, oneLine } from "./clip.ts";
+import { headOf, oneLine, tailOf } from "./clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
@@ -38,10 +38,7 @@ function pushSentences(line: string, sentences: string[]): void {
 }
 
 function isInsideCode(line: string, from: number, index: number): boolean {
-  let isOpen = false;
-  for (let at = line.indexOf("`", from); at !== -1 && at < index; at = line.indexOf("`", at + 1))
-    isOpen = !isOpen;
-  return isOpen;
+  return line.slice(from, index).split("`").length % 2 === 0;
 }
 
 function push(part: string, sentences: string[]): void {
@@ -50,11 +47,20 @@ function push(part: string, sentences: string[]): void {
   if (sentence !== "") sentences.push(sentence);
 }
 
+/** Text further from its end than this says nothing about how it ends. */
+const ENDING_CHARS = 4_000;
+
+/** The sentences at the end of a text; code there may begin before the part that is looked at. */
+export function lastSentences(text: string, count: number): string[] {
+  const ending = tailOf(text, ENDING_CHARS);
+  const fences = ending.match(/^\s*(?:```|~~~)/gm)?.length ?? 0;
+  const beginsInCode = ending.length < text.length && fences % 2 === 1;
+  return proseSentences(beginsInCode ? `\`\`\`\n${ending}` : ending).slice(-count);
+}
+
 /** The sentence right before a tool call says what the call is for. */
 export function lastSentence(text: string): string | undefined {
-  const hasCode = text.includes("```") || text.includes("~~~");
-  const ending = hasCode ? text : text.trimEnd().split("\n").slice(-6).join("\n");
-  return proseSentences(ending).at(-1);
+  return lastSentences(text, 1)[0];
 }
 
 const CHEER =

@@ -75,3 +75,23 @@ describe("entries of any shape", () => {
     );
   });
 });
+
+describe("entries of any size", () => {
+  const user = (text: string): Entry =>
+    ({ type: "user", message: { role: "user", content: text } }) as unknown as Entry;
+  const says = (text: string): Entry =>
+    ({
+      type: "assistant",
+      message: { role: "assistant", content: [{ type: "text", text }] },
+    }) as unknown as Entry;
+
+  it.each([
+    ["a tag that is opened again and again", user("<system-reminder>".repeat(200_000))],
+    ["one line of many sentences", says("The problem is that it fails. ".repeat(300_000))],
+    ["one line of many code marks", says("`a`. ".repeat(1_000_000))],
+    ["one endless word", user("x".repeat(10_000_000))],
+  ])("are read in one go: %s", (_what, entry) => {
+    const summary = summarise([entry], { countTokens });
+    expect(countTokens(summary.text)).toBeLessThanOrEqual(8_000);
+  });
+});

@@ -3,6 +3,7 @@
 const DEFINITION =
   /(?:^|[\s;{(])(?:function\*?|func(?:\s*\([^)]*\))?|def|defp|class|interface|struct|enum|trait|fn|defmodule|module|protocol|type|impl|sub|fun|record)\s+([A-Za-z_$][\w$.]{2,60})|(?:^|\n)\s*(?:export\s+)?(?:const|let|var|val)\s+([A-Za-z_$][\w$]{2,60})\s*(?::[^=\n]{0,80})?=\s*(?:async\s*)?(?:\(|function|<|[a-z]\w*\s*=>)/g;
 const SCANNED_CHARS = 4_000;
+const SCANNED_PROSE_CHARS = 20_000;
 const COMMON: ReadonlySet<string> = new Set(
   "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return string interface function class module import export async await".split(
     " ",
@@ -65,7 +66,9 @@ function packageName(specifier: string): string | undefined {
 /** Inline code in prose that looks like a name: the agent speaks of what matters. */
 export function mentionedNames(prose: string): readonly string[] {
   const names: string[] = [];
-  for (const match of prose.matchAll(/`([A-Za-z_$@.#-][\w$.:#@/-]{2,48})(\(\))?`/g)) {
+  for (const match of prose
+    .slice(0, SCANNED_PROSE_CHARS)
+    .matchAll(/`([A-Za-z_$@.#-][\w$.:#@/-]{2,48})(\(\))?`/g)) {
     const name = match[1];
     if (name !== undefined && !COMMON.has(name.toLowerCase()) && isName(name, match[2] !== undefined))
       names.push(name);

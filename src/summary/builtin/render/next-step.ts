@@ -2,7 +2,7 @@ import { ESSENTIAL, type Piece } from "../budget.ts";
 import { clip, headOf, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
-import { endsWithQuestion, proseSentences } from "../sentences.ts";
+import { endsWithQuestion, lastSentence, lastSentences } from "../sentences.ts";
 import { currentRequest } from "./requests.ts";
 
 const MAX_QUOTE_CHARS = 300;
@@ -39,7 +39,7 @@ function nextStep(digest: SessionDigest): string | undefined {
 }
 
 function goOn(asked: string | undefined, lastText: string | undefined): string {
-  const said = lastText === undefined ? undefined : proseSentences(lastText).at(-1);
+  const said = lastText === undefined ? undefined : lastSentence(lastText);
   const doing =
     said === undefined
       ? ""
@@ -48,8 +48,8 @@ function goOn(asked: string | undefined, lastText: string | undefined): string {
 }
 
 function afterLastWords(asked: string | undefined, lastText: string, digest: SessionDigest): string {
-  const closing = proseSentences(lastText);
-  const question = closing.slice(-3).findLast(endsWithQuestion);
+  const closing = lastSentences(lastText, 3);
+  const question = closing.findLast(endsWithQuestion);
   const about = asked ? ` The request was: ${asked}` : "";
   if (question !== undefined) {
     return `- The assistant has answered and asked: ${quoted(clip(question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;

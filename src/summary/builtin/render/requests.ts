@@ -1,8 +1,8 @@
 import type { Piece } from "../budget.ts";
-import { clip, headOf, oneLine, quoted, tailOf } from "../clip.ts";
+import { clip, headOf, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { type Exchange, isRequest } from "../exchange.ts";
-import { leadSentence, proseSentences } from "../sentences.ts";
+import { lastSentences, leadSentence } from "../sentences.ts";
 import { earlierRequestPieces } from "./earlier-requests.ts";
 import { messageForms } from "./message-item.ts";
 import { fileName } from "./paths.ts";
@@ -66,9 +66,7 @@ function lastLongerRequest(digest: SessionDigest, current: Exchange): string | u
 function repliedTo(before: Exchange | undefined, maxChars: number): string | undefined {
   const said = before?.texts.at(-1)?.text;
   if (said === undefined) return undefined;
-  const closing = proseSentences(tailOf(said, 3 * maxChars))
-    .slice(-3)
-    .join(" ");
+  const closing = lastSentences(said, 3).join(" ");
   const fromEnd = closing.length > maxChars ? `…${closing.slice(-maxChars).replace(/^\S*\s/, "")}` : closing;
   return closing === "" ? undefined : quoted(fromEnd);
 }
