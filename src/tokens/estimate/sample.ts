@@ -1,7 +1,8 @@
 /**
  * Reads short texts whole and long ones in fair samples. What is skipped costs nothing, so that counting a
- * megabyte of tool output takes a fraction of what reading it would. The samples are many, small and at
- * irregular distances: lines of equal length must not show the same column every time.
+ * megabyte of tool output takes a fraction of what reading it would. The text is
+ * divided into equal stretches and each is judged by a small sample from a place of its own: with samples at
+ * equal distances, lines of equal length would show the same column every time.
  */
 import { DIGIT, EDGE, KIND, PUNCTUATION, SYMBOL_OF } from "./characters.ts";
 import { scramble } from "./layout.ts";
@@ -9,9 +10,9 @@ import { type Model, WEIGHT_UNIT } from "./model.ts";
 import { type Cursor, scanUntil } from "./scan.ts";
 
 /** Characters that are read in any case; up to here an estimate is not sampled at all. */
-export const READ_WHOLE = 8192;
+export const READ_WHOLE = 12_288;
 /** Of what is beyond, one part in this many is read. */
-const SAMPLED_PART = 6;
+const SAMPLED_PART = 7;
 /** Characters per sample: many small samples see more of a mixed text than few large ones. */
 const SAMPLE = 64;
 /** How far to look for the end of a word; base64 has none. */
@@ -22,19 +23,19 @@ export function sampleCost(text: string, model: Model): number {
   const cursor: Cursor = { at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };
   if (length <= READ_WHOLE) return scanUntil(text, length, cursor, model) / WEIGHT_UNIT;
   const wanted = READ_WHOLE + (length - READ_WHOLE) / SAMPLED_PART;
-  const meanSkip = SAMPLE * (length / wanted - 1);
+  const stretches = Math.ceil(wanted / SAMPLE);
+  const stretch = length / stretches;
   let jitter = length;
-  let cost = 0;
-  while (cursor.at < length) {
-    const from = cursor.at;
-    const sampled = readSample(text, cursor, model);
-    const read = cursor.at - from;
+  let density = 0;
+  for (let index = 0; index < stretches; index++) {
     jitter = scramble(jitter);
-    moveToRun(text, cursor.at + Math.round(meanSkip * (0.5 + jitter / 2 ** 32)), cursor);
-    // Each sample stands for the stretch up to the next one, so that a long sample counts no more than others.
-    cost += (sampled / read) * (cursor.at - from);
+    const offset = (stretch - SAMPLE) * (jitter / 2 ** 32);
+    moveToRun(text, Math.round(index * stretch + offset), cursor);
+    const from = cursor.at;
+    const cost = readSample(text, cursor, model);
+    density += cost / Math.max(1, cursor.at - from);
   }
-  return cost / WEIGHT_UNIT;
+  return ((density / stretches) * length) / WEIGHT_UNIT;
 }
 
 /** Ends as it begins, before something that is no word; otherwise samples would hold too few words. */
@@ -46,18 +47,22 @@ function readSample(text: string, cursor: Cursor, model: Model): number {
   return cost;
 }
 
-/** Puts the cursor where a run begins, lest half a word be taken for one; or at the end of the text. */
+/** Puts the cursor where a run begins, lest half a word be taken for one. */
 function moveToRun(text: string, from: number, cursor: Cursor): void {
   let at = from;
   const limit = from + LONGEST_SEARCH;
   while (at < limit && isWordLike(text, at)) at++;
-  cursor.at = Math.min(at, text.length);
-  cursor.last = SYMBOL_OF[text.charCodeAt(cursor.at - 1)] ?? 0;
-  cursor.secondLast = SYMBOL_OF[text.charCodeAt(cursor.at - 2)] ?? 0;
+  cursor.at = Math.min(at, text.length - 1);
+  cursor.last = symbolAt(text, cursor.at - 1);
+  cursor.secondLast = symbolAt(text, cursor.at - 2);
 }
 
 function isWordLike(text: string, at: number): boolean {
   if (at >= text.length) return false;
   const kind = KIND[text.charCodeAt(at)] ?? 0;
   return kind !== PUNCTUATION && kind <= DIGIT;
+}
+
+function symbolAt(text: string, at: number): number {
+  return at < 0 ? EDGE : (SYMBOL_OF[text.charCodeAt(at)] ?? 0);
 }
