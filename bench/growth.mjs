@@ -1,0 +1,88 @@
+// How well a count foretells the next one that the provider reports, on recorded sessions.
+import { basename } from "node:path";
+import { ContextMeter, ESTIMATORS, measureEntries } from "../dist/index.js";
+import { loadSession } from "../dist/node.js";
+import { claim } from "./claims.mjs";
+import { MISSING, realSessions } from "./real-sessions.mjs";
+import { signedPercent, table } from "./table.mjs";
+
+/** Enough to have learned from. */
+const RESPONSES_SEEN = 10;
+const FEWEST_RESPONSES = 5;
+const MOST_ERROR = 0.1;
+
+export async function growthOnRealSessions() {
+  const rows = [];
+  for (const path of realSessions()) {
+    const growth = growthOf(mainThread((await loadSession(path)).entries));
+    if (growth.responses >= FEWEST_RESPONSES) rows.push({ name: basename(path, ".jsonl"), ...growth });
+  }
+  if (rows.length === 0) return { text: MISSING, claims: [] };
+  const worst = Math.max(...rows.map((row) => Math.abs(row.predicted / row.reported - 1)));
+  return {
+    text: table(
+      "Counting: growth of the context from response to response, predicted against reported",
+      ["recorded session", "responses", "tokens", "longhaul", "chars/4"],
+      rows.map(({ name, responses, reported, predicted, quarter }) => ({
+        cells: [
+          name,
+          String(responses),
+          reported.toLocaleString("en"),
+          signedPercent(predicted / reported - 1),
+          signedPercent(quarter / reported - 1),
+        ],
+      })),
+    ),
+    claims: [
+      claim(
+        `growth on ${rows.length} recorded sessions after ten responses, worst`,
+        "≤ 10%",
+        worst,
+        (error) => error <= MOST_ERROR,
+        (share) => `${(share * 100).toFixed(1)}%`,
+      ),
+    ],
+  };
+}
+
+/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+function mainThread(entries) {
+  const side = entries.filter((entry) => entry.isSidechain === true);
+  return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
+}
+
+/**
+ * Left out: compactions, contexts that shrank (cleared without a trace in the file) and changes of the model
+ * (another prompt, another vocabulary). None of these is growth by what the file shows.
+ */
+function growthOf(entries) {
+  const meter = new ContextMeter();
+  const sum = { predicted: 0, quarter: 0, reported: 0, responses: 0 };
+  let last;
+  let seen = 0;
+  let sinceLast = [];
+  for (const entry of entries) {
+    if (entry.type === "system" && entry.subtype === "compact_boundary") last = undefined;
+    const input = reportedInput(entry);
+    if (input > 0 && entry.message.id !== last?.id) {
+      if (last && input > last.input && last.model === entry.message.model && seen >= RESPONSES_SEEN) {
+        sum.predicted += meter.size().tokens - last.input;
+        sum.quarter += measureEntries(sinceLast, ESTIMATORS.classic);
+        sum.reported += input - last.input;
+        sum.responses++;
+      }
+      seen++;
+      sinceLast = [];
+      last = { id: entry.message.id, model: entry.message.model, input };
+    }
+    sinceLast.push(entry);
+    meter.add(entry);
+  }
+  return sum;
+}
+
+function reportedInput(entry) {
+  const { usage, model } = entry.type === "assistant" ? (entry.message ?? {}) : {};
+  if (!usage || model === "<synthetic>" || entry.isApiErrorMessage) return 0;
+  return usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+}

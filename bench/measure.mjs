@@ -1,0 +1,71 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Bench } from "tinybench";
+
+/** A sample shorter than this would mostly measure the clock. */
+const SHORTEST_SAMPLE_MS = 0.5;
+const MOST_CALLS_PER_SAMPLE = 100_000;
+
+setFlagsFromString("--expose-gc");
+/** Between rows, so that no row pays for the garbage of the one before. */
+export const collectGarbage = runInNewContext("gc");
+
+/** What was measured goes through here, so that the engine cannot find out that nobody wants it. */
+let consumed;
+export function consume(result) {
+  if (result === undefined) throw new Error("a measured call must give something back");
+  consumed = result;
+  return consumed;
+}
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/**
+ * Median milliseconds of a call. Short calls are bundled into samples long enough for the clock; one that
+ * takes longer than the budget alone is measured once, cold.
+ * @param prepare makes the input of each call anew, untimed: for calls that change what they are given.
+ */
+export async function medianMs(run, { prepare, budgetMs = 400, samples = 9 } = {}) {
+  let input = await prepare?.();
+  const startedAt = performance.now();
+  consume(await run(input));
+  const coldMs = performance.now() - startedAt;
+  if (coldMs > budgetMs) return coldMs;
+
+  if (prepare) input = await prepare();
+  const result = run(input);
+  const isAsync = result instanceof Promise;
+  consume(await result);
+  const calls = prepare || isAsync ? 1 : await callsPerSample(run, input);
+  const bench = new Bench({
+    time: budgetMs,
+    iterations: samples,
+    warmupTime: budgetMs / 4,
+    warmupIterations: 1,
+  });
+  const sample = isAsync
+    ? async () => void consume(await run(input))
+    : () => {
+        for (let call = 0; call < calls; call++) consume(run(input));
+      };
+  const beforeEach = async () => {
+    if (prepare) input = await prepare();
+  };
+  bench.add("call", sample, { async: isAsync, beforeEach });
+  const [task] = await bench.run();
+  if (task.result.error) throw task.result.error;
+  return task.result.latency.p50 / calls;
+}
+
+async function callsPerSample(run, input) {
+  for (let calls = 1; calls < MOST_CALLS_PER_SAMPLE; calls *= 2) {
+    const startedAt = performance.now();
+    for (let call = 0; call < calls; call++) consume(run(input));
+    if (performance.now() - startedAt >= SHORTEST_SAMPLE_MS) return calls;
+  }
+  return MOST_CALLS_PER_SAMPLE;
+}

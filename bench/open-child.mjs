@@ -1,0 +1,40 @@
+// Opens one file in one way, in a process of its own, and says how long it took and how much memory at most.
+// node open-child.mjs WAY FILE
+import { readFileSync } from "node:fs";
+
+const WAYS = {
+  load: async () => {
+    const { loadSession } = await import("../dist/node.js");
+    return async (path) => (await loadSession(path)).entries.length;
+  },
+  resume: async () => {
+    const { resumeSession } = await import("../dist/node.js");
+    return async (path) => (await resumeSession(path)).conversation.length;
+  },
+  "read-all": async () => (await import("./peers/readers.mjs")).readAll,
+  readline: async () => (await import("./peers/readers.mjs")).readByReadline,
+  chunks: async () => (await import("./peers/readers.mjs")).readChunks,
+  backwards: async () => (await import("./peers/readers.mjs")).readBackwards,
+  pi: async () => {
+    const path = "node_modules/@mariozechner/pi-coding-agent/dist/core/session-manager.js";
+    const { SessionManager } = await import(new URL(path, import.meta.url));
+    return (file) => SessionManager.open(file).getEntries().length;
+  },
+};
+
+const [way, file] = process.argv.slice(2);
+const open = await WAYS[way]();
+const startedAt = performance.now();
+const entries = await open(file);
+const ms = performance.now() - startedAt;
+process.stdout.write(JSON.stringify({ ms, entries, peakBytes: peakBytes() }));
+
+/** The figure that `getrusage` gives may be the parent's, from before the exec; the kernel's own one never is. */
+function peakBytes() {
+  try {
+    const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "latin1"));
+    return Number(kilobytes) * 1024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1024;
+  }
+}

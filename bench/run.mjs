@@ -1,0 +1,61 @@
+// npm run bench [-- --only counting|turn|opening|summary] [-- --quick]
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { cpus, release, totalmem, type } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const SECTIONS = {
+  counting: () => import("./counting.mjs"),
+  turn: () => import("./turn.mjs"),
+  opening: () => import("./opening.mjs"),
+  summary: () => import("./summary.mjs"),
+};
+
+const { values } = parseArgs({
+  options: { only: { type: "string", multiple: true }, quick: { type: "boolean", default: false } },
+});
+const wanted = values.only ?? Object.keys(SECTIONS);
+const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
+if (unknown !== undefined) {
+  process.stderr.write(`bench: there is no '${unknown}'; --only takes ${Object.keys(SECTIONS).join(", ")}\n`);
+  process.exit(2);
+}
+
+installPeers();
+const startedAt = performance.now();
+process.stdout.write(`${machine()}\n`);
+const claims = [];
+for (const name of wanted) {
+  process.stderr.write(`bench: ${name} …\n`);
+  const { run } = await SECTIONS[name]();
+  const result = await run({ isQuick: values.quick });
+  process.stdout.write(`${result.text}\n`);
+  claims.push(...result.claims);
+}
+const { claimsTable } = await import("./claims.mjs");
+process.stdout.write(
+  `${claimsTable(claims)}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`,
+);
+
+/** The peers are large and needed here only, so the project's own install leaves them out. */
+function installPeers() {
+  const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+  const marker = at("node_modules/.package-lock.json");
+  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(at("package-lock.json")).mtimeMs) return;
+  process.stderr.write("bench: installing the peers (once, about half a gigabyte)\n");
+  const { status } = spawnSync("npm", ["ci"], {
+    cwd: at("."),
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0)
+    process.stderr.write("bench: not all peers could be installed; going on with those there are\n");
+}
+
+function machine() {
+  const [first] = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
+  const date = new Date().toISOString().slice(0, 10);
+  return `longhaul benchmarks, ${date}: Node ${process.version}, ${type()} ${release()}, ${cpus().length} × ${first?.model.trim()}, ${memory}${values.quick ? ", quick" : ""}`;
+}

@@ -1,0 +1,155 @@
+// Conversations and session files of any size, out of the demo's sessions: told by several seeds, copied with
+// new ids, strung together. The same on every machine and in every run.
+import { createDemoSession } from "../dist/demo/demo.js";
+import { contextTokens } from "../dist/index.js";
+
+/** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */
+const TELLINGS = 4;
+const FIRST_SEED = 1;
+
+/** Lengths of copies in tokens: about where an agent with a 200,000 window compacts. */
+const COPY_TOKENS = 170_000;
+/** The shortest telling, for the end of a file: what is left to read after a fresh compaction. */
+const TAIL_TOKENS = 1;
+
+let tellings;
+let tail;
+const tellingOf = (copy) => {
+  tellings ??= Array.from({ length: TELLINGS }, (_, index) =>
+    createDemoSession({ seed: FIRST_SEED + index, approximateTokens: COPY_TOKENS }),
+  );
+  return tellings[copy % TELLINGS];
+};
+const tailTelling = () => {
+  tail ??= createDemoSession({ seed: FIRST_SEED + TELLINGS, approximateTokens: TAIL_TOKENS });
+  return tail;
+};
+
+/** A copy's ids differ from every other copy's in their last digits. */
+function renamed(id, copy) {
+  return typeof id === "string" ? id.slice(0, -5) + copy.toString(16).padStart(5, "0") : id;
+}
+
+function renamedBlock(block, copy) {
+  if (block.type === "tool_use") return { ...block, id: renamed(block.id, copy) };
+  if (block.type === "tool_result") return { ...block, tool_use_id: renamed(block.tool_use_id, copy) };
+  return block;
+}
+
+function renamedMessage(message, copy, tokensBefore) {
+  const { content, usage } = message;
+  return {
+    ...message,
+    ...(message.id ? { id: renamed(message.id, copy) } : {}),
+    content: Array.isArray(content) ? content.map((block) => renamedBlock(block, copy)) : content,
+    ...(usage
+      ? { usage: { ...usage, cache_read_input_tokens: (usage.cache_read_input_tokens ?? 0) + tokensBefore } }
+      : {}),
+  };
+}
+
+/** @param before the uuid that the copy's first entry hangs on, and the tokens that were there already. */
+function* copyOf(telling, copy, before) {
+  for (const entry of telling) {
+    yield {
+      ...entry,
+      ...(entry.uuid ? { uuid: renamed(entry.uuid, copy) } : {}),
+      ...("parentUuid" in entry ? { parentUuid: renamed(entry.parentUuid, copy) ?? before.uuid } : {}),
+      ...(entry.sourceToolAssistantUUID
+        ? { sourceToolAssistantUUID: renamed(entry.sourceToolAssistantUUID, copy) }
+        : {}),
+      ...(entry.message ? { message: renamedMessage(entry.message, copy, before.tokens) } : {}),
+    };
+  }
+}
+
+const lastUuid = (telling, copy) => renamed(telling.findLast((entry) => entry.uuid).uuid, copy);
+
+/**
+ * One conversation without a compaction, in memory, that the provider counts as `tokens` tokens; and the
+ * message that comes next.
+ */
+export function conversationOf(tokens) {
+  const entries = [];
+  let before = { uuid: null, tokens: 0 };
+  let open = 0;
+  for (let copy = 0; ; copy++) {
+    const telling = tellingOf(copy);
+    for (const renamedEntry of copyOf(telling, copy, before)) {
+      const entry = JSON.parse(JSON.stringify(renamedEntry));
+      const blocks = Array.isArray(entry.message?.content) ? entry.message.content : [];
+      const isResult = blocks.some((block) => block.type === "tool_result");
+      // Ends before a tool's result, as most turns begin: that is the new message.
+      if (isResult && open === 1 && reportedTokens(entries.at(-1)) >= tokens) {
+        return { entries, next: { ...entry, message: sameResult(blocks[0].tool_use_id) } };
+      }
+      for (const block of blocks)
+        open += block.type === "tool_use" ? 1 : block.type === "tool_result" ? -1 : 0;
+      entries.push(entry);
+    }
+    before = { uuid: lastUuid(telling, copy), tokens: contextTokens(entries) };
+  }
+}
+
+/** The new message is as long at every size. */
+function sameResult(toolUseId) {
+  const content = "  42→  const remaining = limits.perHour - used; // what is left of the quota\n".repeat(30);
+  return { role: "user", content: [{ type: "tool_result", tool_use_id: toolUseId, content }] };
+}
+
+function reportedTokens(entry) {
+  const usage = entry?.message?.usage;
+  if (!usage) return 0;
+  return usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+}
+
+/**
+ * The entries of a session file of about this many bytes: compacted again and again, as a long session is, the
+ * last time near its end.
+ */
+export function* longSession(bytes) {
+  const copies = Math.max(1, Math.round(bytes / bytesOf(tellingOf(0))));
+  let before = { uuid: null, tokens: 0 };
+  for (let copy = 0; copy <= copies; copy++) {
+    if (copy > 0) {
+      const [boundary, summary] = compaction(copy, before.uuid);
+      yield boundary;
+      yield summary;
+      before = { uuid: summary.uuid, tokens: 0 };
+    }
+    const telling = copy < copies ? tellingOf(copy) : tailTelling();
+    yield* copyOf(telling, copy, before);
+    before = { uuid: lastUuid(telling, copy), tokens: 0 };
+  }
+}
+
+const bytesOf = (telling) =>
+  telling.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)) + 1, 0);
+
+function compaction(copy, logicalParentUuid) {
+  const number = copy.toString(16).padStart(12, "0");
+  const link = { timestamp: "2026-04-01T08:00:00.000Z", sessionId: "bench", isSidechain: false };
+  const boundaryUuid = `b0b0b0b0-0000-4000-8000-${number}`;
+  return [
+    {
+      ...link,
+      uuid: boundaryUuid,
+      parentUuid: null,
+      logicalParentUuid,
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      level: "info",
+      compactMetadata: { trigger: "auto", preTokens: COPY_TOKENS },
+    },
+    {
+      ...link,
+      uuid: `50505050-0000-4000-8000-${number}`,
+      parentUuid: boundaryUuid,
+      type: "user",
+      isCompactSummary: true,
+      isVisibleInTranscriptOnly: true,
+      message: { role: "user", content: "The work so far: see the notes of the compaction. ".repeat(60) },
+    },
+  ];
+}

@@ -1,0 +1,76 @@
+// The built-in summary beside the least that any summary costs: reading the session.
+import { basename } from "node:path";
+import { createDemoSession } from "../dist/demo/demo.js";
+import { estimateTokens, summarise } from "../dist/index.js";
+import { loadSession } from "../dist/node.js";
+import { claim } from "./claims.mjs";
+import { collectGarbage, median, medianMs } from "./measure.mjs";
+import { MISSING, realSessions } from "./real-sessions.mjs";
+import { megabytes, milliseconds, table, times } from "./table.mjs";
+
+const MOST_TIMES = 2;
+/** Parsing and summarising take turns, so that a busy moment of the machine hits both. */
+const ROUNDS = 5;
+/** Below this, fixed costs decide and a session opens at once anyway. */
+const SMALLEST_BYTES = 500_000;
+
+const parseAll = (lines) => {
+  let entries = 0;
+  for (const line of lines) if (JSON.parse(line)) entries++;
+  return entries;
+};
+
+export async function run({ isQuick }) {
+  const sessions = [{ name: "demo session", entries: createDemoSession() }];
+  for (const path of realSessions()) {
+    const { conversation } = await loadSession(path);
+    sessions.push({ name: basename(path, ".jsonl"), entries: conversation });
+  }
+  const rows = [];
+  for (const session of sessions) {
+    const row = await measureSession(session, isQuick ? 60 : 150);
+    if (row) rows.push(row);
+  }
+  const worst = rows.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+  const text = table(
+    "The built-in summary against JSON.parse of the same entries",
+    ["session", "entries", "size", "JSON.parse", "summarise", "ratio", "summary tokens"],
+    rows.map(({ cells }) => ({ cells })),
+    ["Sessions from their last boundary on, which is what a compaction summarises."],
+  );
+  return {
+    text: rows.length > 1 ? text : text + MISSING,
+    claims: [
+      claim(
+        `summary against JSON.parse, worst of ${rows.length} (${worst.name})`,
+        "≤ 2×",
+        worst.ratio,
+        (r) => r <= MOST_TIMES,
+      ),
+    ],
+  };
+}
+
+async function measureSession({ name, entries }, budgetMs) {
+  const lines = entries.map((entry) => JSON.stringify(entry));
+  const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  if (bytes < SMALLEST_BYTES) return undefined;
+  const summary = () => summarise(entries, { countTokens: (text) => estimateTokens(text) });
+  const parsing = [];
+  const summarising = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    collectGarbage();
+    parsing.push(await medianMs(() => parseAll(lines), { budgetMs }));
+    summarising.push(await medianMs(summary, { budgetMs }));
+  }
+  const [parseMs, summaryMs] = [median(parsing), median(summarising)];
+  const figures = [
+    String(entries.length),
+    megabytes(bytes),
+    milliseconds(parseMs),
+    milliseconds(summaryMs),
+    times(summaryMs / parseMs),
+    String(summary().tokens),
+  ];
+  return { name, ratio: summaryMs / parseMs, cells: [name, ...figures] };
+}
