@@ -10,7 +10,7 @@ export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
 export const CJK = 4;
-export const SYMBOL = 5;
+const SYMBOL = 5;
 export const SURROGATE = 6;
 
 /** Symbols of neighbours that are not ASCII punctuation (that is its own symbol: its code). */
@@ -69,13 +69,18 @@ function symbolOf(code: number, kind: number): number {
 
 const UNITS = 0x10000;
 
+/** A plain loop: this runs whenever the library is loaded. */
+function tabulate(entryFor: (code: number) => number): Uint8Array {
+  const table = new Uint8Array(UNITS);
+  for (let code = 0; code < UNITS; code++) table[code] = entryFor(code);
+  return table;
+}
+
 /** Kind of every UTF-16 unit. Never written after this module has loaded. */
-export const KIND: Uint8Array = Uint8Array.from({ length: UNITS }, (_, code) => kindOf(code));
+export const KIND: Uint8Array = tabulate(kindOf);
 
 /** Symbol of every UTF-16 unit. Never written after this module has loaded. */
-export const SYMBOL_OF: Uint8Array = Uint8Array.from({ length: UNITS }, (_, code) =>
-  symbolOf(code, KIND[code] ?? 0),
-);
+export const SYMBOL_OF: Uint8Array = tabulate((code) => symbolOf(code, KIND[code] ?? 0));
 
 /** How many symbols there are: ASCII codes with the low control codes lent to the classes above. */
 export const SYMBOLS = 128;

@@ -6,13 +6,23 @@ import { O200K_CJK, O200K_WEIGHTS, O200K_WORDS } from "./tables-o200k.ts";
 /** The vocabulary to estimate for: OpenAI's current one, or the one Anthropic last published. */
 export type TokenProfile = "o200k" | "claude";
 
-const models: Readonly<Record<TokenProfile, Model>> = Object.freeze({
-  o200k: { weights: unpackWeights(O200K_WEIGHTS), words: unpackSet(O200K_WORDS), cjk: unpackSet(O200K_CJK) },
-  claude: {
-    weights: unpackWeights(CLAUDE_WEIGHTS),
-    words: unpackSet(CLAUDE_WORDS),
-    cjk: unpackSet(CLAUDE_CJK),
-  },
+/** Unpacked when first asked for, since most programs ask for one profile only; never changed after that. */
+const unpacked: Partial<Record<TokenProfile, Model>> = {};
+
+function modelFor(profile: TokenProfile): Model {
+  unpacked[profile] ??= PACKED[profile]();
+  return unpacked[profile];
+}
+
+const PACKED: Readonly<Record<TokenProfile, () => Model>> = {
+  o200k: () => unpack(O200K_WEIGHTS, O200K_WORDS, O200K_CJK),
+  claude: () => unpack(CLAUDE_WEIGHTS, CLAUDE_WORDS, CLAUDE_CJK),
+};
+
+const unpack = (weights: string, words: string, cjk: string): Model => ({
+  weights: unpackWeights(weights),
+  words: unpackSet(words),
+  cjk: unpackSet(cjk),
 });
 
 /**
@@ -22,5 +32,5 @@ const models: Readonly<Record<TokenProfile, Model>> = Object.freeze({
  */
 export function estimateTokens(text: string, profile: TokenProfile = "o200k"): number {
   if (text.length === 0) return 0;
-  return Math.max(1, Math.round(sampleCost(text, models[profile])));
+  return Math.max(1, Math.round(sampleCost(text, modelFor(profile))));
 }

@@ -18,13 +18,13 @@ export const LETTER_MASK: number = LETTER_BUCKETS - 1;
 /** How far the context moves on with each letter; 5 of 11 bits forget everything but the last three. */
 export const LETTER_SHIFT = 5;
 /** Manners of word: after a space in known text or in strange text, glued to something, noise, not Latin. */
-export const MANNERS = 5;
+const MANNERS = 5;
 /** The first letter that is not Latin (Vietnamese letters above do no harm among the others). */
 export const FIRST_NOT_LATIN = 0x370;
 /** From here on symbols are signs (dashes, arrows, boxes), which repeat, not letters of further scripts. */
 export const FIRST_SIGN = 0x2000;
 
-export const PUNCTUATION_BUCKETS: number = 1 << 12;
+const PUNCTUATION_BUCKETS: number = 1 << 12;
 const PUNCTUATION_MASK = PUNCTUATION_BUCKETS - 1;
 
 /** Digit runs are learned one length at a time up to here; longer ones are taken as groups of this many. */
@@ -48,7 +48,7 @@ export const KNOWN_WORD_AT: number = PUNCTUATION_AT + PUNCTUATION_BUCKETS;
 export const DIGITS_AT: number = KNOWN_WORD_AT + SYMBOLS;
 export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
 export const BLOCKS_AT: number = CJK_AT + CJK_SCRIPTS * CJK_DEPTHS;
-export const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
+const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
 export const EMOJI_AT: number = SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + VARIATION_SELECTORS;
 /** Factor on an emoji after a space: part of its bytes went into the token of the space. */
 export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
