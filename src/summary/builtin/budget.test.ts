@@ -15,7 +15,7 @@ const draft = (heading: string, forms: readonly (readonly string[])[], importanc
 describe("fitting sections into a budget", () => {
   it("gives everything at full length when there is room", () => {
     const fitted = fitSections([draft("# A", [["long one", "l"]]), draft("# B", [])], 1_000, countTokens);
-    expect(fitted).toEqual({ text: "# A\nlong one\n\n# B\nNone.", leftOutPieces: 0 });
+    expect(fitted).toMatchObject({ text: "# A\nlong one\n\n# B\nNone.", leftOutPieces: 0 });
   });
 
   it("never exceeds the budget, whatever the pieces are", () => {
@@ -36,6 +36,36 @@ describe("fitting sections into a budget", () => {
         },
       ),
     );
+  });
+
+  it("counts the text as a whole, since an estimate of the whole may be above that of its parts", () => {
+    const opening = "Opening\n";
+    const dearer = (text: string): number => countTokens(text) + (text.startsWith(opening) ? 15 : 0);
+    const forms = Array.from({ length: 20 }, () => ["y".repeat(40)]);
+    const fitted = fitSections([draft("# A", forms)], 100, dearer, opening);
+    expect(fitted.text.startsWith(`${opening}# A\n`)).toBe(true);
+    expect(fitted.tokens).toBe(dearer(fitted.text));
+    expect(fitted.tokens).toBeLessThanOrEqual(100);
+  });
+
+  it("counts no form that is far too large, and none at all when everything fits", () => {
+    const counted: string[] = [];
+    const counting = (text: string): number => {
+      counted.push(text);
+      return countTokens(text);
+    };
+    const paste = "z".repeat(90_000);
+    const drafts = [
+      draft("# A", [
+        ["in full", "short"],
+        [paste, "first lines"],
+      ]),
+    ];
+    fitSections(drafts, 60, counting);
+    expect(counted).not.toContain(paste);
+    counted.length = 0;
+    fitSections([draft("# A", [["in full", "short"]])], 60, counting);
+    expect(counted).toEqual(["# A\nin full"]);
   });
 
   it("shortens pieces before it leaves any out", () => {

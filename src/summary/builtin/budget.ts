@@ -32,6 +32,7 @@ export interface SectionDraft {
 
 export interface FittedText {
   readonly text: string;
+  readonly tokens: number;
   readonly leftOutPieces: number;
 }
 
@@ -45,6 +46,10 @@ const WORTHWHILE_SLACK = 0.04;
 const ESSENTIAL_SHARE = 0.3;
 /** A count is not additive, so the first packing may miss the budget; each try aims lower. */
 const MAX_TRIES = 12;
+/** A text with more characters per token than this is rare: a longer one is not counted in the hope that it fits. */
+const MOST_CHARS_PER_TOKEN = 5;
+/** A form that looks this many times too large, by what the shortest form costs per character, is not counted. */
+const FAR_TOO_LARGE = 2;
 
 interface Slot {
   readonly section: number;
@@ -54,27 +59,53 @@ interface Slot {
   chosen: number | undefined;
 }
 
+/** The `opening` stands above the first section and counts against the budget. */
 export function fitSections(
   drafts: readonly SectionDraft[],
   budgetTokens: number,
   countTokens: CountTokens,
+  opening = "",
 ): FittedText {
   const slots = drafts.flatMap((draft, section) =>
-    draft.pieces.map((piece, order): Slot => ({ section, order, piece, costs: [], chosen: undefined })),
+    draft.pieces.map((piece, order): Slot => ({ section, order, piece, costs: [], chosen: 0 })),
   );
+  const written = (): FittedText => {
+    const text = opening + assemble(drafts, slots);
+    return { text, tokens: countTokens(text), leftOutPieces: slots.filter(isLeftOut).length };
+  };
+  if (charsInFull(slots) <= budgetTokens * MOST_CHARS_PER_TOKEN) {
+    const inFull = written();
+    if (inFull.tokens <= budgetTokens) return inFull;
+  }
+  const fixedTokens = countTokens(opening + skeleton(drafts));
+  const byImportance = slots.toSorted((a, b) => b.piece.importance - a.piece.importance || b.order - a.order);
   let fits: FittedText | undefined;
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
-    choose(drafts, slots, target, countTokens);
-    const fitted = { text: assemble(drafts, slots), leftOutPieces: slots.filter(isLeftOut).length };
-    const slack = budgetTokens - countTokens(fitted.text);
+    choose(drafts, byImportance, target - fixedTokens, countTokens);
+    const fitted = written();
+    const slack = budgetTokens - fitted.tokens;
     if (slack < 0 && fits) return fits;
     if (slack >= 0 && (fits || slack < budgetTokens * WORTHWHILE_SLACK || slots.every(isInFull)))
       return fitted;
     if (slack >= 0) fits = fitted;
     target = Math.floor(target + slack - Math.max(1, Math.abs(slack) / 10));
   }
-  return fits ?? { text: drafts.map((draft) => draft.heading).join("\n"), leftOutPieces: slots.length };
+  return fits ?? headingsAlone(drafts, opening, countTokens);
+}
+
+function headingsAlone(
+  drafts: readonly SectionDraft[],
+  opening: string,
+  countTokens: CountTokens,
+): FittedText {
+  const text = opening + drafts.map((draft) => draft.heading).join("\n");
+  const leftOutPieces = drafts.reduce((sum, draft) => sum + draft.pieces.length, 0);
+  return { text, tokens: countTokens(text), leftOutPieces };
+}
+
+function charsInFull(slots: readonly Slot[]): number {
+  return slots.reduce((sum, slot) => sum + (slot.piece.forms[0]?.length ?? 0), 0);
 }
 
 const isLeftOut = (slot: Slot): boolean => slot.chosen === undefined;
@@ -82,13 +113,12 @@ const isInFull = (slot: Slot): boolean => slot.chosen === 0;
 
 function choose(
   drafts: readonly SectionDraft[],
-  slots: readonly Slot[],
+  byImportance: readonly Slot[],
   budget: number,
   countTokens: CountTokens,
 ): void {
-  for (const slot of slots) slot.chosen = undefined;
-  const byImportance = slots.toSorted((a, b) => b.piece.importance - a.piece.importance || b.order - a.order);
-  let spare = budget - countTokens(skeleton(drafts));
+  for (const slot of byImportance) slot.chosen = undefined;
+  let spare = budget;
   const grow = (slot: Slot, allowance: number): number => {
     const before = slot.chosen === undefined ? 0 : costOf(slot, slot.chosen, countTokens);
     const growth = take(slot, Math.min(allowance, spare) + before, countTokens) - before;
@@ -126,12 +156,20 @@ function choose(
 function take(slot: Slot, allowance: number, countTokens: CountTokens): number {
   const last = slot.chosen ?? slot.piece.forms.length - 1;
   for (let form = 0; form <= last; form++) {
+    if (looksFarTooLarge(slot, form, allowance)) continue;
     const cost = costOf(slot, form, countTokens);
     if (cost > allowance) continue;
     slot.chosen = form;
     return cost;
   }
   return slot.chosen === undefined ? 0 : costOf(slot, slot.chosen, countTokens);
+}
+
+/** Spares counting texts that cannot be meant: a long paste, say, in place of its first lines. */
+function looksFarTooLarge({ piece, costs }: Slot, form: number, allowance: number): boolean {
+  const shortest = piece.forms.length - 1;
+  const density = (costs[shortest] ?? 0) / Math.max(1, piece.forms[shortest]?.length ?? 0);
+  return form < shortest && (piece.forms[form]?.length ?? 0) * density > allowance * FAR_TOO_LARGE;
 }
 
 function costOf(slot: Slot, form: number, countTokens: CountTokens): number {

@@ -40,10 +40,13 @@ export function summarise(entries: readonly Entry[], options: SummariseOptions):
   const { countTokens, instructions, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
   const digest = digestSession(entries);
   const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, instructions));
-  const room = budgetTokens - countTokens(`${SUMMARY_HEADING}\n`);
-  const fitted = fitSections(drafts, room, (text) => countTokens(text));
-  const text = `${SUMMARY_HEADING}\n${fitted.text}`;
-  return { text, sections: SECTION_NAMES, tokens: countTokens(text), leftOut: fitted.leftOutPieces };
+  const { text, tokens, leftOutPieces } = fitSections(
+    drafts,
+    budgetTokens,
+    (part) => countTokens(part),
+    `${SUMMARY_HEADING}\n`,
+  );
+  return { text, sections: SECTION_NAMES, tokens, leftOut: leftOutPieces };
 }
 
 interface SectionPlan {
