@@ -1,7 +1,8 @@
 import type { Entry } from "../conversation/entry.ts";
 import type { Damage } from "./damage.ts";
+import { type EntryIndex, indexEntries } from "./entry-index.ts";
 import { EntryReader } from "./entry-reader.ts";
-import { currentConversation } from "./relink.ts";
+import { conversationOf } from "./relink.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
 import { type ReadAt, withSessionFile } from "./session-file.ts";
 import { LineSplitter } from "./split-lines.ts";
@@ -21,8 +22,9 @@ export interface LoadOptions {
 export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options);
-    const { entries, damage } = withoutDuplicates(read);
-    const conversation = currentConversation(entries);
+    const { index, damage } = indexWithoutDuplicates(read);
+    const { entries } = index;
+    const conversation = conversationOf(index);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
     return {
       ...sessionFacts(path, bytes, entries, conversation),
@@ -53,12 +55,18 @@ export async function readEntries(
 ): Promise<ReadEntries> {
   const reader = new EntryReader(range.from === 0 ? 1 : undefined);
   const splitter = new LineSplitter(reader.read, range.from);
-  const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, range.to - range.from));
+  const size = Math.min(CHUNK_BYTES, range.to - range.from);
+  // Two buffers: the disk fills one while the other is being parsed.
+  let filling = Buffer.allocUnsafeSlow(size);
+  let parsing = Buffer.allocUnsafeSlow(size);
+  let reading = readAt(filling, range.from);
   for (let position = range.from; position < range.to; ) {
-    const length = await readAt(buffer.subarray(0, range.to - position), position);
+    const length = await reading;
     if (length === 0) break;
-    splitter.push(buffer.subarray(0, length));
+    [parsing, filling] = [filling, parsing];
     position += length;
+    if (position < range.to) reading = readAhead(readAt, filling.subarray(0, range.to - position), position);
+    splitter.push(parsing.subarray(0, length));
     onProgress?.(position - range.from, range.to - range.from);
     if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {
       refuseForeignFile(path, [], reader.damage);
@@ -68,23 +76,27 @@ export async function readEntries(
   return reader;
 }
 
+/** A read that nobody may come to wait for: its failure must not end the process. */
+function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
+  const reading = readAt(buffer, position);
+  reading.catch(() => undefined);
+  return reading;
+}
+
+export interface IndexedEntries {
+  readonly index: EntryIndex;
+  readonly damage: readonly Damage[];
+}
+
 /** A line that is written again is an update or a retry: the last one is what the agent has. */
-export function withoutDuplicates({ entries, damage }: ReadEntries): ReadEntries {
-  const uuids = new Set<string>();
-  let linked = 0;
-  for (const { uuid } of entries) {
-    if (uuid === undefined) continue;
-    uuids.add(uuid);
-    linked++;
-  }
-  const repeated = linked - uuids.size;
-  if (repeated === 0) return { entries, damage };
-  const kept: Entry[] = [];
-  for (let index = entries.length - 1; index >= 0; index--) {
-    const entry = entries[index];
-    if (entry === undefined || (entry.uuid !== undefined && !uuids.delete(entry.uuid))) continue;
-    kept.push(entry);
-  }
+export function indexWithoutDuplicates({ entries, damage }: ReadEntries, isWholeFile = true): IndexedEntries {
+  const index = indexEntries(entries, isWholeFile);
+  const repeated = index.linkedEntries - index.positions.size;
+  if (repeated === 0) return { index, damage };
+  const kept = entries.filter(({ uuid }, at) => uuid === undefined || index.positions.get(uuid) === at);
   const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
-  return { entries: kept.reverse(), damage: [...damage, ...Array.from({ length: repeated }, () => note)] };
+  return {
+    index: indexEntries(kept, isWholeFile),
+    damage: [...damage, ...Array.from({ length: repeated }, () => note)],
+  };
 }

@@ -17,7 +17,12 @@ export interface Conversation {
 
 /** The current conversation of a session whose entries are all here, in file order. */
 export function currentConversation(entries: readonly Entry[]): Conversation {
-  const found = conversationFrom(indexEntries(entries));
+  return conversationOf(indexEntries(entries));
+}
+
+/** The same, of a whole file that has been indexed. */
+export function conversationOf(index: EntryIndex): Conversation {
+  const found = conversationFrom(index);
   return isMoreNeeded(found) ? EMPTY : found;
 }
 

@@ -1,6 +1,5 @@
 import { isMoreNeeded, type MoreNeeded } from "./chain.ts";
-import { indexEntries } from "./entry-index.ts";
-import { type ReadEntries, readEntries, withoutDuplicates } from "./load.ts";
+import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
 import { conversationFrom } from "./relink.ts";
 import { lastLineWith, lineStartAt } from "./search-backwards.ts";
 import { type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
@@ -24,8 +23,9 @@ export function resumeSession(path: string): Promise<ResumedSession> {
       const to = from;
       from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
       known = joined(await readEntries(readAt, { from, to }, path), known);
-      const { entries, damage } = withoutDuplicates(known);
-      const found = conversationFrom(indexEntries(entries, from === 0));
+      const { index, damage } = indexWithoutDuplicates(known, from === 0);
+      const { entries } = index;
+      const found = conversationFrom(index);
       if (isMoreNeeded(found)) {
         needs = found.needs;
         continue;
