@@ -4,11 +4,7 @@ import { basename, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse, usage } from "../../test/support/builders.ts";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../test/support/real-sessions.ts";
+import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { rebuild } from "../compact/compact.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
@@ -136,33 +132,30 @@ describe("writing a compaction", () => {
   });
 });
 
-describe.skipIf(!hasRealSessions)(
-  `every recorded session (${hasRealSessions ? "present" : realSessionsMissing})`,
-  () => {
-    it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-      "%s is valid, smaller and whole after compaction",
-      async (_, source) => {
-        const path = newPath();
-        copyFileSync(source, path);
-        chmodSync(path, 0o600);
-        chmodSync(path, 0o600);
-        const session = await loadSession(path);
-        const result = await compactSession(session, { keepRecentTokens: 4_000 }).catch(
-          (error: unknown) => error,
-        );
-        if (result instanceof LonghaulError) {
-          expect(["not-enough-messages", "compaction-ineffective"]).toContain(result.code);
-          return;
-        }
-        const done = result as Awaited<ReturnType<typeof compactSession>>;
-        await writeCompaction(done, { mode: "in-place" });
-        const original = readFileSync(source);
-        expect(readFileSync(path).subarray(0, original.length).equals(original)).toBe(true);
-        const loaded = await loadSession(path);
-        expect(apiRuleViolations(flatten(loaded.conversation))).toEqual([]);
-        expect(contextTokens(loaded.conversation)).toBeLessThan(contextTokens(session.conversation));
-        expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
-      },
-    );
-  },
-);
+describeRecorded("every recorded session", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "%s is valid, smaller and whole after compaction",
+    async (_, source) => {
+      const path = newPath();
+      copyFileSync(source, path);
+      chmodSync(path, 0o600);
+      chmodSync(path, 0o600);
+      const session = await loadSession(path);
+      const result = await compactSession(session, { keepRecentTokens: 4_000 }).catch(
+        (error: unknown) => error,
+      );
+      if (result instanceof LonghaulError) {
+        expect(["not-enough-messages", "compaction-ineffective"]).toContain(result.code);
+        return;
+      }
+      const done = result as Awaited<ReturnType<typeof compactSession>>;
+      await writeCompaction(done, { mode: "in-place" });
+      const original = readFileSync(source);
+      expect(readFileSync(path).subarray(0, original.length).equals(original)).toBe(true);
+      const loaded = await loadSession(path);
+      expect(apiRuleViolations(flatten(loaded.conversation))).toEqual([]);
+      expect(contextTokens(loaded.conversation)).toBeLessThan(contextTokens(session.conversation));
+      expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
+    },
+  );
+});

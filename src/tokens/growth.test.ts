@@ -1,10 +1,6 @@
 import { basename } from "node:path";
-import { describe, expect, it } from "vitest";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../test/support/real-sessions.ts";
+import { expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { loadSession } from "../transcript/load.ts";
 import { ContextMeter } from "./context-meter.ts";
@@ -53,16 +49,13 @@ function largestThread(entries: readonly Entry[]): Entry[] {
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
 }
 
-describe.skipIf(!hasRealSessions)(
-  `on recorded sessions (${hasRealSessions ? "present" : realSessionsMissing})`,
-  () => {
-    it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-      "%s: the growth predicted from each usage to the next adds up to within 10%% of the truth",
-      async (_, path) => {
-        const growth = growthOf(largestThread((await loadSession(path)).entries));
-        if (growth.responses === 0) return;
-        expect(Math.abs(growth.predicted / growth.reported - 1)).toBeLessThan(0.1);
-      },
-    );
-  },
-);
+describeRecorded("on recorded sessions", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "%s: the growth predicted from each usage to the next adds up to within 10%% of the truth",
+    async (_, path) => {
+      const growth = growthOf(largestThread((await loadSession(path)).entries));
+      if (growth.responses === 0) return;
+      expect(Math.abs(growth.predicted / growth.reported - 1)).toBeLessThan(0.1);
+    },
+  );
+});
