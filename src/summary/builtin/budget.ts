@@ -47,7 +47,7 @@ const ESSENTIAL_SHARE = 0.3;
 /** A count is not additive, so the first packing may miss the budget; each try aims lower. */
 const MAX_TRIES = 12;
 /** A text with more characters per token than this is rare: a longer one is not counted in the hope that it fits. */
-const MOST_CHARS_PER_TOKEN = 5;
+const MOST_CHARS_PER_TOKEN = 4.5;
 /** A form that looks this many times too large, by what the shortest form costs per character, is not counted. */
 const FAR_TOO_LARGE = 2;
 

@@ -41,15 +41,17 @@ export function headAndTail(text: string, maxChars: number): string {
 }
 
 export function oneLine(text: string): string {
-  return /\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();
+  return text.includes("  ") || /[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();
 }
 
 /** A code block whose fence is longer than any run of backticks inside it. */
 export function fenced(code: string, language = ""): string {
   let longest = 2;
-  for (const run of code.matchAll(/`{3,}/g)) longest = Math.max(longest, run[0].length);
+  if (code.includes("```")) {
+    for (const run of code.matchAll(/`{3,}/g)) longest = Math.max(longest, run[0].length);
+  }
   const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${code.replace(/\n+$/, "")}\n${fence}`;
+  return `${fence}${language}\n${code.endsWith("\n") ? code.replace(/\n+$/, "") : code}\n${fence}`;
 }
 
 export function quoted(text: string): string {
@@ -66,10 +68,10 @@ export function blockQuote(text: string): string {
     .replace(/>(?:\n>$)+/gm, ">");
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const ESCAPE_SEQUENCE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?]*[A-Za-z]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
+/** Escape sequences whole, other controls one by one: a run of them may end in the start of a sequence. */
+const CONTROLS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /**
  * Escape sequences and other control characters only cost tokens. A carriage return ends a line. Text
@@ -77,8 +79,8 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
  */
 export function withoutControls(text: string): string {
   if (!text.includes("\u001b") && !text.includes("\r") && !text.includes("\0")) return text;
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-  return lines.replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
+  const lines = text.includes("\r") ? text.replace(/\r\n/g, "\n").replace(/\r/g, "\n") : text;
+  return lines.replace(CONTROLS, "");
 }
 
 /** Shortens markdown at a line break; an open fence is closed again. */

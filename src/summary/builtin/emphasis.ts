@@ -11,7 +11,8 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 
 /** Pieces that share words with the user's instructions rise above their peers. */
 export function emphasise(pieces: Piece[], instructions: string | undefined): Piece[] {
-  const words = wordsOf(instructions ?? "");
+  if (instructions === undefined) return pieces;
+  const words = wordsOf(instructions);
   if (words.length === 0) return pieces;
   return pieces.map((piece) => {
     const text = piece.forms[0]?.toLowerCase() ?? "";

@@ -1,10 +1,22 @@
 import { headOf, oneLine, tailOf } from "./clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
+const BEGINS_PLAINLY = /^[A-Za-z]/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
-const SENTENCE_END = /[.!?…。！？｡]/g;
-const UNSPACED_END = new Set(["。", "！", "？", "｡"]);
-const CLOSERS = new Set([")", '"', "'", "”", "’", "*", "_", "`", "」", "』", "）"]);
+const SPACED_END: ReadonlySet<number> = codesOf(".!?…");
+const UNSPACED_END: ReadonlySet<number> = codesOf("。！？｡");
+const CLOSERS: ReadonlySet<number> = codesOf(")\"'”’*_`」』）");
+/** A sentence may end before the line does. Most lines hold one sentence, which this tells at once. */
+const WITHIN_LINE = /[.!?…][)"'”’*_`」』）]* |[。！？｡]/;
+const CODE_MARK = "`".charCodeAt(0);
+const SPACE = " ".charCodeAt(0);
+/** ASCII letters and all above them in ASCII end no sentence; most characters are these. */
+const FIRST_LETTER = "A".charCodeAt(0);
+const FIRST_NOT_ASCII = 0x80;
+
+function codesOf(characters: string): ReadonlySet<number> {
+  return new Set(Array.from(characters, (character) => character.charCodeAt(0)));
+}
 
 /** Prose sentences, in any script; code, tables and headings are passed over. */
 export function proseSentences(text: string): string[] {
@@ -14,31 +26,37 @@ export function proseSentences(text: string): string[] {
     const start = line.trimStart();
     if (start.startsWith("```") || start.startsWith("~~~")) {
       inCode = !inCode;
-    } else if (!inCode && start !== "" && !NOT_PROSE.test(line)) {
-      pushSentences(start.replace(LIST_MARK, "").replace(/^>\s?/, ""), sentences);
+    } else if (!inCode && start !== "") {
+      if (BEGINS_PLAINLY.test(start)) pushSentences(start, sentences);
+      else if (!NOT_PROSE.test(line))
+        pushSentences(start.replace(LIST_MARK, "").replace(/^>\s?/, ""), sentences);
     }
   }
   return sentences;
 }
 
-/** Western marks end a sentence only before a space; in file names and numbers they stand inside. */
+/** Western marks end a sentence only before a space; in file names, numbers and code they stand inside. */
 function pushSentences(line: string, sentences: string[]): void {
+  if (!WITHIN_LINE.test(line)) {
+    push(line, sentences);
+    return;
+  }
   let from = 0;
-  for (const { index } of line.matchAll(SENTENCE_END)) {
+  let inCode = false;
+  for (let index = 0; index < line.length; index++) {
+    const code = line.charCodeAt(index);
+    if (code === CODE_MARK) inCode = !inCode;
+    if (inCode || (code >= FIRST_LETTER && code < FIRST_NOT_ASCII) || code === SPACE) continue;
+    const needsSpace = SPACED_END.has(code);
+    if (!needsSpace && !UNSPACED_END.has(code)) continue;
     let end = index + 1;
-    if (end <= from) continue;
-    while (CLOSERS.has(line.charAt(end))) end++;
-    const needsSpace = !UNSPACED_END.has(line.charAt(index));
-    if (needsSpace && end < line.length && line.charAt(end) !== " ") continue;
-    if (isInsideCode(line, from, index)) continue;
+    while (CLOSERS.has(line.charCodeAt(end))) end++;
+    if (needsSpace && end < line.length && line.charCodeAt(end) !== SPACE) continue;
     push(line.slice(from, end), sentences);
     from = end;
+    index = end - 1;
   }
   push(line.slice(from), sentences);
-}
-
-function isInsideCode(line: string, from: number, index: number): boolean {
-  return line.slice(from, index).split("`").length % 2 === 0;
 }
 
 function push(part: string, sentences: string[]): void {
@@ -53,9 +71,12 @@ const ENDING_CHARS = 4_000;
 /** The sentences at the end of a text; code there may begin before the part that is looked at. */
 export function lastSentences(text: string, count: number): string[] {
   const ending = tailOf(text, ENDING_CHARS);
-  const fences = ending.match(/^\s*(?:```|~~~)/gm)?.length ?? 0;
-  const beginsInCode = ending.length < text.length && fences % 2 === 1;
+  const beginsInCode = ending.length < text.length && hasOddFences(ending);
   return proseSentences(beginsInCode ? `\`\`\`\n${ending}` : ending).slice(-count);
+}
+
+function hasOddFences(text: string): boolean {
+  return (text.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
 }
 
 /** The sentence right before a tool call says what the call is for. */
@@ -79,7 +100,8 @@ export function leadSentence(text: string): string | undefined {
 }
 
 export function isTelling(sentence: string): boolean {
-  const words = sentence.replace(/^[^\p{L}\p{N}`"']+/u, "").replace(/[\s!.,:;*_…。！：]+$/, "");
+  const opened = /^[A-Za-z0-9`"']/.test(sentence) ? sentence : sentence.replace(/^[^\p{L}\p{N}`"']+/u, "");
+  const words = opened.replace(/[\s!.,:;*_…。！：]+$/, "");
   if (CHEER.test(words) || FILLER.test(words)) return false;
   return words.length >= MIN_TELLING_CHARS || hasIdeographs(words);
 }

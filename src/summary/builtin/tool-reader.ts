@@ -1,4 +1,4 @@
-import type { ToolPair } from "../../conversation/pairs.ts";
+import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
 import { clip, headOf, oneLine } from "./clip.ts";
 import type { SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";
@@ -37,16 +37,37 @@ interface CallSetting {
   readonly round: number;
 }
 
-interface Call {
+class Call {
   readonly at: number;
   readonly name: string;
   readonly input: unknown;
-  /** Read only where it is asked for: most results are files, which nobody here looks into. */
-  readonly output: string;
-  readonly toolUseResult: unknown;
-  readonly answered: boolean;
   readonly isError: boolean;
   readonly setting: CallSetting;
+  readonly #result: ToolResultAt | undefined;
+  #output: string | undefined;
+
+  constructor(at: number, pair: ToolPair, setting: CallSetting) {
+    this.#result = pair.results[0];
+    this.at = at;
+    this.name = pair.name;
+    this.input = pair.use.block.input;
+    this.isError = this.#result?.block.is_error === true;
+    this.setting = setting;
+  }
+
+  get answered(): boolean {
+    return this.#result !== undefined;
+  }
+
+  get toolUseResult(): unknown {
+    return field(this.#result?.entry, "toolUseResult");
+  }
+
+  /** Put together only where it is asked for: most results are files, which nobody here looks into. */
+  get output(): string {
+    this.#output ??= contentText(this.#result?.block.content);
+    return this.#output;
+  }
 }
 
 /** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
@@ -68,7 +89,7 @@ export class ToolReader {
 
   /** Returns what a person said on refusing the call. */
   call(at: number, pair: ToolPair, exchange: ExchangeBuilder, setting: CallSetting): string | undefined {
-    const call = readCall(at, pair, setting);
+    const call = new Call(at, pair, setting);
     if (call.isError && isRefusal(call.output)) {
       if (setting.aside) return undefined;
       exchange.actions.push({
@@ -212,22 +233,6 @@ const SILENT_TOOLS: ReadonlySet<string> = new Set([
   "TodoRead",
   "Skill",
 ]);
-
-function readCall(at: number, pair: ToolPair, setting: CallSetting): Call {
-  const result = pair.results[0];
-  return {
-    at,
-    name: pair.name,
-    input: pair.use.block.input,
-    get output(): string {
-      return result === undefined ? "" : contentText(result.block.content);
-    },
-    toolUseResult: result === undefined ? undefined : field(result.entry, "toolUseResult"),
-    answered: result !== undefined,
-    isError: result?.block.is_error === true,
-    setting,
-  };
-}
 
 function reasonFrom(said: string | undefined): string | undefined {
   const sentence = said === undefined ? undefined : lastSentence(said);

@@ -54,6 +54,8 @@ const ANY_COUNT = /\d (?:pass|fail|test|example|doctest|problem|issue|error|warn
 const FAILING_TEXT =
   /(?:^|\n)\s*(?:--- FAIL|FAIL\b|FAILED\b|panic:|Traceback \(most recent)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror(?:\[\w+\]| TS\d+)?:\s/;
 
+const PUSHED_RANGE = /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/;
+
 export function isShellTool(name: string): boolean {
   return /^(?:bash|powershell|shell|exec|run_command|terminal|local_shell|exec_command)$/i.test(name);
 }
@@ -66,7 +68,8 @@ export function readCommand(
   isError: boolean,
 ): CommandRun {
   const shown = shownCommand(command);
-  const kind = KINDS.find(([, pattern]) => pattern.test(withoutQuotedText(command)))?.[0] ?? "other";
+  const ownWords = withoutQuotedText(command);
+  const kind = KINDS.find(([, pattern]) => pattern.test(ownWords))?.[0] ?? "other";
   const scanned = kind === "other" ? "" : scannedOutput(output);
   const failed = isError || exitCode(output) !== undefined || looksFailed(kind, scanned);
   return { at, kind, command: shown, description, failed, outcome: outcomeOf(kind, scanned, failed, output) };
@@ -84,11 +87,8 @@ function outcomeOf(kind: CommandKind, scanned: string, failed: boolean, output: 
   }
   if (kind === "push") {
     const url = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/.exec(scanned)?.[0];
-    return (
-      url ??
-      /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/.exec(scanned)?.[0] ??
-      (failed ? undefined : "pushed")
-    );
+    const range = scanned.includes(" -> ") ? PUSHED_RANGE.exec(scanned)?.[0] : undefined;
+    return url ?? range ?? (failed ? undefined : "pushed");
   }
   if (kind === "test" || kind === "check" || kind === "build") {
     const counts = countsIn(scanned);
@@ -129,13 +129,17 @@ ${tailOf(output, SCANNED_TAIL_CHARS)}`;
 /** The command's own words decide its kind, not a message or script it carries. */
 function withoutQuotedText(command: string): string {
   const head = headOf(command, 600);
-  const heredoc = head.search(/<<-?\s*['"]?\w/);
+  const heredoc = heredocAt(head);
   return (heredoc === -1 ? head : head.slice(0, heredoc)).replace(/"[^"]*"|'[^']*'/g, '""');
+}
+
+function heredocAt(command: string): number {
+  return command.includes("<<") ? command.search(/<<-?\s*['"]?\w/) : -1;
 }
 
 /** On one line, without what only prepares it: comments, variables, a change of directory. */
 function shownCommand(command: string): string {
-  const heredoc = command.search(/<<-?\s*['"]?\w/);
+  const heredoc = heredocAt(command);
   const main =
     heredoc === -1
       ? headOf(command, SHOWN_FROM_CHARS)
@@ -145,11 +149,9 @@ function shownCommand(command: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"))
     .join("; ");
-  const withoutSetUp = oneLine(joined).replace(SET_UP, "");
-  return clip(
-    (withoutSetUp === "" ? oneLine(joined) : withoutSetUp).replace(/\s+2>&1/g, ""),
-    MAX_COMMAND_CHARS,
-  );
+  const whole = oneLine(joined);
+  const shown = whole.replace(SET_UP, "") || whole;
+  return clip(shown.includes("2>&1") ? shown.replace(/\s+2>&1/g, "") : shown, MAX_COMMAND_CHARS);
 }
 
 /** Runs of one command are recognised by it, whatever is piped after and however it is wrapped. */
@@ -165,15 +167,13 @@ export function runnerOf(command: string, kind: CommandKind): string | undefined
   return part === undefined ? undefined : programOf(part.trim());
 }
 
+const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
+
 /** The program and its verb: what `go test ./...` and `go test -v ./x` have in common. */
 export function programOf(command: string): string | undefined {
-  const words = headOf(command, PROGRAM_WITHIN_CHARS)
-    .replace(/^(?:\w+=\S*\s+)*(?:sudo\s+|npx\s+|time\s+)?/, "")
-    .split(/\s+/);
-  const program = words[0];
+  const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
   if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
   const name = program.split("/").at(-1) ?? program;
-  const verb = words[1];
   const hasVerb = verb !== undefined && /^[a-z][\w:-]{1,20}$/.test(verb) && PROGRAMS_WITH_VERBS.has(name);
   return hasVerb ? `${name} ${verb}` : name;
 }

@@ -16,10 +16,10 @@ const TELLING: readonly (readonly [pattern: RegExp, score: number])[] = [
     3,
   ],
   [/\b(?:fail(?:ed|ure|ures)?|errors?|exception|unresolved)\b/i, 2],
-  [/ошибк|не найден|не удалось|错误|失败|異常|エラー|失敗|오류|실패|Fehler|erreur|échec/iu, 4],
+  [/ошибк|не найден|не удалось|错误|失败|異常|エラー|失敗|오류|실패|Fehler|erreur|échec/i, 4],
 ];
 const DULL =
-  /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed))|0 (?:errors|failures|failed|issues)|no errors|For more information|\w*Warning: /i;
+  /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed))|0 (?:errors|failures|failed|issues)|no errors|For more information|Warning: /i;
 /** Drawn boxes and lines. */
 const RULE = /^[\s\u2500-\u257f=\-_*|+~.]+$/;
 const EXIT_CODE = /^Exit code (\d+)\n?/;

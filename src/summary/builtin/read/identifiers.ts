@@ -27,18 +27,20 @@ function isDistinctive(name: string): boolean {
 
 const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
 
-const IMPORTS: readonly RegExp[] = [
-  /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g,
-  /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm,
-  /^\s*use\s+([a-z_]\w*)::/gm,
-  /^\s*(?:_\s+|\w+\s+)?"((?:[\w-]+\.)+[a-z]{2,}\/[\w./-]+)"\s*$/gm,
+/** Where none of the words stands, looking for the pattern can be spared. */
+const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
+  [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
+  [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],
+  [["::"], /^\s*use\s+([a-z_]\w*)::/gm],
+  [["/"], /^\s*(?:_\s+|\w+\s+)?"((?:[\w-]+\.)+[a-z]{2,}\/[\w./-]+)"\s*$/gm],
 ];
 
 /** Packages that a piece of code brings in; files of the project itself are not packages. */
 export function importedPackages(code: string): Set<string> {
   const packages = new Set<string>();
   const scanned = code.slice(0, SCANNED_CHARS);
-  for (const pattern of IMPORTS) {
+  for (const [words, pattern] of IMPORTS) {
+    if (!words.some((word) => scanned.includes(word))) continue;
     for (const match of scanned.matchAll(pattern)) {
       const name = packageName(match[1] ?? "");
       if (name !== undefined) packages.add(name);
@@ -66,6 +68,7 @@ function packageName(specifier: string): string | undefined {
 /** Inline code in prose that looks like a name: the agent speaks of what matters. */
 export function mentionedNames(prose: string): readonly string[] {
   const names: string[] = [];
+  if (!prose.includes("`")) return names;
   for (const match of prose
     .slice(0, SCANNED_PROSE_CHARS)
     .matchAll(/`([A-Za-z_$@.#-][\w$.:#@/-]{2,48})(\(\))?`/g)) {

@@ -17,7 +17,7 @@ const LEAST_SCORE = 2;
 
 type Cue = readonly [pattern: RegExp, score: number];
 
-/** Matched against lower case, which is far faster than matching without regard to case. */
+/** Highest first. Matched against lower case, which is far faster than matching without regard to case. */
 const LATIN_CUES: readonly Cue[] = [
   [/\broot[- ]caused?\b|\bgrundursache/, 5],
   [
@@ -61,16 +61,21 @@ export function remarksIn(text: string, at: number, endsExchange: boolean): Rema
       continue;
     if (sentence.length < MIN_CHARS && !hasIdeographs(sentence)) continue;
     const lower = sentence.toLowerCase();
+    if (INTENTION.test(lower)) continue;
     const score = cueScore(lower);
-    if (score < LEAST_SCORE || INTENTION.test(lower) || OFFER.test(lower)) continue;
+    if (score < LEAST_SCORE || OFFER.test(lower)) continue;
     remarks.push({ at, text: sentence, score: score + (endsExchange ? 1 : 0) });
   }
   return remarks;
 }
 
+/** Exact from the least score on; below it, cues that cannot lift a sentence that far are not looked for. */
 function cueScore(lower: string): number {
+  const others = OTHER_SCRIPT.test(lower) ? OTHER_CUES : [];
   let score = 0;
-  const cues = OTHER_SCRIPT.test(lower) ? [...LATIN_CUES, ...OTHER_CUES] : LATIN_CUES;
-  for (const [pattern, value] of cues) if (pattern.test(lower)) score += value;
+  for (const [pattern, value] of others) if (pattern.test(lower)) score += value;
+  for (const [pattern, value] of LATIN_CUES) {
+    if (score + value >= LEAST_SCORE && pattern.test(lower)) score += value;
+  }
   return score;
 }

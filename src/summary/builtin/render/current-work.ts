@@ -5,7 +5,7 @@ import type { Action, AgentText, Exchange } from "../exchange.ts";
 import { isRequest } from "../exchange.ts";
 import { earlierItems } from "../read/earlier.ts";
 import type { Edit } from "../read/files.ts";
-import { editCode } from "./edit-code.ts";
+import { changeCode, readChange } from "./edit-code.ts";
 import { shortPath } from "./paths.ts";
 
 const STEPS = "**Latest steps, oldest first:**";
@@ -106,7 +106,8 @@ function stepLabel(action: Action, cwd: string | undefined): string {
 function editPieces(digest: SessionDigest): Piece[] {
   return currentEdits(digest).map(({ path, edit }, index): Piece => {
     const header = `- \`${shortPath(path, digest.cwd)}\``;
-    const forms = [20, 8].map((lines) => `${header}\n${editCode(edit, path, lines)}`);
+    const change = readChange(edit);
+    const forms = [20, 8].map((lines) => `${header}\n${changeCode(change, path, lines)}`);
     return { forms: [...new Set(forms)], importance: 265 + index, group: CODE };
   });
 }

@@ -5,11 +5,14 @@ import type { Edit } from "../read/files.ts";
 const MAX_LINE_CHARS = 180;
 const MAX_REMOVED_LINES = 4;
 
-/**
- * An edit as code: only new lines in their language; where lines were replaced, as a difference, since
- * new text alone does not tell what it took the place of.
- */
-export function editCode(edit: Edit, path: string, maxLines: number): string {
+/** The lines of an edit that differ; read once where the same edit is shown at several lengths. */
+interface Change {
+  readonly now: readonly string[];
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export function readChange(edit: Edit): Change {
   const now = linesOf(edit.now);
   const was = linesOf(edit.was);
   let start = 0;
@@ -18,6 +21,14 @@ export function editCode(edit: Edit, path: string, maxLines: number): string {
   while (end < was.length - start && end < now.length - start && was.at(-1 - end) === now.at(-1 - end)) end++;
   const removed = was.slice(start, was.length - end);
   const added = now.slice(start, now.length - end);
+  return { now, removed, added };
+}
+
+/**
+ * An edit as code: only new lines in their language; where lines were replaced, as a difference, since
+ * new text alone does not tell what it took the place of.
+ */
+export function changeCode({ now, removed, added }: Change, path: string, maxLines: number): string {
   if (removed.every((line) => line.trim() === "")) {
     return fenced(
       shortened(dedented(added.length > 0 ? added : now), maxLines).join("\n"),
@@ -30,12 +41,8 @@ export function editCode(edit: Edit, path: string, maxLines: number): string {
 }
 
 function linesOf(text: string): string[] {
-  return text === ""
-    ? []
-    : text
-        .replace(/\r/g, "")
-        .replace(/^\n+|\s+$/g, "")
-        .split("\n");
+  if (text === "") return [];
+  return text.replace(/\r/g, "").replace(/^\n+/, "").trimEnd().split("\n");
 }
 
 function shortened(lines: readonly string[], maxLines: number): string[] {

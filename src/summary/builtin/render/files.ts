@@ -5,7 +5,7 @@ import { earlierItems } from "../read/earlier.ts";
 import { type Edit, type FileRecord, isScratch } from "../read/files.ts";
 import { currentEdits } from "./current-work.ts";
 import { namesFile, readEarlierFile, withEarlierCounts } from "./earlier-file.ts";
-import { editCode } from "./edit-code.ts";
+import { changeCode, readChange } from "./edit-code.ts";
 import { shortPath } from "./paths.ts";
 
 const MAX_CHANGED = 150;
@@ -58,7 +58,7 @@ function fileForms(
   earlier: string | undefined,
   shownElsewhere: ReadonlySet<Edit>,
 ): string[] {
-  const shown = file.lastEdits.filter((edit) => !shownElsewhere.has(edit));
+  const shown = file.lastEdits.filter((edit) => !shownElsewhere.has(edit)).map(readChange);
   const path = shortPath(file.path, cwd);
   const header = `- \`${path}\` — ${doneTo(file)}`;
   const why = file.reasons.length > 0 ? [`  Why: ${file.reasons.join(" · ")}`] : [];
@@ -66,7 +66,7 @@ function fileForms(
     file.defines.length > 0 ? [`  Names: ${file.defines.map((name) => `\`${name}\``).join(", ")}`] : [];
   const before = earlier ? [`  Before: ${earlier}`] : [];
   const edits = (count: number, lines: number): string[] =>
-    shown.slice(-count).map((edit) => indented(editCode(edit, file.path, lines)));
+    shown.slice(-count).map((change) => indented(changeCode(change, file.path, lines)));
   const told = [header, ...why, ...names, ...before];
   const forms = [
     [...told, ...edits(2, 24)],

@@ -21,7 +21,8 @@ export function messageForms(text: string, prefix = ""): string[] {
 /** One line stands in quotes; more stand untouched in a fence, so that they can be found again byte by byte. */
 function messageItem(text: string, prefix = ""): string {
   const trimmed = text.trim();
-  if (!/[\r\n]/.test(trimmed)) return `- ${prefix}${/^["“]/.test(trimmed) ? trimmed : quoted(trimmed)}`;
+  if (!trimmed.includes("\n") && !trimmed.includes("\r"))
+    return `- ${prefix}${/^["“]/.test(trimmed) ? trimmed : quoted(trimmed)}`;
   return `- ${prefix}(${trimmed.split("\n").length} lines)\n${fenced(trimmed, "text")}`;
 }
 
