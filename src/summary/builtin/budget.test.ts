@@ -68,6 +68,39 @@ describe("fitting sections into a budget", () => {
     expect(counted).toEqual(["# A\nin full"]);
   });
 
+  it("holds even where the parts of long pieces that are looked at say little about the whole", () => {
+    const dense = (text: string): number =>
+      Math.ceil(text.replace(/z/g, "").length / 4) + text.split("z").length - 1;
+    const uneven = fc
+      .tuple(
+        fc.integer({ min: 0, max: 600 }),
+        fc.integer({ min: 0, max: 2_000 }),
+        fc.integer({ min: 0, max: 600 }),
+      )
+      .map(([before, middle, after]) => [
+        "a".repeat(before) + "z".repeat(middle) + "a".repeat(after),
+        "short",
+      ]);
+    fc.assert(
+      fc.property(
+        fc.array(uneven, { maxLength: 8 }),
+        fc.integer({ min: 60, max: 4_000 }),
+        (forms, budget) => {
+          const { text, tokens } = fitSections([draft("# A", forms)], budget, dense);
+          expect(tokens).toBe(dense(text));
+          expect(tokens).toBeLessThanOrEqual(budget);
+        },
+      ),
+    );
+  });
+
+  it("says every piece briefly where the whole of a long one turns out dearer than its parts", () => {
+    const dense = (text: string): number => text.split("z").length - 1 + Math.ceil(text.length / 4);
+    const misleading = `${"a".repeat(130)}${"z".repeat(800)}${"a".repeat(2_000)}`;
+    const fitted = fitSections([draft("# A", [[misleading, "in short"], ["another"]])], 900, dense);
+    expect(fitted.text).toBe("# A\nin short\nanother");
+  });
+
   it("shortens pieces before it leaves any out", () => {
     const long = "x".repeat(400);
     const fitted = fitSections(

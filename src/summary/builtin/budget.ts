@@ -51,6 +51,12 @@ const MOST_CHARS_PER_TOKEN = 4.5;
 /** A form that looks this many times too large, by what the shortest form costs per character, is not counted. */
 const FAR_TOO_LARGE = 2;
 
+/** Up to this length a piece is counted exactly. */
+const COUNTED_WHOLE_CHARS = 800;
+/** Parts of a longer one, the first at its beginning and the last at its end. */
+const SAMPLES = 4;
+const SAMPLE_CHARS = 120;
+
 interface Slot {
   readonly section: number;
   readonly order: number;
@@ -79,16 +85,24 @@ export function fitSections(
   }
   const fixedTokens = countTokens(opening + skeleton(drafts));
   const byImportance = slots.toSorted((a, b) => b.piece.importance - a.piece.importance || b.order - a.order);
+  const bySamples: CountTokens = (text) => likelyTokens(text, countTokens);
+  let measure = bySamples;
   let fits: FittedText | undefined;
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
-    choose(drafts, byImportance, target - fixedTokens, countTokens);
+    choose(drafts, byImportance, target - fixedTokens, measure);
     const fitted = written();
     const slack = budgetTokens - fitted.tokens;
     if (slack < 0 && fits) return fits;
     if (slack >= 0 && (fits || slack < budgetTokens * WORTHWHILE_SLACK || slots.every(isInFull)))
       return fitted;
     if (slack >= 0) fits = fitted;
+    else if (measure === bySamples) {
+      // The samples may have misled by any amount, so aiming lower could mean aiming at nothing.
+      measure = countTokens;
+      for (const slot of slots) slot.costs.length = 0;
+      continue;
+    }
     target = Math.floor(target + slack - Math.max(1, Math.abs(slack) / 10));
   }
   return fits ?? headingsAlone(drafts, opening, countTokens);
@@ -178,6 +192,18 @@ function costOf(slot: Slot, form: number, countTokens: CountTokens): number {
   const cost = countTokens(slot.piece.forms[form] ?? "") + JOINT_TOKENS;
   slot.costs[form] = cost;
   return cost;
+}
+
+/** Judges a long text by parts of it: what is packed by such costs is counted as a whole before it is taken. */
+function likelyTokens(text: string, countTokens: CountTokens): number {
+  if (text.length <= COUNTED_WHOLE_CHARS) return countTokens(text);
+  const distance = (text.length - SAMPLE_CHARS) / (SAMPLES - 1);
+  let tokens = 0;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const from = Math.floor(sample * distance);
+    tokens += countTokens(text.slice(from, from + SAMPLE_CHARS));
+  }
+  return Math.ceil((tokens * text.length) / (SAMPLES * SAMPLE_CHARS));
 }
 
 /** What stands whatever is chosen, labels and remarks at their longest. */

@@ -68,10 +68,10 @@ export function blockQuote(text: string): string {
     .replace(/>(?:\n>$)+/gm, ">");
 }
 
-/** Escape sequences whole, other controls one by one: a run of them may end in the start of a sequence. */
-const CONTROLS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+const ESCAPE_SEQUENCE = /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\[[0-9;?]*[A-Za-z])/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
 
 /**
  * Escape sequences and other control characters only cost tokens. A carriage return ends a line. Text
@@ -80,7 +80,7 @@ const CONTROLS =
 export function withoutControls(text: string): string {
   if (!text.includes("\u001b") && !text.includes("\r") && !text.includes("\0")) return text;
   const lines = text.includes("\r") ? text.replace(/\r\n/g, "\n").replace(/\r/g, "\n") : text;
-  return lines.replace(CONTROLS, "");
+  return lines.replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }
 
 /** Shortens markdown at a line break; an open fence is closed again. */

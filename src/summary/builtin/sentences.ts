@@ -1,7 +1,6 @@
 import { headOf, oneLine, tailOf } from "./clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
-const BEGINS_PLAINLY = /^[A-Za-z]/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
 const SPACED_END: ReadonlySet<number> = codesOf(".!?…");
 const UNSPACED_END: ReadonlySet<number> = codesOf("。！？｡");
@@ -13,6 +12,10 @@ const SPACE = " ".charCodeAt(0);
 /** ASCII letters and all above them in ASCII end no sentence; most characters are these. */
 const FIRST_LETTER = "A".charCodeAt(0);
 const FIRST_NOT_ASCII = 0x80;
+const FIRST_SMALL_LETTER = "a".charCodeAt(0);
+const LAST_SMALL_LETTER = "z".charCodeAt(0);
+/** Set in small letters, clear in the capitals. */
+const CASE_BIT = 0x20;
 
 function codesOf(characters: string): ReadonlySet<number> {
   return new Set(Array.from(characters, (character) => character.charCodeAt(0)));
@@ -27,12 +30,18 @@ export function proseSentences(text: string): string[] {
     if (start.startsWith("```") || start.startsWith("~~~")) {
       inCode = !inCode;
     } else if (!inCode && start !== "") {
-      if (BEGINS_PLAINLY.test(start)) pushSentences(start, sentences);
+      if (beginsPlainly(start)) pushSentences(start, sentences);
       else if (!NOT_PROSE.test(line))
         pushSentences(start.replace(LIST_MARK, "").replace(/^>\s?/, ""), sentences);
     }
   }
   return sentences;
+}
+
+/** No list, quotation, heading or table begins with a letter. */
+function beginsPlainly(line: string): boolean {
+  const code = line.charCodeAt(0) | CASE_BIT;
+  return code >= FIRST_SMALL_LETTER && code <= LAST_SMALL_LETTER;
 }
 
 /** Western marks end a sentence only before a space; in file names, numbers and code they stand inside. */

@@ -42,9 +42,11 @@ function stepPieces(
   texts: readonly AgentText[],
   cwd: string | undefined,
 ): Piece[] {
-  const steps = [...mergedSteps(actions, cwd), ...spokenSteps(texts)].sort((a, b) => a.at - b.at);
+  const taken = mergedSteps(actions, cwd);
+  const spoken = texts.slice(0, -1);
+  const steps = [...taken, ...spokenSteps(spoken.slice(-MAX_STEPS))].sort((a, b) => a.at - b.at);
   const shown = steps.slice(-MAX_STEPS);
-  const skipped = steps.length - shown.length;
+  const skipped = taken.length + spoken.length - shown.length;
   const pieces = shown.map((step, index): Piece => {
     return {
       forms: [...new Set([step.text, clip(step.text, MAX_STEP_CHARS), clip(step.text, 110)])],
@@ -62,8 +64,7 @@ interface Step {
 }
 
 /** What the agent said between its calls tells why; the last text is given in full elsewhere. */
-function spokenSteps(texts: readonly AgentText[]): Step[] {
-  const spoken = texts.slice(0, -1);
+function spokenSteps(spoken: readonly AgentText[]): Step[] {
   return spoken.map(({ at, text }, index) => {
     const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;
     return { at, text: `- said: ${quoted(clip(oneLine(headOf(text, 2 * chars)), chars))}` };
