@@ -48,7 +48,7 @@ describe("fitting sections into a budget", () => {
     expect(fitted.tokens).toBeLessThanOrEqual(100);
   });
 
-  it("counts no form that is far too large, and none at all when everything fits", () => {
+  it("counts no long piece whole, and none at all when everything fits", () => {
     const counted: string[] = [];
     const counting = (text: string): number => {
       counted.push(text);
@@ -96,8 +96,8 @@ describe("fitting sections into a budget", () => {
 
   it("says every piece briefly where the whole of a long one turns out dearer than its parts", () => {
     const dense = (text: string): number => text.split("z").length - 1 + Math.ceil(text.length / 4);
-    const misleading = `${"a".repeat(130)}${"z".repeat(800)}${"a".repeat(2_000)}`;
-    const fitted = fitSections([draft("# A", [[misleading, "in short"], ["another"]])], 900, dense);
+    const misleading = `${"a".repeat(120)}${"z".repeat(1_800)}${"a".repeat(4_080)}`;
+    const fitted = fitSections([draft("# A", [[misleading, "in short"], ["another"]])], 1_600, dense);
     expect(fitted.text).toBe("# A\nin short\nanother");
   });
 

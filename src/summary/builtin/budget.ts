@@ -48,8 +48,6 @@ const ESSENTIAL_SHARE = 0.3;
 const MAX_TRIES = 12;
 /** A text with more characters per token than this is rare: a longer one is not counted in the hope that it fits. */
 const MOST_CHARS_PER_TOKEN = 4.5;
-/** A form that looks this many times too large, by what the shortest form costs per character, is not counted. */
-const FAR_TOO_LARGE = 2;
 
 /** Up to this length a piece is counted exactly. */
 const COUNTED_WHOLE_CHARS = 800;
@@ -170,20 +168,12 @@ function choose(
 function take(slot: Slot, allowance: number, countTokens: CountTokens): number {
   const last = slot.chosen ?? slot.piece.forms.length - 1;
   for (let form = 0; form <= last; form++) {
-    if (looksFarTooLarge(slot, form, allowance)) continue;
     const cost = costOf(slot, form, countTokens);
     if (cost > allowance) continue;
     slot.chosen = form;
     return cost;
   }
   return slot.chosen === undefined ? 0 : costOf(slot, slot.chosen, countTokens);
-}
-
-/** Spares counting texts that cannot be meant: a long paste, say, in place of its first lines. */
-function looksFarTooLarge({ piece, costs }: Slot, form: number, allowance: number): boolean {
-  const shortest = piece.forms.length - 1;
-  const density = (costs[shortest] ?? 0) / Math.max(1, piece.forms[shortest]?.length ?? 0);
-  return form < shortest && (piece.forms[form]?.length ?? 0) * density > allowance * FAR_TOO_LARGE;
 }
 
 function costOf(slot: Slot, form: number, countTokens: CountTokens): number {
