@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { isThinking } from "../conversation/block.ts";
-import type { AssistantEntry, AttachmentEntry, Entry, EntryLink, UserEntry } from "../conversation/entry.ts";
+import type { AttachmentEntry, Entry, EntryLink, UserEntry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import type { Compaction } from "./compact.ts";
 import type { HostConventions } from "./host-conventions.ts";
@@ -71,41 +71,44 @@ function chained(
 
 /**
  * Kept messages as new lines. They get new ids, or a reader that gathers a response by its id would
- * find the old lines too; and no usage, since the figures of the long conversation no longer hold.
+ * find the old lines too; a new time, or a reader that goes on from the newest line might take the old
+ * end of the conversation; and no usage, since the figures of the long conversation no longer hold.
  */
 function rewritten(kept: readonly Linked[], options: LineOptions, ports: CompactionPorts): readonly Linked[] {
   const messageIds = new Map<string, string>();
   const uuids = new Map<string, string>();
   const lines: Linked[] = [];
   for (const entry of kept) {
-    if (entry.type === "progress" || entry.type === "system") continue;
+    const line = contentOfLine(entry, uuids, options);
+    if (line === undefined) continue;
     const uuid = ports.newUuid();
     uuids.set(entry.uuid, uuid);
-    if (entry.type === "assistant") {
-      const copy = copyOfResponse(entry, uuid, messageIds, options, ports);
-      if (copy) lines.push(copy);
-    } else if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
-      const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
-      lines.push({ ...entry, uuid, sourceToolAssistantUUID: source });
-    } else lines.push({ ...entry, uuid });
+    lines.push({ ...withNewMessageId(line, messageIds, ports), uuid, timestamp: ports.now().toISOString() });
   }
   return lines;
 }
 
-function copyOfResponse(
-  entry: AssistantEntry,
-  uuid: string,
-  messageIds: Map<string, string>,
+function contentOfLine(
+  entry: Linked,
+  uuids: ReadonlyMap<string, string>,
   options: LineOptions,
-  ports: CompactionPorts,
-): AssistantEntry | undefined {
+): Linked | undefined {
+  if (entry.type === "progress" || entry.type === "system") return undefined;
+  if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
+    const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
+    return { ...entry, sourceToolAssistantUUID: source };
+  }
+  if (entry.type !== "assistant") return entry;
   const content = options.bindsThinking ? withoutThinking(entry.message.content) : entry.message.content;
   if (content.length === 0) return undefined;
-  const message = { ...entry.message, content, usage: { input_tokens: 0, output_tokens: 0 } };
-  if (entry.message.id === undefined) return { ...entry, uuid, message };
-  const id = messageIds.get(entry.message.id) ?? `msg_${ports.newUuid().replaceAll("-", "")}`;
-  messageIds.set(entry.message.id, id);
-  return { ...entry, uuid, message: { ...message, id } };
+  return { ...entry, message: { ...entry.message, content, usage: { input_tokens: 0, output_tokens: 0 } } };
+}
+
+function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {
+  if (line.type !== "assistant" || line.message.id === undefined) return line;
+  const id = messageIds.get(line.message.id) ?? `msg_${ports.newUuid().replaceAll("-", "")}`;
+  messageIds.set(line.message.id, id);
+  return { ...line, message: { ...line.message, id } };
 }
 
 function withoutThinking(content: string | readonly ContentBlock[]): string | readonly ContentBlock[] {
@@ -126,6 +129,7 @@ function marker(compaction: Compaction, parentUuid: string, ports: CompactionPor
     ...link,
     uuid: ports.newUuid(),
     parentUuid,
+    timestamp: ports.now().toISOString(),
     subtype: "informational",
     content: "Compacted by longhaul",
   } as unknown as Entry;

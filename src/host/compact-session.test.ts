@@ -66,6 +66,17 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
     expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
   });
 
+  it("ends in its newest line by time as well, so that no reader takes the old end for the newest", async () => {
+    const path = await sessionWritten(version);
+    const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
+    await writeCompaction(result, { mode: "in-place" });
+    const { entries } = await loadSession(path);
+    const parents = new Set(entries.map((entry) => entry.parentUuid));
+    const leaves = entries.filter((entry) => entry.uuid !== undefined && !parents.has(entry.uuid));
+    const newest = leaves.toSorted((a, b) => String(a.timestamp).localeCompare(String(b.timestamp))).at(-1);
+    expect(newest).toBe(entries.at(-1));
+  });
+
   it("counts as the compaction said, not as the kept messages once reported", async () => {
     const path = await sessionWritten(version);
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
