@@ -1,5 +1,6 @@
 // How far each counter is off, kind of text by kind of text, and how fast it is on a mixed agent conversation.
 import { tsImport } from "tsx/esm/api";
+import { READ_WHOLE } from "../dist/tokens/estimate/sample.js";
 import { claim } from "./claims.mjs";
 import { growthOnRealSessions } from "./growth.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";
@@ -132,7 +133,7 @@ function speedTable(vocabulary, counters, speedTexts) {
   const head = ["counter", ...names.flatMap((way) => [`MB/s, ${way}`, "ours is"])];
   return table(`Counting: speed on the mixed agent conversation (${vocabulary})`, head, rows, [
     `messages: in pieces of up to ${LONGEST_MESSAGE} characters, as a conversation comes; one text: all in one string,`,
-    "where longhaul reads samples of what is beyond 8,192 characters. The error of the mix is that of its messages.",
+    `where longhaul reads samples beyond ${READ_WHOLE} characters. The error of the mix is that of its messages.`,
   ]);
 }
 

@@ -21,10 +21,11 @@ const parseAll = (lines) => {
 };
 
 export async function run({ isQuick }) {
-  const sessions = [{ name: "demo session", entries: createDemoSession() }];
+  const demo = createDemoSession();
+  const sessions = [{ name: "demo session", file: demo, entries: demo }];
   for (const path of realSessions()) {
-    const { conversation } = await loadSession(path);
-    sessions.push({ name: basename(path, ".jsonl"), entries: conversation });
+    const { entries: file, conversation } = await loadSession(path);
+    sessions.push({ name: basename(path, ".jsonl"), file, entries: conversation });
   }
   const rows = [];
   for (const session of sessions) {
@@ -33,10 +34,10 @@ export async function run({ isQuick }) {
   }
   const worst = rows.reduce((a, b) => (b.ratio > a.ratio ? b : a));
   const text = table(
-    "The built-in summary against JSON.parse of the same entries",
+    "The built-in summary against JSON.parse of the session's file",
     ["session", "entries", "size", "JSON.parse", "summarise", "ratio", "summary tokens"],
     rows.map(({ cells }) => ({ cells })),
-    ["Sessions from their last boundary on, which is what a compaction summarises."],
+    ["Summarised is the conversation from the last boundary on, as a compaction does; parsed is every line."],
   );
   return {
     text: rows.length > 1 ? text : text + MISSING,
@@ -51,8 +52,8 @@ export async function run({ isQuick }) {
   };
 }
 
-async function measureSession({ name, entries }, budgetMs) {
-  const lines = entries.map((entry) => JSON.stringify(entry));
+async function measureSession({ name, file, entries }, budgetMs) {
+  const lines = file.map((entry) => JSON.stringify(entry));
   const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
   if (bytes < SMALLEST_BYTES) return undefined;
   const summary = () => summarise(entries, { countTokens: (text) => estimateTokens(text) });

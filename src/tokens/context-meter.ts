@@ -5,6 +5,7 @@ import {
   type Entry,
   isCompactBoundary,
   isMicrocompactBoundary,
+  type Usage,
 } from "../conversation/entry.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
@@ -71,22 +72,25 @@ export class ContextMeter {
       this.#pending -= (entry.microcompactMetadata?.tokensSaved ?? 0) / this.calibration.ratio;
       return;
     }
-    const estimate = measureEntry(entry, this.#countText);
     const usage = reportedUsage(entry);
     if (entry.type !== "assistant" || usage === undefined || this.#isFromBeforeCompaction(entry)) {
-      this.#pending += estimate;
+      this.#pending += measureEntry(entry, this.#countText);
       return;
     }
-    if (this.#calibration === undefined) this.#calibration = startCalibration(entry.message.model);
+    this.#calibration ??= startCalibration(entry.message.model);
     const messageId = entry.message.id;
     const isSibling = messageId !== undefined && messageId === this.#anchor?.messageId;
     if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message);
-    const anchor = this.#anchor as Anchor;
-    // The last line of a response has the final figures.
+    this.#updateAnchor(this.#anchor as Anchor, entry, usage);
+  }
+
+  /** The last line of a response has the final figures. */
+  #updateAnchor(anchor: Anchor, entry: AssistantEntry, usage: Usage): void {
     anchor.inputTokens = inputTokens(usage);
     anchor.outputTokens = usage.output_tokens;
     anchor.isOutputProvisional = isOutputProvisional(entry);
-    anchor.estimatedOutput += estimate;
+    // What is reported for good need not be estimated.
+    if (anchor.isOutputProvisional) anchor.estimatedOutput += measureEntry(entry, this.#countText);
   }
 
   size(): ContextSize {
