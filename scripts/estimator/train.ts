@@ -274,7 +274,7 @@ function checkAgreement(packed: string, passages: readonly Passage[], sets: Sets
       sum += (weights[slot] ?? 0) * factor;
     };
     visitFeatures(text, sets, { feature }, afterSpace);
-    const cursor = { at: 0, last: 10, secondLast: 10, noise: 0, known: 1 };
+    const cursor = { length: text.length, at: 0, last: 10, secondLast: 10, noise: 0, known: 1 };
     const scanned = scanUntil(text, text.length, cursor, { weights, ...sets });
     if (Math.abs(scanned - sum) > WEIGHT_UNIT / 8)
       throw new Error(`features.ts and scan.ts disagree on: ${text.slice(0, 80)}`);

@@ -4,7 +4,7 @@
  * divided into equal stretches and each is judged by a small sample from a place of its own: with samples at
  * equal distances, lines of equal length would show the same column every time.
  */
-import { DIGIT, EDGE, KIND, PUNCTUATION, SYMBOL_OF } from "./characters.ts";
+import { codeAt, DIGIT, EDGE, KIND, PUNCTUATION, SYMBOL_OF } from "./characters.ts";
 import { scramble } from "./layout.ts";
 import { type Model, WEIGHT_UNIT } from "./model.ts";
 import { type Cursor, scanUntil } from "./scan.ts";
@@ -20,7 +20,7 @@ const LONGEST_SEARCH = 24;
 
 export function sampleCost(text: string, model: Model): number {
   const { length } = text;
-  const cursor: Cursor = { at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };
+  const cursor: Cursor = { length, at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };
   if (length <= READ_WHOLE) return scanUntil(text, length, cursor, model) / WEIGHT_UNIT;
   const wanted = READ_WHOLE + (length - READ_WHOLE) / SAMPLED_PART;
   const stretches = Math.ceil(wanted / SAMPLE);
@@ -40,7 +40,7 @@ export function sampleCost(text: string, model: Model): number {
 
 /** Ends as it begins, before something that is no word; otherwise samples would hold too few words. */
 function readSample(text: string, cursor: Cursor, model: Model): number {
-  let cost = scanUntil(text, Math.min(cursor.at + SAMPLE, text.length), cursor, model);
+  let cost = scanUntil(text, Math.min(cursor.at + SAMPLE, cursor.length), cursor, model);
   const stop = cursor.at + LONGEST_SEARCH;
   while (cursor.at < stop && isWordLike(text, cursor.at))
     cost += scanUntil(text, cursor.at + 1, cursor, model);
@@ -52,17 +52,17 @@ function moveToRun(text: string, from: number, cursor: Cursor): void {
   let at = from;
   const limit = from + LONGEST_SEARCH;
   while (at < limit && isWordLike(text, at)) at++;
-  cursor.at = Math.min(at, text.length - 1);
+  cursor.at = Math.min(at, cursor.length - 1);
   cursor.last = symbolAt(text, cursor.at - 1);
   cursor.secondLast = symbolAt(text, cursor.at - 2);
 }
 
 function isWordLike(text: string, at: number): boolean {
   if (at >= text.length) return false;
-  const kind = KIND[text.charCodeAt(at)] ?? 0;
+  const kind = KIND[codeAt(text, at)] ?? 0;
   return kind !== PUNCTUATION && kind <= DIGIT;
 }
 
 function symbolAt(text: string, at: number): number {
-  return at < 0 ? EDGE : (SYMBOL_OF[text.charCodeAt(at)] ?? 0);
+  return at < 0 ? EDGE : (SYMBOL_OF[codeAt(text, at)] ?? 0);
 }

@@ -5,6 +5,7 @@
  */
 import {
   CJK,
+  codeAt,
   DIGIT,
   EDGE,
   KIND,
@@ -20,6 +21,8 @@ import { type Model, WEIGHT_UNIT } from "./model.ts";
 
 /** Where the scanner is, and the little it remembers of what it has passed. */
 export interface Cursor {
+  /** Of the text. */
+  readonly length: number;
   at: number;
   /** Symbols of the last character passed and of the one before it. */
   last: number;
@@ -62,7 +65,7 @@ export function scanUntil(text: string, end: number, cursor: Cursor, model: Mode
   const { weights } = model;
   let cost = 0;
   while (cursor.at < end) {
-    const code = text.charCodeAt(cursor.at);
+    const code = codeAt(text, cursor.at);
     const kind = KIND[code] ?? 0;
     if (kind === PUNCTUATION) cost += readPunctuation(text, code, cursor, weights);
     else if (kind <= UPPER) cost += readWord(text, code, kind, cursor, model);
@@ -76,7 +79,7 @@ export function scanUntil(text: string, end: number, cursor: Cursor, model: Mode
 
 function readPunctuation(text: string, code: number, cursor: Cursor, weights: Uint16Array): number {
   const { last, at } = cursor;
-  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : EDGE;
+  const next = at + 1 < cursor.length ? codeAt(text, at + 1) : EDGE;
   const inRun = code === last && code === cursor.secondLast && code === next;
   const bucket = layout.punctuationBucket(cursor.secondLast, last, code, SYMBOL_OF[next] ?? 0);
   cursor.noise &= KEEPS_NOISE[code] ?? 0;
@@ -97,9 +100,9 @@ function readWord(text: string, first: number, firstKind: number, cursor: Cursor
   let code = first;
   let cost = 0;
   let at = start + 1;
-  const limit = Math.min(start + LONGEST_RUN, text.length);
+  const limit = Math.min(start + LONGEST_RUN, cursor.length);
   for (; at < limit; at++) {
-    const next = text.charCodeAt(at);
+    const next = codeAt(text, at);
     const nextKind = KIND[next] ?? 0;
     // A capital after a small letter begins a new word, as it does for the tokenizer.
     if (nextKind === PUNCTUATION || nextKind > kind) break;
@@ -123,8 +126,8 @@ function readWord(text: string, first: number, firstKind: number, cursor: Cursor
 function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number {
   const { at: start, last: lead, noise } = cursor;
   let at = start + 1;
-  const limit = Math.min(start + LONGEST_RUN, text.length);
-  while (at < limit && KIND[text.charCodeAt(at)] === DIGIT) at++;
+  const limit = Math.min(start + LONGEST_RUN, cursor.length);
+  while (at < limit && KIND[codeAt(text, at)] === DIGIT) at++;
   const length = at - start;
   if (length <= SHORT_PIECE && (lead === LOWER || lead === UPPER) && noise < NOISY_PIECES)
     cursor.noise = noise + 1;
@@ -144,9 +147,9 @@ function readCjk(text: string, cursor: Cursor, model: Model): number {
   let depth = afterSpace ? 1 : 0;
   let cost = 0;
   let code = 0;
-  const limit = Math.min(at + LONGEST_RUN, text.length);
+  const limit = Math.min(at + LONGEST_RUN, cursor.length);
   for (; at < limit; at++) {
-    const next = text.charCodeAt(at);
+    const next = codeAt(text, at);
     if (KIND[next] !== CJK) break;
     code = next;
     const script = layout.CJK_AT + layout.cjkScript(code) * layout.CJK_DEPTHS;
@@ -168,7 +171,7 @@ function readCjk(text: string, cursor: Cursor, model: Model): number {
 function readSymbol(text: string, code: number, cursor: Cursor, weights: Uint16Array): number {
   const at = cursor.at;
   moveTo(cursor, at + 1, code);
-  if (code >= layout.FIRST_SIGN && at > 0 && text.charCodeAt(at - 1) === code)
+  if (code >= layout.FIRST_SIGN && at > 0 && codeAt(text, at - 1) === code)
     return weights[layout.REPEATED_SYMBOL_AT] ?? 0;
   return weights[layout.symbolSlot(code)] ?? 0;
 }
@@ -178,7 +181,7 @@ function readAstral(text: string, cursor: Cursor, weights: Uint16Array): number 
   const { at, last } = cursor;
   const point = text.codePointAt(at) ?? 0;
   const whole = point >= 0x10000;
-  moveTo(cursor, whole ? at + 2 : at + 1, text.charCodeAt(at));
+  moveTo(cursor, whole ? at + 2 : at + 1, codeAt(text, at));
   if (!whole) return weights[layout.LONE_SURROGATE_AT] ?? 0;
   const emoji = point - layout.EMOJI_FIRST;
   if (emoji < 0 || emoji >= layout.EMOJI_COUNT) return weights[layout.OTHER_ASTRAL_AT] ?? 0;
