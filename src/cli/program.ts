@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { KEEP_RECENT_TOKENS } from "../compact/plan.ts";
+import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import { type CompactCommandOptions, compact } from "./commands/compact.ts";
 import { demo } from "./commands/demo.ts";
 import { type InspectOptions, inspect } from "./commands/inspect.ts";
@@ -52,7 +54,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .option("--dry-run", "only show what would happen, whatever else is given")
     .option(
       "--keep-recent <tokens>",
-      "keep about this many tokens of the newest messages verbatim (default: 10000)",
+      `keep about this many tokens of the newest messages verbatim (default: ${KEEP_RECENT_TOKENS})`,
       parseTokens,
     )
     .option("--instructions <text>", "what the summary should look after above all")
@@ -99,8 +101,6 @@ function parseTokens(text: string): number {
     throw new InvalidArgumentError("It must be a whole number.");
   return number;
 }
-
-const SMALLEST_WINDOW_TOKENS = 1_000;
 
 function parseWindow(text: string): number {
   const tokens = parseTokens(text);

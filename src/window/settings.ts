@@ -55,7 +55,7 @@ const parsePercent: Parse = (value) => {
 };
 
 /** Smaller ones could not hold a system prompt, let alone a summary. */
-const SMALLEST_WINDOW_TOKENS = 1_000;
+export const SMALLEST_WINDOW_TOKENS = 1_000;
 
 const parseTokens: Parse = (value) => {
   const tokens = parseNumber(value);
