@@ -11,6 +11,7 @@ import { isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context.ts";
+import { glanceAtSession } from "../transcript/glance.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import { resumeSession } from "../transcript/resume.ts";
@@ -83,6 +84,8 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
     await writeCompaction(result, { mode: "in-place" });
     const tokens = contextTokens((await loadSession(path)).conversation);
     expect(Math.abs(tokens / result.compaction.tokensAfter - 1)).toBeLessThan(0.1);
+    const glance = await glanceAtSession(path, statSync(path).size);
+    expect(glance.contextTokens).toBe(result.compaction.tokensAfter);
   });
 
   it("keeps every byte it had, and can be compacted again", async () => {

@@ -7,9 +7,9 @@ import {
   isMicrocompactBoundary,
   type Usage,
 } from "../conversation/entry.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
-import { inputTokens, isOutputProvisional, reportedUsage } from "./usage.ts";
 
 export interface ContextSize {
   readonly tokens: number;

@@ -1,8 +1,8 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
+import { reportedUsage } from "../conversation/usage.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import type { CountText } from "./measure.ts";
-import { reportedUsage } from "./usage.ts";
 
 /**
  * How many responses back the estimate is calibrated. More would not make it better (old samples fade),

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import { type Entry, isCompactBoundary, isSynthetic, type Usage } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { type ReadAt, readerOf } from "./session-file.ts";
 
@@ -114,15 +115,8 @@ function contextMarkOf(entry: Entry): ContextMark | undefined {
     const { postTokens } = entry.compactMetadata;
     return { tokens: typeof postTokens === "number" ? postTokens : undefined };
   }
-  if (entry.type !== "assistant" || entry.isSidechain === true || isSynthetic(entry)) return undefined;
-  const { usage } = entry.message;
-  if (!isUsage(usage)) return undefined;
-  const cached = (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
-  return { tokens: usage.input_tokens + cached + usage.output_tokens };
-}
-
-function isUsage(usage: Usage | undefined): usage is Usage {
-  return typeof usage?.input_tokens === "number" && typeof usage.output_tokens === "number";
+  const usage = entry.isSidechain === true ? undefined : reportedUsage(entry);
+  return usage === undefined ? undefined : { tokens: inputTokens(usage) + usage.output_tokens };
 }
 
 function parsed(line: string): Entry | undefined {

@@ -1,4 +1,4 @@
-import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../conversation/entry.ts";
+import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "./entry.ts";
 
 /** All that the model read for this response. Cached tokens occupy the window as well. */
 export function inputTokens(usage: Usage): number {
