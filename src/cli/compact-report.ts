@@ -13,6 +13,8 @@ export interface CompactReport {
   readonly before: Size;
   readonly after: Size;
   readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "blocking">;
+  /** In the context before and after, but in no line of the file: system prompt, tools. */
+  readonly notInFile: number;
   /** Whether the result is under the auto-compact threshold of that window. */
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
@@ -70,6 +72,7 @@ export function compactReport({
     before: { tokens: plan.tokensBefore, messages: messagesIn([...plan.summarised, ...plan.kept]) },
     after: { tokens: compaction.tokensAfter, messages: messagesIn(rebuild(compaction)) },
     window: { size, effective, autoCompact, warning, blocking },
+    notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: compaction.boundary,
     summary: { source: "built-in", tokens: plan.countTokens(text), text, sections: presentSections(text) },

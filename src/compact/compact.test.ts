@@ -73,6 +73,11 @@ describe("a plan", () => {
     }
   });
 
+  it("keeps less by default where the window is small", () => {
+    const { entries } = longSession();
+    expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
+  });
+
   it("keeps nothing when 0 tokens are to be kept", () => {
     expect(planCompaction({ entries: longSession().entries }, { keepRecentTokens: 0 }).kept).toEqual([]);
   });

@@ -7,8 +7,10 @@ import { calibrated } from "../tokens/calibration.ts";
 import { meterFor } from "../tokens/context.ts";
 import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 
-/** Recent messages kept verbatim: enough for the work at hand, small beside any window. */
+/** Recent messages kept verbatim: enough for the work at hand … */
 export const KEEP_RECENT_TOKENS = 10_000;
+/** … but never so much that a small window would be full of them. */
+const KEEP_RECENT_SHARE = 0.1;
 
 /** What a compaction looks at: the conversation as loaded or as held in memory. */
 export interface Snapshot {
@@ -19,7 +21,10 @@ export interface Snapshot {
 
 export interface PlanOptions {
   readonly trigger?: "manual" | "auto";
-  readonly keepRecentTokens?: number;
+  /** By default {@link KEEP_RECENT_TOKENS}, or less where the target is small. */
+  readonly keepRecentTokens?: number | undefined;
+  /** What the result should stay below. */
+  readonly targetTokens?: number | undefined;
   readonly countText?: CountText;
 }
 
@@ -49,7 +54,7 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
   const { ratio } = meter.calibration;
   const measured = asSent.map((entry) => measureEntry(entry, countText) * ratio);
 
-  const cut = chooseCut(entries, measured, options.keepRecentTokens ?? KEEP_RECENT_TOKENS);
+  const cut = chooseCut(entries, measured, options.keepRecentTokens ?? defaultKeep(options.targetTokens));
   const summarised = entries.slice(0, cut);
   if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(entries.length);
   const summarisedTokens = Math.round(sum(measured.slice(0, cut)));
@@ -66,6 +71,10 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
     tokenRatio: ratio,
     countTokens: (text) => calibrated(meter.calibration, countText(text)),
   };
+}
+
+function defaultKeep(targetTokens = Number.POSITIVE_INFINITY): number {
+  return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
 }
 
 /** What lies before the last boundary is not in the context any more; its summary is. */

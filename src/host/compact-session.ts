@@ -45,7 +45,7 @@ export async function compactSession(
 ): Promise<SessionCompaction> {
   const plan = planCompaction(
     { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
-    options.keepRecentTokens === undefined ? {} : { keepRecentTokens: options.keepRecentTokens },
+    { keepRecentTokens: options.keepRecentTokens, targetTokens: options.targetTokens },
   );
   const compaction = await compact(plan, options.ports ?? SYSTEM_PORTS, {
     instructions: options.instructions,

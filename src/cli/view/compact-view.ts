@@ -23,10 +23,8 @@ function header({ session }: CompactReport, { colours, width }: Terminal): strin
   return `${colours.bold("Compact")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`;
 }
 
-function beforeAndAfter(
-  { before, after, window, fits }: CompactReport,
-  { colours, width }: Terminal,
-): string {
+function beforeAndAfter(report: CompactReport, { colours, width }: Terminal): string {
+  const { before, after, window, fits } = report;
   const line = (label: string, tokens: number, colour: (text: string) => string): string => {
     const share = tokens / window.size;
     const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
@@ -35,14 +33,19 @@ function beforeAndAfter(
   const saved = formatPercent(1 - after.tokens / before.tokens);
   const verdict = fits
     ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
-    : colours.red(
-        `Still over the threshold of ${formatCount(window.autoCompact)}: see --keep-recent and --no-restore`,
-      );
+    : colours.red(whyNotFitting(report));
   return [
     line("before", before.tokens, before.tokens >= window.autoCompact ? colours.red : colours.yellow),
     line("after ", after.tokens, fits ? colours.green : colours.red),
     `  ${verdict}`,
   ].join("\n");
+}
+
+function whyNotFitting({ window, notInFile }: CompactReport): string {
+  const threshold = formatCount(window.autoCompact);
+  return notInFile >= window.autoCompact
+    ? `Still over the threshold of ${threshold}: system prompt and tools alone take ${formatCount(notInFile)}`
+    : `Still over the threshold of ${threshold}: see --keep-recent and --no-restore`;
 }
 
 function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
