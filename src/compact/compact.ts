@@ -64,12 +64,16 @@ export function rebuild(compaction: Compaction): readonly Entry[] {
   return [compaction.boundary, compaction.summary, ...compaction.kept, ...compaction.attachments];
 }
 
-/** A summary larger than a third of what it stands for is no summary. */
+/**
+ * A summary larger than a third of what it stands for is no summary. Under a target it takes at most half
+ * of the room; where there is none, a shorter summary would not help, so it stays a good one.
+ */
 function summaryBudget(plan: CompactionPlan, options: CompactOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
   const measured = measureEntries(plan.summarised, ESTIMATORS.o200k);
   const room = (options.targetTokens ?? Number.POSITIVE_INFINITY) - plan.overheadTokens - plan.keptTokens;
-  return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, room / 2)));
+  const share = room / 2 < SMALLEST_SUMMARY_TOKENS ? wanted : room / 2;
+  return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 
 async function restore(
