@@ -67,15 +67,16 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
     expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
   });
 
-  it("ends in its newest line by time as well, so that no reader takes the old end for the newest", async () => {
+  it("ends in a line newer than any other end, so that no reader goes on from the old one", async () => {
     const path = await sessionWritten(version);
+    const before = (await loadSession(path)).entries.length;
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
     const { entries } = await loadSession(path);
-    const parents = new Set(entries.map((entry) => entry.parentUuid));
-    const leaves = entries.filter((entry) => entry.uuid !== undefined && !parents.has(entry.uuid));
-    const newest = leaves.toSorted((a, b) => String(a.timestamp).localeCompare(String(b.timestamp))).at(-1);
-    expect(newest).toBe(entries.at(-1));
+    const last = entries.at(-1);
+    expect(entries.some((entry) => entry.parentUuid === last?.uuid)).toBe(false);
+    for (const old of entries.slice(0, before))
+      expect(String(old.timestamp) < String(last?.timestamp)).toBe(true);
   });
 
   it("counts as the compaction said, not as the kept messages once reported", async () => {
@@ -113,6 +114,20 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
 });
 
 describe("writing a compaction", () => {
+  it("lets what follows hang on the tail of the kept messages where the agent re-links them by segment", async () => {
+    const path = await sessionWritten("2.1.219");
+    const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
+    await writeCompaction(result, { mode: "in-place" });
+    const { entries, boundaries } = await loadSession(path);
+    const segment = boundaries[0]?.boundary.compactMetadata.preservedSegment;
+    expect(segment).toMatchObject({
+      headUuid: result.compaction.kept[0]?.uuid,
+      anchorUuid: result.compaction.summary.uuid,
+      tailUuid: result.compaction.kept.at(-1)?.uuid,
+    });
+    expect(entries.at(-1)?.parentUuid).toBe(segment?.tailUuid);
+  });
+
   it("refuses when the session has grown since it was loaded, and changes nothing", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path));
