@@ -103,9 +103,12 @@ const isWorthSummarising = (entry: Entry): boolean =>
 const isSummary = (entry: Entry): boolean => entry.type === "user" && entry.isCompactSummary === true;
 
 function notEnoughMessages(entries: number): LonghaulError {
+  const remedy =
+    entries === 0
+      ? "Nothing has been said in this session yet."
+      : "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.";
   return new LonghaulError("not-enough-messages", "There are not enough messages to compact.", {
-    remedy:
-      "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.",
+    remedy,
     facts: { entries },
   });
 }

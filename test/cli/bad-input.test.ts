@@ -62,7 +62,10 @@ describe("bad input gives a clear message and exit code 1", () => {
       "titles.jsonl",
       `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
     );
-    expectClearFailure(await run("compact", path, "--in-place"), /message/);
+    expectClearFailure(await run("compact", path, "--in-place"), /Nothing has been said/);
+    const inspected = await run("inspect", path);
+    expect(inspected.code).toBe(0);
+    expect(inspected.stdout).toContain("no messages");
   });
 
   it("a session of another agent is named, not mangled", async () => {

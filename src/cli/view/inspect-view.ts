@@ -12,7 +12,18 @@ const SMALLEST_SHARE_SHOWN = 0.005;
 
 /** The report as people see it; a section that has nothing to say is left out. */
 export function inspectView(report: InspectReport, terminal: Terminal): string {
-  const sections = [
+  const sections =
+    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal);
+  return sections.filter((section) => section !== "").join("\n\n");
+}
+
+function emptySession(report: InspectReport, terminal: Terminal): string[] {
+  const nothing = "This session has no messages: nothing has been said in it yet.";
+  return [header(report, terminal), nothing, damageSection(report, terminal)];
+}
+
+function allSections(report: InspectReport, terminal: Terminal): string[] {
+  return [
     header(report, terminal),
     contextSection(report, terminal),
     accountingSection(report, terminal),
@@ -21,7 +32,6 @@ export function inspectView(report: InspectReport, terminal: Terminal): string {
     compactionsSection(report, terminal),
     damageSection(report, terminal),
   ];
-  return sections.filter((section) => section !== "").join("\n\n");
 }
 
 function header({ session }: InspectReport, { colours, width }: Terminal): string {
