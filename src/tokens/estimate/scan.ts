@@ -90,15 +90,10 @@ function readPunctuation(text: string, code: number, cursor: Cursor, weights: Ui
 }
 
 function readWord(text: string, first: number, firstKind: number, cursor: Cursor, model: Model): number {
-  const { weights } = model;
   const { at: start, last: lead, noise } = cursor;
-  const letters =
-    first < layout.FIRST_NOT_LATIN ? (MANNER[(noise << 8) | (cursor.known << 7) | lead] ?? 0) : NOT_LATIN;
   let hash = layout.stepWord(0, first);
-  let context = ((LETTER_CODE[WORD_START_AT + lead] ?? 0) << LETTER_SHIFT) ^ (LETTER_CODE[first] ?? 0);
   let kind = firstKind;
   let code = first;
-  let cost = 0;
   let at = start + 1;
   const limit = Math.min(start + LONGEST_RUN, cursor.length);
   for (; at < limit; at++) {
@@ -109,18 +104,31 @@ function readWord(text: string, first: number, firstKind: number, cursor: Cursor
     kind = nextKind;
     code = next;
     hash = layout.stepWord(hash, code);
-    context = ((context << LETTER_SHIFT) ^ (LETTER_CODE[code] ?? 0)) & LETTER_MASK;
-    cost += weights[letters + context] ?? 0;
   }
-  cost += weights[letters + (((context << LETTER_SHIFT) ^ WORD_END) & LETTER_MASK)] ?? 0;
   const known = model.words[layout.placeInSet(hash)] ?? 0;
+  const cost =
+    known === 1 ? (model.weights[KNOWN_WORD_AT + lead] ?? 0) : costOfLetters(text, first, at, cursor, model);
   if (at - start <= SHORT_PIECE && lead <= DIGIT && noise < NOISY_PIECES) cursor.noise = noise + 1;
   cursor.known = known;
   cursor.secondLast = LOWER;
   cursor.last = SYMBOL_OF[code] ?? 0;
   cursor.at = at;
-  // Multiplied, not branched on: whether a word is known is just what a processor cannot foresee.
-  return cost + known * ((weights[KNOWN_WORD_AT + lead] ?? 0) - cost);
+  return cost;
+}
+
+/** A word that is no token as a whole, from the cursor up to `end`: letter by letter, by what stands before each. */
+function costOfLetters(text: string, first: number, end: number, cursor: Cursor, model: Model): number {
+  const { weights } = model;
+  const { at: start, last: lead, noise, known } = cursor;
+  const letters =
+    first < layout.FIRST_NOT_LATIN ? (MANNER[(noise << 8) | (known << 7) | lead] ?? 0) : NOT_LATIN;
+  let context = ((LETTER_CODE[WORD_START_AT + lead] ?? 0) << LETTER_SHIFT) ^ (LETTER_CODE[first] ?? 0);
+  let cost = 0;
+  for (let at = start + 1; at < end; at++) {
+    context = ((context << LETTER_SHIFT) ^ (LETTER_CODE[codeAt(text, at)] ?? 0)) & LETTER_MASK;
+    cost += weights[letters + context] ?? 0;
+  }
+  return cost + (weights[letters + (((context << LETTER_SHIFT) ^ WORD_END) & LETTER_MASK)] ?? 0);
 }
 
 function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number {
