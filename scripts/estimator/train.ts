@@ -30,7 +30,7 @@ interface Plan {
 }
 
 const PLANS: readonly Plan[] = [
-  { name: "o200k", encoding: o200k, frequentWords: 5500, earlyWords: 9000, earlyCyrillic: 5000 },
+  { name: "o200k", encoding: o200k, frequentWords: 5500, earlyWords: 9000, earlyCyrillic: 8000 },
   { name: "claude", encoding: claude, frequentWords: 5500, earlyWords: 7000, earlyCyrillic: 0 },
 ];
 const LONGEST_CJK_MATCH = 4;
