@@ -28,7 +28,7 @@ Summary:
    \`\`\`
 
 If you need specific details from before compaction, read the full transcript at: /x.jsonl
-Please continue the conversation from where we left it off without asking.`;
+Please continue the conversation from where we left it off (end of the frame).`;
 
 describe("an earlier summary", () => {
   const earlier = parseEarlierSummary(modelSummary);
