@@ -3,6 +3,7 @@ import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import type { WriteTarget, WrittenCompaction } from "../host/compact-session.ts";
 import type { SkippedFile } from "../restore/files.ts";
 import { presentSections } from "../summary/sections.ts";
 import type { Thresholds } from "../window/thresholds.ts";
@@ -28,12 +29,9 @@ export interface CompactReport {
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedFile[];
-  /** Where it was written: null when nothing was. */
-  readonly out: {
-    readonly mode: "in-place" | "new-session";
-    readonly path: string;
-    readonly sessionId: string;
-  } | null;
+  /** The file that was written; null when none was. */
+  readonly out: string | null;
+  readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
 }
 
 interface Size {
@@ -55,7 +53,7 @@ export interface CompactReportInput {
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
   readonly thresholds: Thresholds;
-  readonly out: CompactReport["out"];
+  readonly written: WrittenCompaction | undefined;
 }
 
 export function compactReport({
@@ -63,7 +61,7 @@ export function compactReport({
   plan,
   compaction,
   thresholds,
-  out,
+  written,
 }: CompactReportInput): CompactReport {
   const { size, effective, autoCompact, warning, blocking } = thresholds;
   const text = compaction.builtInSummary.text;
@@ -86,7 +84,8 @@ export function compactReport({
       truncated: isTruncated,
     })),
     skipped: compaction.restored.skipped,
-    out,
+    out: written?.path ?? null,
+    written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
   };
 }
 

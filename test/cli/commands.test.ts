@@ -105,6 +105,7 @@ describe("longhaul compact", () => {
       summary: { source: "built-in", text: expect.any(String), sections: SECTION_NAMES },
       kept: { messages: expect.any(Number), tokens: expect.any(Number) },
       out: null,
+      written: null,
     });
     expect(report.after.tokens).toBeLessThan(report.before.tokens / 2);
     expect(report.restored.length).toBeGreaterThan(0);
@@ -114,8 +115,9 @@ describe("longhaul compact", () => {
   it("--in-place appends to the session, and inspect then sees a small context and one compaction", async () => {
     const path = copy();
     const before = readFileSync(path);
-    const { out, after } = await runJson("compact", path, "--in-place");
-    expect(out).toMatchObject({ mode: "in-place", path });
+    const { out, written, after } = await runJson("compact", path, "--in-place");
+    expect(out).toBe(path);
+    expect(written).toEqual({ mode: "in-place", sessionId: id });
     expect(readFileSync(path).subarray(0, before.length).equals(before)).toBe(true);
     const report = await runJson("inspect", path);
     expect(report.compactions).toHaveLength(1);
@@ -127,7 +129,8 @@ describe("longhaul compact", () => {
     const out = join(home, "new-session.jsonl");
     const before = readFileSync(path);
     const report = await runJson("compact", path, "--out", out);
-    expect(report.out).toMatchObject({ mode: "new-session", path: out });
+    expect(report.out).toBe(out);
+    expect(report.written).toMatchObject({ mode: "new-session" });
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect((await runJson("inspect", out)).compactions).toHaveLength(1);

@@ -35,8 +35,8 @@ export async function compact(
     ports: composition,
   });
   const target = targetOf(options);
-  const out = target === undefined ? null : await writeCompaction(result, target, composition);
-  const report = compactReport({ ...result, thresholds, out });
+  const written = target && (await writeCompaction(result, target, composition));
+  const report = compactReport({ ...result, thresholds, written });
   const showSummary = options.summary === true;
   terminal.print(
     options.json ? JSON.stringify(report, null, 2) : compactView(report, { showSummary }, terminal),

@@ -87,13 +87,13 @@ function summaryText({ summary }: CompactReport, { colours, width }: Terminal): 
 /** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
 const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");
 
-function outcome({ out, fits }: CompactReport, { colours }: Terminal): string {
-  if (out === null) {
+function outcome({ out, written, fits }: CompactReport, { colours }: Terminal): string {
+  if (out === null || written === null) {
     return `${colours.yellow("Nothing was written.")} Add --in-place to append this to the session,\nor --out FILE to make a new one.`;
   }
   const done =
-    out.mode === "in-place"
+    written.mode === "in-place"
       ? "Appended to the session; nothing was removed from it."
-      : `Written as session ${oneLine(out.sessionId)}; the original is untouched:\n${oneLine(out.path)}`;
+      : `Written as session ${oneLine(written.sessionId)}; the original is untouched:\n${oneLine(out)}`;
   return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}`;
 }
