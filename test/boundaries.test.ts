@@ -14,7 +14,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   compact: ["conversation", "tokens", "restore", "summary"],
   transcript: ["conversation"],
   demo: ["conversation", "tokens"],
-  host: ["compact", "restore", "transcript", "window"],
+  host: ["conversation", "compact", "restore", "transcript", "window"],
   cli: ["conversation", "tokens", "window", "restore", "summary", "compact", "transcript", "demo", "host"],
 };
 

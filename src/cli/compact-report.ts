@@ -1,7 +1,7 @@
 import type { Compaction } from "../compact/compact.ts";
 import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
-import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { WriteTarget, WrittenCompaction } from "../host/compact-session.ts";
 import type { SkippedFile } from "../restore/files.ts";
@@ -72,7 +72,7 @@ export function compactReport({
     window: { size, effective, autoCompact, warning, blocking },
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
-    boundary: compaction.boundary,
+    boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: { source: "built-in", tokens: plan.countTokens(text), text, sections: presentSections(text) },
     summarised: { tokens: plan.summarisedTokens, messages: messagesIn(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },

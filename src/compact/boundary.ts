@@ -60,6 +60,19 @@ export function createSummaryEntry(
   };
 }
 
+/** Tells readers of the transcript where the kept messages stand, which keep their old place and parents there. */
+export function withPreservedSegment(
+  boundary: CompactBoundaryEntry,
+  summary: UserEntry,
+  kept: readonly Entry[],
+): CompactBoundaryEntry {
+  const headUuid = kept.find((entry) => entry.uuid !== undefined)?.uuid;
+  const tailUuid = kept.findLast((entry) => entry.uuid !== undefined)?.uuid;
+  if (headUuid === undefined || tailUuid === undefined) return boundary;
+  const preservedSegment = { headUuid, anchorUuid: summary.uuid, tailUuid };
+  return { ...boundary, compactMetadata: { ...boundary.compactMetadata, preservedSegment } };
+}
+
 /** Names of all tools used so far, those before earlier boundaries included. */
 function discoveredTools(entries: readonly Entry[]): readonly string[] {
   const names = new Set<string>();

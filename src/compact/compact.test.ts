@@ -133,6 +133,18 @@ describe("a compaction", () => {
     });
   });
 
+  it("records where the kept messages begin, what they follow and where they end, if any were kept", async () => {
+    const { entries } = longSession();
+    const kept = await compact(planCompaction({ entries }), ports());
+    expect(kept.boundary.compactMetadata.preservedSegment).toEqual({
+      headUuid: kept.kept[0]?.uuid,
+      anchorUuid: kept.summary.uuid,
+      tailUuid: entries.at(-1)?.uuid,
+    });
+    const none = await compact(planCompaction({ entries }, { keepRecentTokens: 0 }), ports());
+    expect(none.boundary.compactMetadata.preservedSegment).toBeUndefined();
+  });
+
   it("refuses to make a conversation larger, and says so", async () => {
     const c = new ConversationBuilder();
     c.user("hi");

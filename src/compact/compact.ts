@@ -4,7 +4,7 @@ import { type ProjectFiles, type RestoredFiles, restoreFiles } from "../restore/
 import { type BuiltInSummary, SUMMARY_BUDGET_TOKENS, summarise } from "../summary/builtin/summarise.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
-import { createBoundary, createSummaryEntry } from "./boundary.ts";
+import { createBoundary, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { CompactionPlan } from "./plan.ts";
 
@@ -120,7 +120,7 @@ function assemble(plan: CompactionPlan, ports: CompactionPorts, parts: Parts): C
     return entry;
   });
   return {
-    boundary,
+    boundary: withPreservedSegment(boundary, summary, plan.kept),
     summary,
     kept: plan.kept,
     attachments,

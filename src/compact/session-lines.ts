@@ -24,21 +24,14 @@ export function linesInPlace(
   options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
-  const kept = compaction.kept.filter(isLinked);
-  const head = kept[0];
-  const tail = kept.at(-1);
-  if (!conventions.preservedSegments || head === undefined || tail === undefined) {
-    return chained(compaction, rewritten(kept, options, ports), conventions, {});
+  const segment = compaction.boundary.compactMetadata.preservedSegment;
+  if (!conventions.preservedSegments || segment === undefined) {
+    return chained(compaction, rewritten(compaction.kept, options, ports), conventions, {});
   }
-  const preservedSegment = { headUuid: head.uuid, anchorUuid: compaction.summary.uuid, tailUuid: tail.uuid };
-  const boundary = {
-    ...compaction.boundary,
-    compactMetadata: { ...compaction.boundary.compactMetadata, preservedSegment },
-  };
   const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
   // A reader starts at the newest line: it must hang on the tail, or the kept messages are passed by.
-  const after = attachments.length > 0 ? attachments : [marker(compaction, tail.uuid, ports)];
-  return [boundary, compaction.summary, ...after];
+  const after = attachments.length > 0 ? attachments : [marker(compaction, segment.tailUuid, ports)];
+  return [compaction.boundary, compaction.summary, ...after];
 }
 
 /** Lines of a new session that begins with the compaction, as a fork of a compacted session does. */
@@ -49,11 +42,10 @@ export function linesOfNewSession(
   options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
-  return chained(compaction, rewritten(compaction.kept.filter(isLinked), options, ports), conventions, {
-    sessionId,
-  });
+  return chained(compaction, rewritten(compaction.kept, options, ports), conventions, { sessionId });
 }
 
+/** All of it one after the other: no segment is needed where the kept messages follow as lines. */
 function chained(
   compaction: Compaction,
   kept: readonly Linked[],
@@ -61,8 +53,10 @@ function chained(
   fields: Readonly<Record<string, unknown>>,
 ): readonly Entry[] {
   const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
+  const { preservedSegment: _, ...compactMetadata } = compaction.boundary.compactMetadata;
+  const boundary = { ...compaction.boundary, compactMetadata };
   let parentUuid: string | null = null;
-  return [compaction.boundary, compaction.summary, ...kept, ...attachments].map((entry) => {
+  return [boundary, compaction.summary, ...kept, ...attachments].map((entry) => {
     const line = { ...entry, ...fields, parentUuid } as Entry;
     parentUuid = entry.uuid;
     return line;
@@ -74,11 +68,11 @@ function chained(
  * find the old lines too; a new time, or a reader that goes on from the newest line might take the old
  * end of the conversation; and no usage, since the figures of the long conversation no longer hold.
  */
-function rewritten(kept: readonly Linked[], options: LineOptions, ports: CompactionPorts): readonly Linked[] {
+function rewritten(kept: readonly Entry[], options: LineOptions, ports: CompactionPorts): readonly Linked[] {
   const messageIds = new Map<string, string>();
   const uuids = new Map<string, string>();
   const lines: Linked[] = [];
-  for (const entry of kept) {
+  for (const entry of kept.filter(isLinked)) {
     const line = contentOfLine(entry, uuids, options);
     if (line === undefined) continue;
     const uuid = ports.newUuid();

@@ -5,6 +5,7 @@ import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
 import { openTranscript } from "../transcript/writer.ts";
@@ -34,6 +35,7 @@ export interface WrittenCompaction {
   readonly mode: WriteTarget["mode"];
   readonly path: string;
   readonly sessionId: string;
+  readonly lines: readonly Entry[];
 }
 
 const SYSTEM_PORTS: CompactionPorts = { now: () => new Date(), newUuid: () => randomUUID() };
@@ -65,17 +67,19 @@ export async function writeCompaction(
   const conventions = conventionsOf(session.version);
   const options = { bindsThinking: findModel(session.model).bindsThinking === true };
   if (target.mode === "in-place") {
+    const lines = linesInPlace(compaction, conventions, options, ports);
     const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
     try {
-      await writer.append(linesInPlace(compaction, conventions, options, ports));
+      await writer.append(lines);
     } finally {
       await writer.close();
     }
-    return { mode: target.mode, path: session.path, sessionId: session.id };
+    return { mode: target.mode, path: session.path, sessionId: session.id, lines };
   }
   const sessionId = sessionIdFor(target.path, ports);
-  await writeNewSession(target.path, linesOfNewSession(compaction, sessionId, conventions, options, ports));
-  return { mode: target.mode, path: target.path, sessionId };
+  const lines = linesOfNewSession(compaction, sessionId, conventions, options, ports);
+  await writeNewSession(target.path, lines);
+  return { mode: target.mode, path: target.path, sessionId, lines };
 }
 
 /** An agent finds a session by its file's name, so a name that is an id becomes the id. */
