@@ -94,15 +94,3 @@ export function isThinking(block: ContentBlock): block is ThinkingBlock | Redact
 export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBlock {
   return block.type === "image" || block.type === "document";
 }
-
-/** All the text a person could read in this content, tool results included, media and thinking not. */
-export function visibleText(content: MessageContent | undefined): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  const texts: string[] = [];
-  for (const block of content as readonly (ContentBlock | null)[]) {
-    if (block?.type === "text") texts.push(block.text);
-    else if (block?.type === "tool_result") texts.push(visibleText(block.content));
-  }
-  return texts.join("\n");
-}

@@ -1,6 +1,6 @@
-import { visibleText } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { contentText } from "../conversation/fields.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 
@@ -59,7 +59,7 @@ function pathOf(pair: ToolPair): string | undefined {
 function showsContent(pair: ToolPair): boolean {
   return pair.results.some(
     ({ block }) =>
-      block.is_error !== true && !isCleared(block) && !UNCHANGED_STUB.test(visibleText(block.content)),
+      block.is_error !== true && !isCleared(block) && !UNCHANGED_STUB.test(contentText(block.content)),
   );
 }
 

@@ -1,6 +1,7 @@
-import { type ContentBlock, type ToolResultBlock, visibleText } from "../conversation/block.ts";
+import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import { type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
+import { contentText } from "../conversation/fields.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
@@ -133,7 +134,7 @@ class Ledger {
     if (block.type === "tool_result") this.#enterResult(block, tokens);
     else if (block.type !== "text") add(this.#other, block.type, tokens);
     else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
-    else if (visibleText([block]).includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
+    else if (contentText([block]).includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
     else if (entry.isMeta) add(this.#other, "injected", tokens);
     else this.#human += tokens;
   }

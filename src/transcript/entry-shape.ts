@@ -1,4 +1,5 @@
 import type { CompactMetadata, Entry } from "../conversation/entry.ts";
+import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 
 /**
  * The one place where JSON becomes an {@link Entry}. It looks only at what code of ours reads without
@@ -21,7 +22,7 @@ export function entryFromJson(value: unknown): Entry | undefined {
   }
 }
 
-function systemEntry(value: Record<string, unknown>): Entry | undefined {
+function systemEntry(value: JsonRecord): Entry | undefined {
   if (value.subtype === "compact_boundary" && !isRecord(value.compactMetadata)) {
     // Dropping the boundary would bring all the old history back, so it is read as one that knows little.
     const compactMetadata: CompactMetadata = { trigger: "auto", preTokens: 0 };
@@ -52,12 +53,8 @@ function isResultContent(content: unknown): boolean {
   );
 }
 
-function isTagged(value: unknown): value is Record<string, unknown> {
+function isTagged(value: unknown): value is JsonRecord {
   return isRecord(value) && typeof value.type === "string";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const asEntry = (value: unknown): Entry => value as Entry;

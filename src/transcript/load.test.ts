@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { hasRealSessions, realSessionPath } from "../../test/support/real-sessions.ts";
+import { describeRecorded, realSessionPath } from "../../test/support/real-sessions.ts";
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
@@ -206,13 +206,18 @@ describe("a file that is no session", () => {
     );
   });
 
-  it.skipIf(!hasRealSessions)("is named when it is a recorded session of another agent", async () => {
-    for (const name of ["codex__agentv__00_34f597b72d_1.jsonl", "pi__before-compaction.jsonl"]) {
-      await expect(loadSession(realSessionPath(name))).rejects.toMatchObject({ code: "session-unreadable" });
-      await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject({
-        code: "session-unreadable",
-      });
-    }
+  describeRecorded("recorded by another agent", () => {
+    it.each(["codex__agentv__00_34f597b72d_1.jsonl", "pi__before-compaction.jsonl"])(
+      "is named: %s",
+      async (name) => {
+        await expect(loadSession(realSessionPath(name))).rejects.toMatchObject({
+          code: "session-unreadable",
+        });
+        await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject({
+          code: "session-unreadable",
+        });
+      },
+    );
   });
 
   it("is a folder, or not there, or not ours to read", async () => {

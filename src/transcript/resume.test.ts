@@ -1,13 +1,9 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../test/support/real-sessions.ts";
+import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
@@ -90,17 +86,17 @@ describe("resuming", () => {
     );
   });
 
-  it.skipIf(!hasRealSessions)(
-    `gives the same as a whole load on every recorded session${hasRealSessions ? "" : ` (${realSessionsMissing})`}`,
-    async () => {
-      for (const recorded of claudeCodeSessions()) {
+  describeRecorded("on recorded sessions", () => {
+    it.each(claudeCodeSessions().map((recorded) => [basename(recorded), recorded]))(
+      "gives the same as a whole load of %s",
+      async (_, recorded) => {
         const [loaded, resumed] = [await loadSession(recorded), await resumeSession(recorded)];
         expect(resumed.conversation).toEqual(loaded.conversation);
         expect(resumed.id).toBe(loaded.id);
         expect(resumed.model).toBe(loaded.model);
-      }
-    },
-  );
+      },
+    );
+  });
 
   it("reads no further up than the last boundary", async () => {
     const b = new ConversationBuilder();

@@ -5,6 +5,7 @@ import {
   isCompactBoundary,
   isSynthetic,
 } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Damage } from "./damage.ts";
 import { foreignFormat } from "./foreign-format.ts";
@@ -134,16 +135,13 @@ function latestFields(entries: readonly Entry[]): LatestFields {
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     if (entry === undefined) continue;
-    found.cwd ??= textOf(entry.cwd);
-    found.version ??= textOf(entry.version);
-    found.gitBranch ??= textOf(entry.gitBranch);
-    found.sessionId ??= textOf(entry.sessionId);
-    if (entry.type === "assistant" && !isSynthetic(entry)) found.model ??= textOf(entry.message.model);
+    found.cwd ??= stringField(entry, "cwd");
+    found.version ??= stringField(entry, "version");
+    found.gitBranch ??= stringField(entry, "gitBranch");
+    found.sessionId ??= stringField(entry, "sessionId");
+    if (entry.type === "assistant" && !isSynthetic(entry))
+      found.model ??= stringField(entry.message, "model");
     if (found.model !== undefined && found.cwd !== undefined && found.sessionId !== undefined) break;
   }
   return found;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -156,7 +156,7 @@ class GroupCommitWriter implements TranscriptWriter {
 
   #changed(how: string): LonghaulError {
     return new LonghaulError("session-changed", `${this.path} ${how}; nothing was written.`, {
-      remedy: "The agent is probably still running in this session. Leave it, and try again.",
+      remedy: "The agent is probably still running in this session. End it there, then try again.",
       facts: { path: this.path },
     });
   }

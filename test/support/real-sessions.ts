@@ -5,8 +5,8 @@ import { describe, it } from "vitest";
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "shared", "data");
 
 /** Real recorded sessions lie beside the project, never in it; tests that need them skip without them. */
-export const hasRealSessions: boolean = existsSync(FOLDER);
-export const realSessionsMissing = "needs the recorded sessions in ../shared/data, which are not here";
+const hasRealSessions: boolean = existsSync(FOLDER);
+const realSessionsMissing = "needs the recorded sessions in ../shared/data, which are not here";
 
 /** Like `describe`; where the sessions are missing, one skipped test says so. */
 export function describeRecorded(title: string, tests: () => void): void {

@@ -1,15 +1,10 @@
 import { basename } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { AssistantEntry, Entry, UserEntry } from "../../src/conversation/entry.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { historyBefore } from "../../src/transcript/relink.ts";
 import { responses } from "../../src/transcript/responses.ts";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionPath,
-  realSessionsMissing,
-} from "../support/real-sessions.ts";
+import { claudeCodeSessions, describeRecorded, realSessionPath } from "../support/real-sessions.ts";
 
 const blockIds = (entry: UserEntry | AssistantEntry, kind: "tool_use" | "tool_result"): string[] => {
   const { content } = entry.message;
@@ -26,9 +21,8 @@ const idsIn = (entries: readonly Entry[], kind: "tool_use" | "tool_result"): str
   );
 
 const recorded = claudeCodeSessions().map((path) => [basename(path), path] as const);
-const title = hasRealSessions ? "recorded sessions" : `recorded sessions: ${realSessionsMissing}`;
 
-describe.skipIf(!hasRealSessions)(title, () => {
+describeRecorded("recorded sessions", () => {
   it.each(recorded)(
     "have every result of the conversation's calls in the conversation: %s",
     async (_, path) => {

@@ -11,6 +11,9 @@ export interface SessionsViewOptions {
 
 /** Enough of an id to tell sessions apart, and to give to the other commands. */
 const ID_SHOWN = 8;
+const PROJECT_WIDTH = 22;
+/** Id, age, size and context, with the space between. */
+const OTHER_COLUMNS_WIDTH = 44;
 
 export function sessionsView(
   listings: readonly SessionListing[],
@@ -26,8 +29,8 @@ export function sessionsView(
     formatAge(options.now.getTime() - listing.modifiedAt.getTime()),
     formatBytes(listing.bytes),
     listing.contextTokens === undefined ? "?" : formatShort(listing.contextTokens),
-    fitText(listing.cwd ?? "?", 28, "front"),
-    fitText(listing.title ?? "", Math.max(10, width - 78)),
+    fitText(listing.cwd ?? "?", PROJECT_WIDTH, "front"),
+    fitText(listing.title ?? "", Math.max(10, width - OTHER_COLUMNS_WIDTH - PROJECT_WIDTH)),
   ]);
   const columns = [
     { title: "id" },

@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../../test/support/real-sessions.ts";
-import { visibleText } from "../block.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import type { Attachment } from "../entry.ts";
+import { contentText } from "../fields.ts";
 import { attachmentContent } from "./attachment-content.ts";
 
-const said = (attachment: Attachment): string => visibleText(attachmentContent(attachment));
+const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 
 describe("attachments as user content", () => {
   it("sends a queued command as the user's own words, text or blocks with pictures", () => {
@@ -161,21 +157,18 @@ describe("attachments as user content", () => {
   });
 });
 
-describe.skipIf(!hasRealSessions)(
-  `attachments of recorded sessions${hasRealSessions ? "" : ` (${realSessionsMissing})`}`,
-  () => {
-    it("are all of a kind we know", () => {
-      const unknown = new Set<string>();
-      for (const path of claudeCodeSessions()) {
-        for (const line of readFileSync(path, "utf8").split("\n")) {
-          if (!line.includes('"type":"attachment"')) continue;
-          const { attachment } = JSON.parse(line) as { attachment?: Attachment };
-          if (attachment === undefined) continue;
-          if (said(attachment).startsWith(`<system-reminder>\n${attachment.type}: {`))
-            unknown.add(attachment.type);
-        }
+describeRecorded("attachments of recorded sessions", () => {
+  it("are all of a kind we know", () => {
+    const unknown = new Set<string>();
+    for (const path of claudeCodeSessions()) {
+      for (const line of readFileSync(path, "utf8").split("\n")) {
+        if (!line.includes('"type":"attachment"')) continue;
+        const { attachment } = JSON.parse(line) as { attachment?: Attachment };
+        if (attachment === undefined) continue;
+        if (said(attachment).startsWith(`<system-reminder>\n${attachment.type}: {`))
+          unknown.add(attachment.type);
       }
-      expect([...unknown]).toEqual([]);
-    });
-  },
-);
+    }
+    expect([...unknown]).toEqual([]);
+  });
+});

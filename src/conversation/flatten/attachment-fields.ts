@@ -1,9 +1,9 @@
+import { stringField } from "../fields.ts";
 import { isRecord, type JsonRecord } from "../untrusted.ts";
 
-/** Fields of attachments as they really are in files: what has the wrong type counts as absent. */
-export function stringField(record: JsonRecord, name: string): string {
-  const value = record[name];
-  return typeof value === "string" ? value : "";
+/** Text of a field; empty where there is none. */
+export function textField(record: JsonRecord, name: string): string {
+  return stringField(record, name) ?? "";
 }
 
 export function numberField(record: JsonRecord, name: string): number | undefined {

@@ -3,11 +3,7 @@ import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../../test/support/real-sessions.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import type { ContentBlock } from "../block.ts";
 import { checkRequest } from "../check/check.ts";
 import { CLEARED_RESULT_TEXT } from "../cleared.ts";
@@ -185,21 +181,18 @@ describe("flattening for the API", () => {
   });
 });
 
-describe.skipIf(!hasRealSessions)(
-  `flattening recorded sessions${hasRealSessions ? "" : ` (${realSessionsMissing})`}`,
-  () => {
-    it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-      "gives a valid request for %s",
-      (_, path) => {
-        const entries = readFileSync(path, "utf8").split("\n").flatMap(parsedLine);
-        const { messages } = flattenChecked(entries);
-        expect(messages.length).toBeGreaterThan(1);
-        expect(apiRuleViolations(messages)).toEqual([]);
-        expect(checkRequest({ messages }).valid).toBe(true);
-      },
-    );
-  },
-);
+describeRecorded("flattening recorded sessions", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "gives a valid request for %s",
+    (_, path) => {
+      const entries = readFileSync(path, "utf8").split("\n").flatMap(parsedLine);
+      const { messages } = flattenChecked(entries);
+      expect(messages.length).toBeGreaterThan(1);
+      expect(apiRuleViolations(messages)).toEqual([]);
+      expect(checkRequest({ messages }).valid).toBe(true);
+    },
+  );
+});
 
 function parsedLine(line: string): Entry[] {
   try {

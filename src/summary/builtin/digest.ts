@@ -1,8 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
+import { contentText, field, stringField } from "../../conversation/fields.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import { entryBlocks, isEntry, rawContent } from "../../conversation/untrusted.ts";
 import type { Exchange } from "./exchange.ts";
-import { contentText, field, stringField } from "./fields.ts";
 import type { Answer, Plan } from "./read/answers.ts";
 import type { RankedName } from "./read/concepts.ts";
 import type { EarlierSummary } from "./read/earlier.ts";

@@ -1,10 +1,10 @@
 import type { AssistantEntry, AttachmentEntry, Entry, UserEntry } from "../../conversation/entry.ts";
 import { isSynthetic } from "../../conversation/entry.ts";
+import { contentText, field, stringField } from "../../conversation/fields.ts";
 import type { ToolPair } from "../../conversation/pairs.ts";
 import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
 import type { SessionDigest } from "./digest.ts";
 import { type Exchange, ExchangeBuilder, isEmpty } from "./exchange.ts";
-import { contentText, field, stringField } from "./fields.ts";
 import { ConceptCounter } from "./read/concepts.ts";
 import { type EarlierSummary, parseEarlierSummary } from "./read/earlier.ts";
 import { readNotification } from "./read/findings.ts";

@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  claudeCodeSessions,
-  hasRealSessions,
-  realSessionsMissing,
-} from "../../../test/support/real-sessions.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { presentSections, SECTION_NAMES } from "../sections.ts";
 import { digestSession } from "./digest.ts";
@@ -25,9 +21,7 @@ function entriesOf(path: string): Entry[] {
     });
 }
 
-describe.skipIf(!hasRealSessions)("real sessions", () => {
-  if (!hasRealSessions) it.skip(realSessionsMissing);
-
+describeRecorded("recorded sessions", () => {
   describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
     const entries = entriesOf(path);
 

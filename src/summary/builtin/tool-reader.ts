@@ -1,8 +1,8 @@
+import { contentText, field, firstString, stringField } from "../../conversation/fields.ts";
 import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
 import { clip, headOf, oneLine } from "./clip.ts";
 import type { SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";
-import { contentText, field, firstString, stringField } from "./fields.ts";
 import {
   type Answer,
   isQuestionTool,

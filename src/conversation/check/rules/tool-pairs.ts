@@ -1,5 +1,6 @@
-import type { ToolResultBlock } from "../../block.ts";
+import type { ContentBlock, ToolResultBlock } from "../../block.ts";
 import { addedMessage, type Draft, type DraftMessage, type Part } from "../draft.ts";
+import type { RuleName } from "../finding.ts";
 import { toolResultAsContent } from "../result-text.ts";
 
 export const MISSING_RESULT_TEXT = "[No result: this tool call was interrupted before it was answered]";
@@ -126,25 +127,29 @@ function missingResult(toolUseId: string): ToolResultBlock {
 
 function keepOrphan(draft: Draft, part: ResultPart): readonly Part[] {
   const kept = toolResultAsContent(part.block, ORPHAN_RESULT_LABEL);
-  draft.report({
-    rule: "tool-result-orphan",
-    at: part.origin,
-    message: `A tool result has no tool use; ${kept.length > 0 ? "it is sent as text" : "it was empty and left out"}.`,
-    action: kept.length > 0 ? "replaced-by-text" : "dropped",
-    detail: detailOf(part),
-  });
-  return kept.map((block) => ({ block, origin: part.origin }));
+  return sendAsText(draft, part, kept, "tool-result-orphan", "A tool result has no tool use");
 }
 
 /** A repeated answer says nothing new and goes; one that differs is kept as text. */
 function keepSecond(draft: Draft, part: ResultPart, first: ResultPart): readonly Part[] {
   const isRepeat = JSON.stringify(part.block.content) === JSON.stringify(first.block.content);
   const kept = isRepeat ? [] : toolResultAsContent(part.block, SECOND_RESULT_LABEL);
+  return sendAsText(draft, part, kept, "tool-result-duplicate", "A tool use has a second result");
+}
+
+function sendAsText(
+  draft: Draft,
+  part: ResultPart,
+  kept: readonly ContentBlock[],
+  rule: RuleName,
+  fault: string,
+): readonly Part[] {
+  const isKept = kept.length > 0;
   draft.report({
-    rule: "tool-result-duplicate",
+    rule,
     at: part.origin,
-    message: `A tool use has a second result; ${kept.length > 0 ? "it is sent as text" : "it was left out"}.`,
-    action: kept.length > 0 ? "replaced-by-text" : "dropped",
+    message: `${fault}; ${isKept ? "it is sent as text" : "it says nothing more and was left out"}.`,
+    action: isKept ? "replaced-by-text" : "dropped",
     detail: detailOf(part),
   });
   return kept.map((block) => ({ block, origin: part.origin }));

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../block.ts";
 import { isRecord, type JsonRecord } from "../../untrusted.ts";
-import { numberField, recordField, stringField } from "../attachment-fields.ts";
+import { numberField, recordField, textField } from "../attachment-fields.ts";
 import { reminder } from "../reminder.ts";
 
 /** A file put into the context as it was read: text, a picture, a PDF, or something with its own shape. */
@@ -10,9 +10,9 @@ export function fileContent(attachment: JsonRecord): readonly ContentBlock[] {
   if (typeof content === "string") return reminder(`Content of ${path}:\n${content}`);
   if (!isRecord(content)) return reminder(`The file ${path} was attached, without its content.`);
   const file = recordField(content, "file");
-  const data = stringField(file, "base64");
+  const data = textField(file, "base64");
   if (content.type === "image" && data !== "") {
-    const media_type = stringField(file, "type") || stringField(file, "mediaType") || "image/png";
+    const media_type = textField(file, "type") || textField(file, "mediaType") || "image/png";
     return [...reminder(`Picture ${path}:`), { type: "image", source: { type: "base64", media_type, data } }];
   }
   if (content.type === "pdf" && data !== "") {
@@ -32,7 +32,7 @@ export function fileReference(attachment: JsonRecord): readonly ContentBlock[] {
 }
 
 export function editedFile(attachment: JsonRecord): readonly ContentBlock[] {
-  const snippet = stringField(attachment, "snippet");
+  const snippet = textField(attachment, "snippet");
   const shown = snippet === "" ? "" : ` The changed part, with line numbers:\n${snippet}`;
   return reminder(
     `${pathOf(attachment)} was changed outside this conversation, by the user or a tool of theirs. Take the change into account.${shown}`,
@@ -43,13 +43,13 @@ export function editedFile(attachment: JsonRecord): readonly ContentBlock[] {
 export function nestedMemory(attachment: JsonRecord): readonly ContentBlock[] {
   const { content } = attachment;
   const text =
-    typeof content === "string" ? content : stringField(recordField(attachment, "content"), "content");
+    typeof content === "string" ? content : textField(recordField(attachment, "content"), "content");
   return text.trim() === "" ? [] : reminder(`Instructions from ${pathOf(attachment)}:\n${text}`);
 }
 
 export function planFile(attachment: JsonRecord): readonly ContentBlock[] {
-  const path = stringField(attachment, "planFilePath") || pathOf(attachment);
-  const plan = stringField(attachment, "planContent") || stringField(attachment, "content");
+  const path = textField(attachment, "planFilePath") || pathOf(attachment);
+  const plan = textField(attachment, "planContent") || textField(attachment, "content");
   return reminder(`There is a plan in ${path}${plan === "" ? "." : `:\n${plan}`}`);
 }
 
@@ -64,7 +64,7 @@ function lineRange(file: JsonRecord): string {
 function pathOf(attachment: JsonRecord): string {
   const names = ["filename", "path", "filePath", "displayPath"];
   for (const name of names) {
-    const path = stringField(attachment, name);
+    const path = textField(attachment, name);
     if (path !== "") return path;
   }
   return "a file";

@@ -1,10 +1,10 @@
 import type { ContentBlock } from "../../block.ts";
 import type { JsonRecord } from "../../untrusted.ts";
-import { stringField, stringsField } from "../attachment-fields.ts";
+import { stringsField, textField } from "../attachment-fields.ts";
 import { reminder } from "../reminder.ts";
 
 export function skillListing(attachment: JsonRecord): readonly ContentBlock[] {
-  const listing = stringField(attachment, "content") || stringsField(attachment, "names").join("\n");
+  const listing = textField(attachment, "content") || stringsField(attachment, "names").join("\n");
   return listing.trim() === "" ? [] : reminder(`Skills that can be used:\n${listing}`);
 }
 

@@ -1,13 +1,13 @@
 import type { ContentBlock } from "../../block.ts";
 import type { JsonRecord } from "../../untrusted.ts";
-import { recordsField, stringField } from "../attachment-fields.ts";
+import { recordsField, textField } from "../attachment-fields.ts";
 import { reminder } from "../reminder.ts";
 
 /** The list of tasks as it stands; agents have called the field for the wording by several names. */
 export function taskList(attachment: JsonRecord): readonly ContentBlock[] {
   const items = ["content", "todos", "tasks"].map((name) => recordsField(attachment, name));
   const lines = items.flat().map((item) => {
-    const status = stringField(item, "status") || "pending";
+    const status = textField(item, "status") || "pending";
     return `- [${status}] ${wordingOf(item)}`;
   });
   return reminder(lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`);
@@ -15,15 +15,15 @@ export function taskList(attachment: JsonRecord): readonly ContentBlock[] {
 
 function wordingOf(item: JsonRecord): string {
   const names = ["content", "subject", "title", "description"];
-  return names.map((name) => stringField(item, name)).find((text) => text !== "") ?? JSON.stringify(item);
+  return names.map((name) => textField(item, name)).find((text) => text !== "") ?? JSON.stringify(item);
 }
 
 export function diagnostics(attachment: JsonRecord): readonly ContentBlock[] {
   const lines = recordsField(attachment, "files").flatMap((file) => {
-    const path = stringField(file, "uri") || stringField(file, "path");
+    const path = textField(file, "uri") || textField(file, "path");
     const found = recordsField(file, "diagnostics").map((problem) => {
-      const severity = stringField(problem, "severity") || "Problem";
-      return `- ${severity}: ${stringField(problem, "message")}`;
+      const severity = textField(problem, "severity") || "Problem";
+      return `- ${severity}: ${textField(problem, "message")}`;
     });
     return found.length === 0 ? [] : [path, ...found];
   });

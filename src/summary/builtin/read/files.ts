@@ -1,5 +1,5 @@
+import { listField, stringField } from "../../../conversation/fields.ts";
 import { headOf } from "../clip.ts";
-import { listField, stringField } from "../fields.ts";
 
 export interface FileRecord {
   readonly path: string;

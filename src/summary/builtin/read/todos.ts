@@ -1,4 +1,4 @@
-import { asList, field, firstString, stringField } from "../fields.ts";
+import { asList, field, firstString, stringField } from "../../../conversation/fields.ts";
 
 type TodoStatus = "pending" | "in_progress" | "completed";
 

@@ -1,6 +1,6 @@
-import { isRecord } from "../../conversation/untrusted.ts";
+import { isRecord } from "./untrusted.ts";
 
-/** Readers for tool inputs and results, whose shape depends on who wrote the file. */
+/** Readers for inputs, results and attachments, whose shape depends on who wrote the file: what has the wrong type is absent. */
 
 export function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined;
