@@ -9,7 +9,7 @@ export type LonghaulErrorCode =
   | "session-not-written"
   | "not-enough-messages"
   | "compaction-ineffective"
-  | "setting-invalid";
+  | "compaction-disabled";
 
 /**
  * The one error base. `remedy` is the sentence that tells a person what to do next; the command line

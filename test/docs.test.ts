@@ -27,6 +27,15 @@ describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page)
 });
 
 describe("the command line's documentation", () => {
+  it("lists every error code, and no other", () => {
+    const codes = (text: string, pattern: RegExp): string[] =>
+      [...text.matchAll(pattern)].map(([, code = ""]) => code).sort();
+    const declared = codes(readFileSync(join(ROOT, "src", "errors.ts"), "utf8"), /\| "([a-z-]+)"/g);
+    const page = readFileSync(join(ROOT, "docs", "json.md"), "utf8");
+    const table = page.slice(page.indexOf("| code |"), page.indexOf("## `longhaul inspect"));
+    expect(codes(table, /^\| `([a-z-]+)`/gm)).toEqual(declared);
+  });
+
   it("names no option that the program does not have", () => {
     const program = readFileSync(join(ROOT, "src", "cli", "program.ts"), "utf8");
     const options = new Set(

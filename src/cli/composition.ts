@@ -6,7 +6,7 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import { measureContext } from "../tokens/context.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
-import { projectsFolder, type UserPlaces } from "../transcript/locations.ts";
+import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel, withProvenWindow } from "../window/models.ts";
 import { resolveSettings } from "../window/settings.ts";
@@ -33,10 +33,7 @@ export interface Composition extends CompactionPorts {
 
 export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
   const places: UserPlaces = { home: homedir(), env: environment };
-  const file = await readSettingsFile(
-    join(projectsFolder("longhaul", places), "..", "settings.json"),
-    terminal,
-  );
+  const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
   for (const warning of warnings) terminal.note(`longhaul: ${warning}`);
   return {

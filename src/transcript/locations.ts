@@ -21,13 +21,16 @@ export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text) && !text.includes("..");
 }
 
+/** Where an agent keeps its settings and sessions. */
+export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
+  return agent === "longhaul"
+    ? env.LONGHAUL_HOME || join(home, ".longhaul")
+    : env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+}
+
 /** The folder whose sub-folders are an agent's projects. */
-export function projectsFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
-  const root =
-    agent === "longhaul"
-      ? env.LONGHAUL_HOME || join(home, ".longhaul")
-      : env.CLAUDE_CONFIG_DIR || join(home, ".claude");
-  return join(root, "projects");
+export function projectsFolder(agent: SessionAgent, places: UserPlaces): string {
+  return join(agentFolder(agent, places), "projects");
 }
 
 /** What an agent calls the folder for the sessions of one working directory. */

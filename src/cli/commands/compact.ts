@@ -51,7 +51,7 @@ function targetOf({ dryRun, inPlace, out }: CompactCommandOptions): WriteTarget 
 
 function compactionDisabled(): LonghaulError {
   return new LonghaulError(
-    "setting-invalid",
+    "compaction-disabled",
     "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
     { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in longhaul's settings.json." },
   );
