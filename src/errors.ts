@@ -9,14 +9,28 @@ export type LonghaulErrorCode =
   | "session-not-written"
   | "not-enough-messages"
   | "compaction-ineffective"
-  | "compaction-disabled";
+  | "compaction-disabled"
+  | "model-too-long"
+  | "model-too-large"
+  | "model-overloaded"
+  | "model-rate-limited"
+  | "model-authentication"
+  | "model-unknown-model"
+  | "model-refused"
+  | "model-cut-off"
+  | "model-aborted"
+  | "model-unreachable"
+  | "model-thinking-mismatch"
+  | "model-sdk-missing"
+  | "model-other"
+  | "simulator-failed";
 
 /**
  * The one error base. `remedy` is the sentence that tells a person what to do next; the command line
  * prints it under the message.
  */
 export class LonghaulError extends Error {
-  override readonly name = "LonghaulError";
+  override readonly name: string = "LonghaulError";
   readonly code: LonghaulErrorCode;
   readonly remedy: string | undefined;
   readonly facts: Readonly<Record<string, string | number>>;

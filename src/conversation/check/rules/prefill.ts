@@ -1,3 +1,4 @@
+import { claudeVersion, isAtLeast } from "../../claude-version.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
 import type { CheckSettings } from "../rule.ts";
@@ -30,12 +31,7 @@ function isPausedTurn(message: DraftMessage): boolean {
   return last !== undefined && (serverToolUse(last.block) ?? serverToolResult(last.block)) !== undefined;
 }
 
-/** Names are `claude-<line>-<major>[-<minor>][-<date>]`; the older `claude-3-5-…` order takes prefills. */
 export function refusesPrefill(model: unknown): boolean {
-  const match = typeof model === "string" ? /claude-[a-z]+-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(model) : null;
-  if (match === null) return false;
-  const major = Number(match[1]);
-  const minor = Number(match[2] ?? 0);
-  const first = FIRST_VERSION_WITHOUT_PREFILL;
-  return major > first.major || (major === first.major && minor >= first.minor);
+  const { major, minor } = FIRST_VERSION_WITHOUT_PREFILL;
+  return isAtLeast(claudeVersion(model), major, minor);
 }

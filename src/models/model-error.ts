@@ -1,0 +1,81 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import { LonghaulError } from "../errors.ts";
+
+/** Why a call failed. The kinds are closed; what a provider says in words is matched only in its adapter. */
+export type ModelFailure =
+  /** The input alone exceeds the window. */
+  | { readonly kind: "too-long"; readonly tokens?: number; readonly limit?: number }
+  /** The body exceeds the byte limit, or holds more media than allowed. */
+  | { readonly kind: "too-large" }
+  | { readonly kind: "overloaded"; readonly delayMs?: number }
+  | { readonly kind: "rate-limited"; readonly delayMs?: number }
+  /** No key, a wrong key, or a key that may not use this model. */
+  | { readonly kind: "authentication" }
+  | { readonly kind: "unknown-model"; readonly model: string }
+  /** The model declined to answer. */
+  | { readonly kind: "refused"; readonly category?: string }
+  /** The answer ended in the middle; what came is in `partial`. */
+  | { readonly kind: "cut-off" }
+  | { readonly kind: "aborted" }
+  /** No connection: wrong address, no network, nobody listening. */
+  | { readonly kind: "unreachable" }
+  /** Thinking was sent after another history than the one it was written after. */
+  | { readonly kind: "thinking-mismatch" }
+  /** The provider's SDK is not installed. */
+  | { readonly kind: "sdk-missing"; readonly package: string }
+  /** Whatever else the provider said; `retry` is what its status tells. */
+  | { readonly kind: "other"; readonly retry: boolean };
+
+export type ModelFailureKind = ModelFailure["kind"];
+
+export interface ModelErrorDetails {
+  readonly remedy?: string;
+  /** HTTP status, where there was one. */
+  readonly status?: number;
+  readonly requestId?: string;
+  /** The provider's own code for it, for people and for logs. */
+  readonly providerCode?: string;
+  /** Blocks that were complete before it failed. */
+  readonly partial?: readonly ContentBlock[];
+  readonly cause?: unknown;
+}
+
+export class ModelError extends LonghaulError {
+  readonly failure: ModelFailure;
+  /** Whether the same request, sent again later, may succeed. */
+  readonly retryHelps: boolean;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly providerCode: string | undefined;
+  readonly partial: readonly ContentBlock[];
+
+  constructor(failure: ModelFailure, message: string, details: ModelErrorDetails = {}) {
+    super(`model-${failure.kind}`, message, {
+      ...(details.remedy === undefined ? {} : { remedy: details.remedy }),
+      facts: factsOf(failure, details),
+      cause: details.cause,
+    });
+    this.failure = failure;
+    this.retryHelps = failure.kind === "other" ? failure.retry : RETRY_HELPS.has(failure.kind);
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.providerCode = details.providerCode;
+    this.partial = details.partial ?? [];
+  }
+}
+
+const RETRY_HELPS: ReadonlySet<ModelFailureKind> = new Set([
+  "overloaded",
+  "rate-limited",
+  "cut-off",
+  "unreachable",
+]);
+
+function factsOf(failure: ModelFailure, details: ModelErrorDetails): Record<string, string | number> {
+  const facts: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries({ ...failure, ...details })) {
+    if (name === "kind" || name === "remedy") continue;
+    if (typeof value === "string" || typeof value === "number") facts[name] = value;
+  }
+  return facts;
+}

@@ -1,0 +1,83 @@
+import { claudeVersion } from "../conversation/claude-version.ts";
+import type { Usage } from "../conversation/entry.ts";
+
+/** Dollars for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly cacheRead: number;
+}
+
+interface PriceRow extends Prices {
+  /** Above this many prompt tokens the whole call has other prices. */
+  readonly step?: { readonly aboveTokens: number; readonly prices: Prices };
+}
+
+/** What a cache write costs relative to plain input. */
+const WRITE_5M = 1.25;
+const WRITE_1H = 2;
+const READ = 0.1;
+
+function prices(input: number, output: number, readShare: number = READ): Prices {
+  return {
+    input,
+    output,
+    cacheWrite5m: input * WRITE_5M,
+    cacheWrite1h: input * WRITE_1H,
+    cacheRead: input * readShare,
+  };
+}
+
+/** By line and version, exactly: a model whose prices are not published must not get its neighbour's. */
+const PRICES: Readonly<Record<string, PriceRow>> = {
+  "fable-5.1": prices(10, 50, 0.025),
+  "mythos-5.1": prices(10, 50, 0.025),
+  "opus-5.5": prices(4, 20, 0.05),
+  "sonnet-5.5": prices(2, 10),
+  "haiku-5.5": { ...prices(0.1, 0.5), step: { aboveTokens: 100_000, prices: prices(0.5, 2.5) } },
+  "fable-5.0": prices(10, 50),
+  "mythos-5.0": prices(10, 50),
+  "opus-5.0": prices(5, 25),
+  "opus-4.8": prices(5, 25),
+  "opus-4.7": prices(5, 25),
+  "opus-4.6": prices(5, 25),
+  "opus-4.5": prices(5, 25),
+  "sonnet-5.0": prices(2, 10),
+  "sonnet-4.6": prices(3, 15),
+  "sonnet-4.5": prices(3, 15),
+  "haiku-4.5": prices(1, 5),
+};
+
+/** Undefined for a model whose prices we do not know: no figure is better than a wrong one. */
+export function pricesOf(model: string, promptTokens = 0): Prices | undefined {
+  const version = claudeVersion(model);
+  if (version === undefined) return undefined;
+  const row = PRICES[`${version.line}-${version.major}.${version.minor}`];
+  return row?.step !== undefined && promptTokens > row.step.aboveTokens ? row.step.prices : row;
+}
+
+/** The parts of a usage that have prices of their own. */
+export interface PricedUsage extends Usage {
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  } | null;
+}
+
+/** Dollars for one call. Writes of unknown lifetime count as those of five minutes. */
+export function costOf(usage: PricedUsage, model: string): number | undefined {
+  const written = usage.cache_creation_input_tokens ?? 0;
+  const read = usage.cache_read_input_tokens ?? 0;
+  const price = pricesOf(model, usage.input_tokens + written + read);
+  if (price === undefined) return undefined;
+  const written1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  const dollars =
+    usage.input_tokens * price.input +
+    usage.output_tokens * price.output +
+    (written - written1h) * price.cacheWrite5m +
+    written1h * price.cacheWrite1h +
+    read * price.cacheRead;
+  return dollars / 1_000_000;
+}
