@@ -8,18 +8,43 @@ const SOURCE = join(import.meta.dirname, "..", "src");
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
   tokens: ["conversation"],
-  window: [],
+  window: ["conversation"],
+  models: ["conversation", "tokens", "window"],
   restore: ["conversation", "tokens"],
-  summary: ["conversation", "tokens"],
+  summary: ["conversation", "tokens", "models"],
   compact: ["conversation", "tokens", "restore", "summary"],
   transcript: ["conversation"],
   demo: ["conversation", "tokens"],
   host: ["conversation", "compact", "restore", "transcript", "window"],
-  cli: ["conversation", "tokens", "window", "restore", "summary", "compact", "transcript", "demo", "host"],
+  testing: [
+    "conversation",
+    "tokens",
+    "window",
+    "models",
+    "restore",
+    "summary",
+    "compact",
+    "transcript",
+    "demo",
+    "host",
+  ],
+  cli: [
+    "conversation",
+    "tokens",
+    "window",
+    "models",
+    "restore",
+    "summary",
+    "compact",
+    "transcript",
+    "demo",
+    "host",
+    "testing",
+  ],
 };
 
 /** Effects live at the edge: everything else runs wherever JavaScript runs. */
-const MAY_IMPORT_NODE = ["transcript", "host", "cli"];
+const MAY_IMPORT_NODE = ["transcript", "host", "testing", "cli"];
 /** Packages of others, by room. */
 const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   transcript: ["proper-lockfile"],
