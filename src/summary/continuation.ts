@@ -42,6 +42,15 @@ export function continuationMessage(input: ContinuationInput): string {
   return paragraphs.join("\n\n");
 }
 
+/** Starts of the texts by which agents go on from a summary: ours, and that of Claude Code. */
+const OPENINGS: readonly string[] = [OPENING, "This session is being continued from a previous conversation"];
+
+/** Whether a user's text is the message that stands in for an earlier conversation. */
+export function isContinuation(text: string): boolean {
+  const start = text.trimStart();
+  return OPENINGS.some((opening) => start.startsWith(opening));
+}
+
 /** A summary message without what we, or Claude Code, wrote around the summary. */
 export function withoutAfterwords(text: string): string {
   const starts = AFTERWORDS.map((start) => text.lastIndexOf(`\n${start}`)).filter((at) => at !== -1);

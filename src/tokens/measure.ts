@@ -1,6 +1,7 @@
 import type { ContentBlock, MessageContent } from "../conversation/block.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import type { ApiRequest } from "../conversation/message.ts";
 import { isBlock } from "../conversation/untrusted.ts";
 import { estimateTokensClassic } from "./estimate/classic.ts";
 import { estimateTokens } from "./estimate/estimate.ts";
@@ -73,6 +74,17 @@ export function measureEntry(entry: Entry, countText: CountText): number {
 export function measureEntries(entries: readonly Entry[], countText: CountText): number {
   let tokens = 0;
   for (const entry of entries) tokens += measureEntry(entry, countText);
+  return tokens;
+}
+
+/** A request body as a whole: system prompt, tools and messages. */
+export function measureRequest(
+  { messages, system, tools }: Pick<ApiRequest, "messages" | "system" | "tools">,
+  countText: CountText,
+): number {
+  let tokens = measureContent(system, countText);
+  for (const tool of tools ?? []) tokens += countText(asJson(tool));
+  for (const message of messages) tokens += measureContent(message.content, countText);
   return tokens;
 }
 

@@ -1,0 +1,85 @@
+import type { ContentBlock } from "../../conversation/block.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { contentText, stringField } from "../../conversation/fields.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import { isContinuation } from "../continuation.ts";
+import { presentSections } from "../sections.ts";
+
+/** Messages carry no time; the summariser goes by their order. */
+const NO_TIME = "1970-01-01T00:00:00.000Z";
+
+/** With this many of the nine headings, the first message is an earlier summary, whoever wrote it. */
+const HEADINGS_OF_A_SUMMARY = 6;
+
+/** Messages as sent, in the form in which the summariser reads a conversation. */
+export function entriesOf(messages: readonly ApiMessage[]): readonly Entry[] {
+  return messages.flatMap((message, index) => {
+    if (message.role === "system") return [];
+    if (message.role === "assistant") return assistantEntries(message, index);
+    return userEntries(message, index, index === firstSpokenIndex(messages));
+  });
+}
+
+function firstSpokenIndex(messages: readonly ApiMessage[]): number {
+  return messages.findIndex((message) => message.role === "user");
+}
+
+function link(index: number, part: number): { uuid: string; parentUuid: null; timestamp: string } {
+  return { uuid: `message-${index}-${part}`, parentUuid: null, timestamp: NO_TIME };
+}
+
+/** A provider's own summary stands for what came before it, like one of ours. */
+function assistantEntries(message: ApiMessage, index: number): readonly Entry[] {
+  const summary = blocksOf(message).find((block) => tag(block) === "compaction");
+  const text = summary && stringField(summary, "content");
+  const entries: Entry[] = [
+    { ...link(index, 0), type: "assistant", message: { role: "assistant", content: message.content } },
+  ];
+  return text === undefined ? entries : [summaryEntry(text, index), ...entries];
+}
+
+/** Sending merges what was said one after the other; each text is looked at for itself again. */
+function userEntries(message: ApiMessage, index: number, isFirst: boolean): readonly Entry[] {
+  return splitAfterTexts(blocksOf(message)).map((content, part): Entry => {
+    const text = contentText(content);
+    if (isFirst && isEarlierSummary(text)) return summaryEntry(text, index, part);
+    return { ...link(index, part), type: "user", message: { role: "user", content } };
+  });
+}
+
+function summaryEntry(text: string, index: number, part = 0): Entry {
+  return {
+    ...link(index, part),
+    uuid: `summary-${index}-${part}`,
+    type: "user",
+    isCompactSummary: true,
+    message: { role: "user", content: text },
+  };
+}
+
+function isEarlierSummary(text: string): boolean {
+  return isContinuation(text) || presentSections(text).length >= HEADINGS_OF_A_SUMMARY;
+}
+
+function splitAfterTexts(blocks: readonly ContentBlock[]): readonly (readonly ContentBlock[])[] {
+  const groups: ContentBlock[][] = [];
+  let open: ContentBlock[] = [];
+  for (const block of blocks) {
+    if (open.length > 0 && open.at(-1)?.type === "tool_result" && block.type !== "tool_result") {
+      groups.push(open);
+      open = [];
+    }
+    open.push(block);
+    if (block.type === "text") {
+      groups.push(open);
+      open = [];
+    }
+  }
+  return open.length > 0 ? [...groups, open] : groups;
+}
+
+function blocksOf(message: ApiMessage): readonly ContentBlock[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+}
+
+const tag = (block: ContentBlock): string => block.type;
