@@ -10,6 +10,7 @@ export type LonghaulErrorCode =
   | "not-enough-messages"
   | "compaction-ineffective"
   | "compaction-disabled"
+  | "no-summary"
   | "model-too-long"
   | "model-too-large"
   | "model-overloaded"

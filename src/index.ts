@@ -1,9 +1,9 @@
 export { type Compaction, type CompactOptions, compact, rebuild } from "./compact/compact.ts";
 export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
 export type { CompactionPorts } from "./compact/host-fields.ts";
+export { KEEP_RECENT_TOKENS } from "./compact/keep-recent.ts";
 export {
   type CompactionPlan,
-  KEEP_RECENT_TOKENS,
   type PlanOptions,
   planCompaction,
   type Snapshot,

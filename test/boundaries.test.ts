@@ -12,7 +12,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   models: ["conversation", "tokens", "window"],
   restore: ["conversation", "tokens"],
   summary: ["conversation", "tokens", "models"],
-  compact: ["conversation", "tokens", "restore", "summary"],
+  compact: ["conversation", "tokens", "models", "restore", "summary"],
   transcript: ["conversation"],
   demo: ["conversation", "tokens"],
   host: ["conversation", "compact", "restore", "transcript", "window"],

@@ -1,11 +1,14 @@
 import type { Compaction } from "../compact/compact.ts";
 import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
+import type { WrittenSummary } from "../compact/write-summary.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { WriteTarget, WrittenCompaction } from "../host/compact-session.ts";
+import type { ModelUsage } from "../models/port.ts";
 import type { SkippedFile } from "../restore/files.ts";
 import { presentSections } from "../summary/sections.ts";
+import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
@@ -20,7 +23,15 @@ export interface CompactReport {
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
-    readonly source: "built-in";
+    readonly source: "built-in" | "model";
+    /** Who wrote it, what the call used and cost in dollars; null where no model was called. */
+    readonly model: string | null;
+    readonly usage: ModelUsage | null;
+    readonly cost: number | null;
+    /** Parts of the conversation that were too long for the model and went in condensed. */
+    readonly condensedRounds: number;
+    /** The model reached its output limit. */
+    readonly truncated: boolean;
     readonly tokens: number;
     readonly text: string;
     readonly sections: readonly string[];
@@ -64,7 +75,6 @@ export function compactReport({
   written,
 }: CompactReportInput): CompactReport {
   const { size, effective, autoCompact, warning, blocking } = thresholds;
-  const text = compaction.builtInSummary.text;
   return {
     session: { id: session.id, path: session.path },
     before: { tokens: plan.tokensBefore, messages: messagesIn([...plan.summarised, ...plan.kept]) },
@@ -73,7 +83,7 @@ export function compactReport({
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
-    summary: { source: "built-in", tokens: plan.countTokens(text), text, sections: presentSections(text) },
+    summary: summaryReport(compaction.written, plan),
     summarised: { tokens: plan.summarisedTokens, messages: messagesIn(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
     restored: compaction.restored.restored.map(({ path, displayPath, tokens, isTruncated }) => ({
@@ -86,6 +96,22 @@ export function compactReport({
     skipped: compaction.restored.skipped,
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
+  };
+}
+
+function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan): CompactReport["summary"] {
+  const { source, text } = written;
+  const call = source === "model" ? written : undefined;
+  return {
+    source,
+    model: call?.model ?? null,
+    usage: call?.usage ?? null,
+    cost: (call && costOf(call.usage, call.model)) ?? null,
+    condensedRounds: call?.condensedRounds ?? 0,
+    truncated: call?.isTruncated ?? false,
+    tokens: countTokens(text),
+    text,
+    sections: presentSections(text),
   };
 }
 

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { LonghaulError } from "../errors.ts";
-import { compose } from "./composition.ts";
 import { createProgram } from "./program.ts";
 import { nodeTerminal, type Terminal } from "./terminal.ts";
 
@@ -22,7 +21,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) =>
 process.exitCode = await run(process.argv);
 
 async function run(argv: readonly string[]): Promise<number> {
-  const program = createProgram(version, () => compose(terminal, process.env));
+  const program = createProgram(version, async () =>
+    (await import("./composition.ts")).compose(terminal, process.env),
+  );
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {
     await program.parseAsync([...argv]);

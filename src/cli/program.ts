@@ -1,15 +1,14 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { KEEP_RECENT_TOKENS } from "../compact/plan.ts";
+import { KEEP_RECENT_TOKENS } from "../compact/keep-recent.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
-import { type CompactCommandOptions, compact } from "./commands/compact.ts";
-import { demo } from "./commands/demo.ts";
-import { type InspectOptions, inspect } from "./commands/inspect.ts";
-import { type SessionsOptions, sessions } from "./commands/sessions.ts";
+import type { CompactCommandOptions } from "./commands/compact.ts";
+import type { InspectOptions } from "./commands/inspect.ts";
+import type { SessionsOptions } from "./commands/sessions.ts";
 import type { Composition } from "./composition.ts";
 
 const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
 
-/** The command line. `compose` is called only when a command runs, so that --help is instant. */
+/** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: () => Promise<Composition>): Command {
   const program = new Command("longhaul")
     .description("Keeps an LLM agent's conversation going when it outgrows the model's window.")
@@ -25,7 +24,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   program
     .command("demo")
     .description("show compaction at work on a generated session")
-    .action(async () => demo(await compose()));
+    .action(async () => (await import("./commands/demo.ts")).demo(await compose()));
   return program;
 }
 
@@ -41,7 +40,9 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
       "after",
       examples("inspect latest", "inspect 70d782f7 --json", "inspect ./session.jsonl --window 32000"),
     )
-    .action(async (session: string, options: InspectOptions) => inspect(session, options, await compose()));
+    .action(async (session: string, options: InspectOptions) =>
+      (await import("./commands/inspect.ts")).inspect(session, options, await compose()),
+    );
 }
 
 function addCompact(program: Command, compose: () => Promise<Composition>): void {
@@ -58,6 +59,8 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
       parseTokens,
     )
     .option("--instructions <text>", "what the summary should look after above all")
+    .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
+    .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--no-restore", "do not put the recently read files back")
     .addOption(windowOption())
     .addOption(modelWindowOption())
@@ -69,11 +72,13 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         "compact latest --dry-run --summary",
         "compact 70d782f7 --in-place",
         "compact old.jsonl --out new.jsonl --keep-recent 20000",
+        "compact latest --in-place --model claude-sonnet-5-5",
+        "compact latest --model openai:gpt-5 --summary",
         'compact latest --in-place --instructions "keep the database decisions"',
       )}`,
     )
     .action(async (session: string, options: CompactCommandOptions) =>
-      compact(session, options, await compose()),
+      (await import("./commands/compact.ts")).compact(session, options, await compose()),
     );
 }
 
@@ -85,7 +90,9 @@ function addSessions(program: Command, compose: () => Promise<Composition>): voi
     .option("--all", "list every one")
     .option("--json", "print the list as JSON")
     .addHelpText("after", examples("sessions", "sessions --all --json"))
-    .action(async (options: SessionsOptions) => sessions(options, await compose()));
+    .action(async (options: SessionsOptions) =>
+      (await import("./commands/sessions.ts")).sessions(options, await compose()),
+    );
 }
 
 const windowOption = (): Option =>
@@ -100,6 +107,12 @@ function parseTokens(text: string): number {
   if (!Number.isSafeInteger(number) || number < 0)
     throw new InvalidArgumentError("It must be a whole number.");
   return number;
+}
+
+function parseUrl(text: string): string {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) throw new InvalidArgumentError("It must be an address such as http://127.0.0.1:8080.");
+  return text;
 }
 
 function parseWindow(text: string): number {

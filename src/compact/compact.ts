@@ -1,20 +1,15 @@
 import type { AttachmentEntry, CompactBoundaryEntry, Entry, UserEntry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { type ProjectFiles, type RestoredFiles, restoreFiles } from "../restore/files.ts";
-import { type BuiltInSummary, SUMMARY_BUDGET_TOKENS, summarise } from "../summary/builtin/summarise.ts";
 import { continuationMessage } from "../summary/continuation.ts";
-import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { createBoundary, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { CompactionPlan } from "./plan.ts";
+import { type SummaryOptions, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
-export interface CompactOptions {
-  readonly instructions?: string | undefined;
+export interface CompactOptions extends SummaryOptions {
   /** Where the whole conversation can be read; the summary tells the model. */
   readonly transcriptPath?: string | undefined;
-  readonly summaryBudgetTokens?: number;
-  /** The result should stay below this: what is put back shrinks for it. */
-  readonly targetTokens?: number;
   /** Absent: no file is put back. */
   readonly files?: ProjectFiles | undefined;
 }
@@ -25,29 +20,21 @@ export interface Compaction {
   readonly summary: UserEntry;
   readonly kept: readonly Entry[];
   readonly attachments: readonly AttachmentEntry[];
-  readonly builtInSummary: BuiltInSummary;
+  readonly written: WrittenSummary;
   readonly restored: RestoredFiles;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** Below this a summary could not even name the work. */
-const SMALLEST_SUMMARY_TOKENS = 600;
-
-/** Carries out a plan without a model: the built-in summariser reads the structure of the conversation. */
+/** Carries out a plan: has the summary written, by the model or without one, and puts the rest around it. */
 export async function compact(
   plan: CompactionPlan,
   ports: CompactionPorts,
   options: CompactOptions = {},
 ): Promise<Compaction> {
-  // The kept messages are read as well: without them the summary would call done what is open and open what is done.
-  const built = summarise([...plan.summarised, ...plan.kept], {
-    countTokens: ESTIMATORS.o200k,
-    budgetTokens: summaryBudget(plan, options),
-    instructions: options.instructions,
-  });
+  const written = await writeSummary(plan, options);
   const text = continuationMessage({
-    summary: built.text,
+    summary: written.text,
     transcriptPath: options.transcriptPath,
     keptRecent: plan.kept.length > 0,
     trigger: plan.trigger,
@@ -56,24 +43,12 @@ export async function compact(
   const restored = await restore(plan, options, fixedTokens);
   const tokensAfter = fixedTokens + restored.restored.reduce((sum, file) => sum + file.tokens, 0);
   if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
-  return assemble(plan, ports, { built, text, restored, tokensAfter });
+  return assemble(plan, ports, { written, text, restored, tokensAfter });
 }
 
 /** The conversation to go on with. */
 export function rebuild(compaction: Compaction): readonly Entry[] {
   return [compaction.boundary, compaction.summary, ...compaction.kept, ...compaction.attachments];
-}
-
-/**
- * A summary larger than a third of what it stands for is no summary. Under a target it takes at most half
- * of the room; where there is none, a shorter summary would not help, so it stays a good one.
- */
-function summaryBudget(plan: CompactionPlan, options: CompactOptions): number {
-  const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
-  const measured = measureEntries(plan.summarised, ESTIMATORS.o200k);
-  const room = (options.targetTokens ?? Number.POSITIVE_INFINITY) - plan.overheadTokens - plan.keptTokens;
-  const share = room / 2 < SMALLEST_SUMMARY_TOKENS ? wanted : room / 2;
-  return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 
 async function restore(
@@ -93,7 +68,7 @@ async function restore(
 }
 
 interface Parts {
-  readonly built: BuiltInSummary;
+  readonly written: WrittenSummary;
   readonly text: string;
   readonly restored: RestoredFiles;
   readonly tokensAfter: number;
@@ -124,7 +99,7 @@ function assemble(plan: CompactionPlan, ports: CompactionPorts, parts: Parts): C
     summary,
     kept: plan.kept,
     attachments,
-    builtInSummary: parts.built,
+    written: parts.written,
     restored: parts.restored,
     tokensBefore: plan.tokensBefore,
     tokensAfter: parts.tokensAfter,

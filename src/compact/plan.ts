@@ -6,10 +6,9 @@ import { LonghaulError } from "../errors.ts";
 import { calibrated } from "../tokens/calibration.ts";
 import { meterFor } from "../tokens/context.ts";
 import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
 
-/** Recent messages kept verbatim: enough for the work at hand … */
-export const KEEP_RECENT_TOKENS = 10_000;
-/** … but never so much that a small window would be full of them. */
+/** What is kept verbatim is never so much that a small window would be full of it. */
 const KEEP_RECENT_SHARE = 0.1;
 
 /** What a compaction looks at: the conversation as loaded or as held in memory. */
@@ -39,6 +38,8 @@ export interface CompactionPlan {
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
   readonly keptTokens: number;
+  /** Results among the entries that are sent as cleared. */
+  readonly clearedToolUseIds: ReadonlySet<string>;
   /** The provider's tokens per token of our estimate, as its reports have taught us. */
   readonly tokenRatio: number;
   /** Tokens as the provider would count them. */
@@ -48,7 +49,8 @@ export interface CompactionPlan {
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   const countText = options.countText ?? ESTIMATORS.o200k;
   const entries = fromLastBoundary(snapshot.entries);
-  const asSent = withClearedResults(entries, snapshot.clearedToolUseIds ?? new Set());
+  const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
+  const asSent = withClearedResults(entries, clearedToolUseIds);
   const meter = meterFor(asSent, countText);
   const context = meter.size();
   const { ratio } = meter.calibration;
@@ -68,6 +70,7 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
     summarisedTokens,
     kept: entries.slice(cut),
     keptTokens,
+    clearedToolUseIds,
     tokenRatio: ratio,
     countTokens: (text) => calibrated(meter.calibration, countText(text)),
   };

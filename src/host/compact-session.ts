@@ -12,7 +12,8 @@ import { openTranscript } from "../transcript/writer.ts";
 import { findModel } from "../window/models.ts";
 import { projectFiles } from "./project-files.ts";
 
-export interface CompactSessionOptions extends Pick<CompactOptions, "instructions" | "targetTokens"> {
+export interface CompactSessionOptions
+  extends Pick<CompactOptions, "instructions" | "targetTokens" | "model" | "signal" | "onProgress"> {
   readonly keepRecentTokens?: number | undefined;
   /** Whether the recently read files are put back, as they are now in the session's project. Default true. */
   readonly restoreFiles?: boolean | undefined;
@@ -40,7 +41,7 @@ export interface WrittenCompaction {
 
 const SYSTEM_PORTS: CompactionPorts = { now: () => new Date(), newUuid: () => randomUUID() };
 
-/** Computes what a loaded session becomes, without a model and without writing. */
+/** Computes what a loaded session becomes, without writing; a model is called only if one is given. */
 export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
@@ -51,6 +52,9 @@ export async function compactSession(
   );
   const compaction = await compact(plan, options.ports ?? SYSTEM_PORTS, {
     instructions: options.instructions,
+    model: options.model,
+    signal: options.signal,
+    onProgress: options.onProgress,
     transcriptPath: session.path,
     ...(options.targetTokens === undefined ? {} : { targetTokens: options.targetTokens }),
     files: options.restoreFiles === false ? undefined : projectFiles(session.cwd),

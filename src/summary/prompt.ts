@@ -7,6 +7,8 @@ export const SUMMARY_SYSTEM_PROMPT =
 export interface SummaryPromptOptions {
   /** The conversation begins with an earlier summary, which is to be brought up to date. */
   readonly hasEarlierSummary?: boolean;
+  /** The newest messages will stand verbatim after the summary. */
+  readonly keepsRecent?: boolean;
   /** What the user asked to have looked after. */
   readonly instructions?: string | undefined;
 }
@@ -19,6 +21,9 @@ const TASK =
 
 const INCREMENTAL =
   "The conversation begins with an earlier summary of what came before it. Carry that summary over and bring it up to date with what is new: keep what still holds, correct what has changed, and mark as done what has been done. Do not start again from nothing, and drop nothing merely because it is old.";
+
+const KEEPS_RECENT =
+  "The newest messages will stand verbatim after your summary, so their details need not be repeated; what they are about, and where the work stands, belongs into it all the same.";
 
 const ANALYSIS =
   "First think in an <analysis> block. Walk through the conversation in its order; for each part note what the user asked for, how it was approached, what was decided and why, which code and files were involved, what went wrong and how it was mended, and what the user said about the work, above all where they wanted it done differently. Then check that nothing the user asked for is missing. This block is a scratchpad and will be thrown away.";
@@ -59,11 +64,12 @@ const FORMAT = [
 const INSTRUCTIONS_HEADING = "Additional instructions from the user for this summary:";
 
 /** The last message of a summary request. */
-export function summaryPrompt({ hasEarlierSummary, instructions }: SummaryPromptOptions = {}): string {
+export function summaryPrompt(options: SummaryPromptOptions = {}): string {
   const paragraphs = [NO_TOOLS, TASK];
-  if (hasEarlierSummary) paragraphs.push(INCREMENTAL);
+  if (options.hasEarlierSummary) paragraphs.push(INCREMENTAL);
+  if (options.keepsRecent) paragraphs.push(KEEPS_RECENT);
   paragraphs.push(ANALYSIS, FORMAT);
-  const wishes = instructions?.trim();
+  const wishes = options.instructions?.trim();
   if (wishes) paragraphs.push(`${INSTRUCTIONS_HEADING}\n${wishes}`);
   paragraphs.push(`Once more: ${NO_TOOLS}`);
   return paragraphs.join("\n\n");

@@ -1,11 +1,14 @@
+import { inputTokens } from "../../conversation/usage.ts";
 import type { CompactReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { gauge } from "./bar.ts";
-import { formatCount, formatPercent, plural } from "./numbers.ts";
+import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
 import { fitText, oneLine, padStart } from "./text-width.ts";
 
 export interface CompactViewOptions {
   readonly showSummary: boolean;
+  /** The model that a dry run did not call. */
+  readonly modelNotAsked?: string | undefined;
 }
 
 export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
@@ -13,7 +16,7 @@ export function compactView(report: CompactReport, options: CompactViewOptions, 
     header(report, terminal),
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
-    options.showSummary ? summaryText(report, terminal) : summaryOutline(report, terminal),
+    options.showSummary ? summaryText(report, terminal) : summaryOutline(report, options, terminal),
     outcome(report, terminal),
   ];
   return sections.join("\n\n");
@@ -71,12 +74,31 @@ function skippedReasons({ skipped }: CompactReport): string {
     .join(", ");
 }
 
-function summaryOutline({ summary }: CompactReport, { colours }: Terminal): string {
+function summaryOutline(
+  { summary }: CompactReport,
+  { modelNotAsked }: CompactViewOptions,
+  { colours }: Terminal,
+): string {
   const sections = summary.sections.map((name, index) => `  ${index + 1}. ${name}`);
+  const remarks = [
+    modelNotAsked === undefined ? "" : `${oneLine(modelNotAsked)} was not asked: a dry run calls no model.`,
+    summary.truncated ? "The model reached its output limit: the last section may be incomplete." : "",
+    summary.condensedRounds === 0
+      ? ""
+      : `The oldest ${plural(summary.condensedRounds, "round")} did not fit and went in condensed.`,
+  ].filter((remark) => remark !== "");
   return [
-    `${colours.bold("Summary")}     ${colours.dim(`by the ${summary.source} summariser, no model called; --summary shows it`)}`,
+    `${colours.bold("Summary")}     ${colours.dim(`${summaryAuthor(summary)}; --summary shows it`)}`,
+    ...remarks.map((remark) => colours.yellow(`  ${remark}`)),
     ...sections,
   ].join("\n");
+}
+
+function summaryAuthor({ source, model, usage, cost }: CompactReport["summary"]): string {
+  if (source === "built-in" || usage === null) return "by the built-in summariser, no model called";
+  const price = cost === null ? "" : `, ${formatDollars(cost)}`;
+  const read = formatCount(inputTokens(usage));
+  return `by ${oneLine(model ?? "")}: ${read} tokens in, ${formatCount(usage.output_tokens)} out${price}`;
 }
 
 function summaryText({ summary }: CompactReport, { colours, width }: Terminal): string {

@@ -31,3 +31,8 @@ export function formatAge(milliseconds: number): string {
   if (milliseconds < 2 * DAY_MS) return `${Math.floor(milliseconds / HOUR_MS)} h ago`;
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
+
+/** Small sums to the hundredth of a cent: a summary often costs less than a cent. */
+export function formatDollars(dollars: number): string {
+  return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
+}

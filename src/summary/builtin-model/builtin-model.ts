@@ -1,4 +1,4 @@
-import { ModelError } from "../../models/model-error.ts";
+import { throwIfAborted } from "../../models/abort.ts";
 import type {
   CallOptions,
   Model,
@@ -39,7 +39,7 @@ export function builtInModel(options: BuiltInModelOptions = {}): Model {
     capabilities: CAPABILITIES,
     stream: (request, call) => streamSummary(request, options, call),
     countTokens: async (request, call) => {
-      throwIfAborted(call);
+      throwIfAborted(call?.signal);
       return { tokens: measureRequest(request, ESTIMATORS.o200k), source: "estimate" };
     },
   };
@@ -50,7 +50,7 @@ async function* streamSummary(
   { budgetTokens }: BuiltInModelOptions,
   call: CallOptions | undefined,
 ): AsyncGenerator<ModelEvent> {
-  throwIfAborted(call);
+  throwIfAborted(call?.signal);
   yield { type: "start", id: "built-in", model: BUILT_IN_MODEL_NAME };
   const wanted = summaryRequestIn(request.messages);
   const { text: summary } = summariseMessages(request.messages, {
@@ -59,7 +59,7 @@ async function* streamSummary(
     instructions: wanted === undefined ? undefined : instructionsIn(wanted),
   });
   const text = `<summary>\n${summary.replace(`${SUMMARY_HEADING}\n`, "")}\n</summary>`;
-  throwIfAborted(call);
+  throwIfAborted(call?.signal);
   yield { type: "text", text };
   yield { type: "block", block: { type: "text", text } };
   yield { type: "end", reply: replyOf(text, request) };
@@ -80,8 +80,4 @@ function replyOf(text: string, request: ModelRequest): ModelReply {
     appliedEdits: [],
     changes: [],
   };
-}
-
-function throwIfAborted(call: CallOptions | undefined): void {
-  if (call?.signal?.aborted) throw new ModelError({ kind: "aborted" }, "The summary was aborted.");
 }

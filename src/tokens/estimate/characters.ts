@@ -77,10 +77,15 @@ function symbolOf(code: number, kind: number): number {
 
 const UNITS = 0x10000;
 
-/** A plain loop: this runs whenever the library is loaded. */
+/** From here on everything above goes by whole rows of the code charts. */
+const ROWS_FROM = 0x2000;
+const ROW = 16;
+
+/** Row by row where a row is of one kind: this runs whenever the library is loaded. */
 function tabulate(entryFor: (code: number) => number): Uint8Array {
   const table = new Uint8Array(UNITS);
-  for (let code = 0; code < UNITS; code++) table[code] = entryFor(code);
+  for (let code = 0; code < ROWS_FROM; code++) table[code] = entryFor(code);
+  for (let code = ROWS_FROM; code < UNITS; code += ROW) table.fill(entryFor(code), code, code + ROW);
   return table;
 }
 

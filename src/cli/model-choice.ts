@@ -1,0 +1,86 @@
+import { LonghaulError } from "../errors.ts";
+import { aiSdkModel } from "../models/ai-sdk/ai-sdk-model.ts";
+import { anthropicModel } from "../models/anthropic/anthropic-model.ts";
+import { ModelError } from "../models/model-error.ts";
+import type { Model } from "../models/port.ts";
+import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
+
+export interface ModelChoice {
+  /** `claude-…`, `provider:name`, or `built-in`. */
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
+
+/** Providers of the AI SDK that can be named before a colon; each is a package of its own. */
+const AI_SDK_PROVIDERS: readonly string[] = [
+  "amazon-bedrock",
+  "anthropic",
+  "azure",
+  "cerebras",
+  "cohere",
+  "deepinfra",
+  "deepseek",
+  "fireworks",
+  "google",
+  "google-vertex",
+  "groq",
+  "mistral",
+  "openai",
+  "openai-compatible",
+  "perplexity",
+  "togetherai",
+  "xai",
+];
+
+export const OTHER_PROVIDERS_HINT =
+  "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
+
+const BUILT_IN_OFFER =
+  "Nothing was changed. Without --model the built-in summariser does it, with no key and no network.";
+
+/** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
+export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Model | undefined> {
+  if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
+  const provider = AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
+  if (provider === undefined) {
+    return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
+  }
+  const name = model.slice(provider.length + 1);
+  return aiSdkModel({ model: await languageModel(provider, name, baseUrl), name });
+}
+
+/** Every provider package of the AI SDK has one function that makes a provider from its settings. */
+async function languageModel(provider: string, name: string, baseURL: string | undefined): Promise<object> {
+  const packageName = `@ai-sdk/${provider}`;
+  const exported = await importPackage(packageName);
+  const create = Object.entries(exported).find(
+    ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
+  )?.[1] as ((settings: object) => (name: string) => object) | undefined;
+  if (create === undefined) throw missingPackage(packageName);
+  return create({ name: provider, ...(baseURL === undefined ? {} : { baseURL }) })(name);
+}
+
+async function importPackage(name: string): Promise<object> {
+  try {
+    return (await import(name)) as object;
+  } catch (cause) {
+    throw missingPackage(name, cause);
+  }
+}
+
+function missingPackage(name: string, cause?: unknown): ModelError {
+  return new ModelError(
+    { kind: "sdk-missing", package: name },
+    `The package ${name} is not installed beside longhaul.`,
+    { remedy: `Install it where longhaul is installed: npm install ai ${name}`, cause },
+  );
+}
+
+/** A call that failed loses nothing: the person is told so, and what can be done without a model. */
+export function withBuiltInOffer(error: unknown): unknown {
+  if (!(error instanceof LonghaulError)) return error;
+  if (!(error instanceof ModelError) && error.code !== "no-summary") return error;
+  const hint = error.code === "model-unknown-model" ? [OTHER_PROVIDERS_HINT] : [];
+  const remedy = [error.remedy, ...hint, BUILT_IN_OFFER].filter(Boolean).join("\n");
+  return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
+}

@@ -1,0 +1,18 @@
+import type { SummaryProgress } from "../../summary/request/request-summary.ts";
+import { formatCount, plural } from "./numbers.ts";
+
+/** What the person sees while the model works, one line that replaces the one before. */
+export function progressLine(progress: SummaryProgress, model: string): string {
+  switch (progress.phase) {
+    case "sent":
+      return `${model} reads ${plural(progress.messages, "message")} …`;
+    case "thinking":
+      return `${model} thinks …`;
+    case "writing":
+      return `${model} writes the summary … ${formatCount(progress.characters)} characters`;
+    case "retrying":
+      return `${model} could not answer (${progress.code}); trying again in ${Math.ceil(progress.delayMs / 1000)} s …`;
+    case "cut":
+      return `Too long for ${model}: ${progress.droppedRounds} of ${progress.rounds} rounds go in condensed …`;
+  }
+}

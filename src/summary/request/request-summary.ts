@@ -1,0 +1,188 @@
+import { checkRequest } from "../../conversation/check/check.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import { LonghaulError } from "../../errors.ts";
+import { ModelError } from "../../models/model-error.ts";
+import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../models/port.ts";
+import { withRetries } from "../../models/retry.ts";
+import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
+import { summarise } from "../builtin/summarise.ts";
+import { formatSummary } from "../format.ts";
+import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../prompt.ts";
+import { type Cut, cutOldest, droppedEntries, keptEntries, uncut } from "./cut.ts";
+import { messagesToSummarise } from "./messages.ts";
+
+/** Room for a summary and the scratchpad before it. */
+export const SUMMARY_OUTPUT_TOKENS = 20_000;
+
+/** A summary request that is itself too long is cut and sent again this often. */
+const MAX_CUTS = 3;
+
+/** What did not fit is told by the built-in summariser, within this many tokens. */
+const DIGEST_TOKENS = 3_000;
+
+const DIGEST_INTRODUCTION =
+  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
+
+export interface SummaryRequestOptions {
+  readonly instructions?: string | undefined;
+  /** Results that the agent no longer sends although the entries still hold them. */
+  readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
+  /** Tokens as this model's provider counts them, as far as that is known. */
+  readonly countTokens?: CountText | undefined;
+  /** How many of the newest entries will stand verbatim after the summary. */
+  readonly keptEntries?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
+}
+
+export type SummaryProgress =
+  | { readonly phase: "sent"; readonly messages: number }
+  | { readonly phase: "thinking" }
+  | { readonly phase: "writing"; readonly characters: number }
+  | { readonly phase: "retrying"; readonly attempt: number; readonly delayMs: number; readonly code: string }
+  /** The request was too long: rounds were taken out of it, and it is sent again. */
+  | { readonly phase: "cut"; readonly droppedRounds: number; readonly rounds: number };
+
+export interface ModelSummary {
+  /** Ready to stand in a summary message. */
+  readonly text: string;
+  readonly model: string;
+  readonly usage: ModelReply["usage"];
+  /** The answer reached its limit: its last section may be incomplete. */
+  readonly isTruncated: boolean;
+  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
+  readonly condensedRounds: number;
+}
+
+/** Asks a model for a summary in a call of its own, with retries and with cuts where it is too long. */
+export async function requestSummary(
+  model: Model,
+  entries: readonly Entry[],
+  options: SummaryRequestOptions = {},
+): Promise<ModelSummary> {
+  let cut = uncut(entries);
+  for (let cuts = 0; ; cuts++) {
+    try {
+      const reply = await ask(model, summaryRequest(cut, options), options);
+      return readSummary(reply, cut);
+    } catch (error) {
+      const shorter = cuts < MAX_CUTS ? cutFor(error, cut, options.countTokens) : undefined;
+      if (shorter === undefined) throw isTooMuch(error) ? tooLongToSummarise(error) : error;
+      cut = shorter;
+      options.onProgress?.({ phase: "cut", droppedRounds: cut.dropped, rounds: cut.rounds.length });
+    }
+  }
+}
+
+function summaryRequest(cut: Cut, options: SummaryRequestOptions): ModelRequest {
+  const conversation = messagesToSummarise(keptEntries(cut), options.clearedToolUseIds);
+  const prompt = summaryPrompt({
+    hasEarlierSummary: keptEntries(cut).some(
+      (entry) => entry.type === "user" && entry.isCompactSummary === true,
+    ),
+    keepsRecent: (options.keptEntries ?? 0) > 0,
+    instructions: options.instructions,
+  });
+  const messages: readonly ApiMessage[] = [
+    ...digestOf(cut),
+    ...conversation,
+    { role: "user", content: [{ type: "text", text: prompt }] },
+  ];
+  const tools = toolsUsedIn(messages);
+  const { request } = checkRequest({
+    messages,
+    max_tokens: SUMMARY_OUTPUT_TOKENS,
+    system: SUMMARY_SYSTEM_PROMPT,
+    thinking: { type: "disabled" },
+  });
+  return {
+    ...(request as ModelRequest),
+    ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
+  };
+}
+
+function digestOf(cut: Cut): readonly ApiMessage[] {
+  if (cut.dropped === 0) return [];
+  const { text } = summarise(droppedEntries(cut), {
+    countTokens: ESTIMATORS.o200k,
+    budgetTokens: DIGEST_TOKENS,
+  });
+  return [{ role: "user", content: [{ type: "text", text: `${DIGEST_INTRODUCTION}\n\n${text}` }] }];
+}
+
+/** Some models refuse tool blocks in a request that defines no tools. None of these can be called. */
+function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
+  const names = new Set<string>();
+  for (const { content } of messages) {
+    if (typeof content === "string") continue;
+    for (const block of content) if (block.type === "tool_use") names.add(block.name);
+  }
+  return [...names].sort().map((name) => ({ name, input_schema: { type: "object" } }));
+}
+
+async function ask(
+  model: Model,
+  request: ModelRequest,
+  { signal, onProgress }: SummaryRequestOptions,
+): Promise<ModelReply> {
+  onProgress?.({ phase: "sent", messages: request.messages.length });
+  const patient = withRetries(model, {
+    onRetry: ({ attempt, delayMs, error }) =>
+      onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),
+  });
+  let characters = 0;
+  for await (const event of patient.stream(request, { signal })) {
+    if (event.type === "thinking") onProgress?.({ phase: "thinking" });
+    if (event.type === "text") {
+      characters += event.text.length;
+      onProgress?.({ phase: "writing", characters });
+    }
+    if (event.type === "end") return event.reply;
+  }
+  throw new ModelError({ kind: "cut-off" }, `${model.name} ended its answer without saying so.`);
+}
+
+function readSummary(reply: ModelReply, cut: Cut): ModelSummary {
+  const raw = reply.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = formatSummary(raw);
+  if (text === undefined) throw noSummary(reply);
+  return {
+    text,
+    model: reply.model,
+    usage: reply.usage,
+    isTruncated: reply.stopReason === "max_tokens" || reply.stopReason === "model_context_window_exceeded",
+    condensedRounds: cut.dropped,
+  };
+}
+
+function isTooMuch(error: unknown): error is ModelError {
+  return error instanceof ModelError && ["too-long", "too-large"].includes(error.failure.kind);
+}
+
+function cutFor(error: unknown, cut: Cut, countTokens: CountText = ESTIMATORS.o200k): Cut | undefined {
+  if (!isTooMuch(error)) return undefined;
+  const { failure } = error;
+  const excess =
+    failure.kind === "too-long" && failure.tokens !== undefined && failure.limit !== undefined
+      ? failure.tokens - failure.limit + DIGEST_TOKENS
+      : undefined;
+  return cutOldest(cut, excess, countTokens);
+}
+
+function noSummary(reply: ModelReply): LonghaulError {
+  const calledTool = reply.content.some((block) => block.type === "tool_use");
+  const why = calledTool ? "it called a tool instead" : "its answer holds no summary";
+  return new LonghaulError("no-summary", `${reply.model} wrote no summary: ${why}.`, {
+    remedy: "Nothing was changed. Try again, or with another model.",
+    facts: { model: reply.model, stopReason: reply.stopReason },
+  });
+}
+
+function tooLongToSummarise(error: ModelError): ModelError {
+  return new ModelError(
+    error.failure,
+    "The conversation is too long for this model even after its oldest part was cut off.",
+    { remedy: "Go back a few messages, or choose a model with a larger window.", cause: error },
+  );
+}
