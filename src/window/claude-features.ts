@@ -1,3 +1,7 @@
+import {
+  FIRST_VERSION_WITH_SYSTEM_MESSAGES,
+  FIRST_VERSION_WITHOUT_PREFILL,
+} from "../conversation/check/limits.ts";
 import { type ClaudeVersion, claudeVersion, isAtLeast } from "../conversation/claude-version.ts";
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
@@ -14,6 +18,10 @@ export interface ClaudeFeatures {
   readonly forcedTools: boolean;
   /** Takes values of temperature, top_p and top_k other than the default, where the API version has them. */
   readonly sampling: boolean;
+  /** Takes a conversation that ends with the beginning of the assistant's own answer. */
+  readonly prefill: boolean;
+  /** Takes messages of the role `system` inside the conversation. */
+  readonly systemMessages: boolean;
   /** Takes a request whose input and `max_tokens` together exceed the window, and stops at the window. */
   readonly stopsAtWindow: boolean;
   /** The provider's own compaction, at a threshold and on demand. */
@@ -44,6 +52,8 @@ export function claudeFeatures(model: string): ClaudeFeatures {
       from(5, 0),
     forcedTools: !(from(5, 5) && version.line !== "haiku") && !(isSuper && from(5, 1)),
     sampling: !(isSuper || from(5, 0) || (version.line === "opus" && from(4, 7))),
+    prefill: !from(FIRST_VERSION_WITHOUT_PREFILL.major, FIRST_VERSION_WITHOUT_PREFILL.minor),
+    systemMessages: from(FIRST_VERSION_WITH_SYSTEM_MESSAGES.major, FIRST_VERSION_WITH_SYSTEM_MESSAGES.minor),
     stopsAtWindow: from(4, 5),
     compaction: from(4, 6),
     minimumCacheTokens: minimumCacheTokens(version, isSuper),

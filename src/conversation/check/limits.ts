@@ -33,3 +33,9 @@ export const FIRST_VERSION_WITHOUT_PREFILL: { readonly major: number; readonly m
   major: 4,
   minor: 6,
 };
+
+/** From this version on a model takes messages of the role `system` inside the conversation. */
+export const FIRST_VERSION_WITH_SYSTEM_MESSAGES: { readonly major: number; readonly minor: number } = {
+  major: 4,
+  minor: 8,
+};
