@@ -1,0 +1,114 @@
+import type { ApiRefusal } from "../exchange.ts";
+import { encodeEvent, type StreamEvent } from "./events.ts";
+import type { Fault } from "./faults.ts";
+import type { Outlet } from "./outlet.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What the simulator says to a request, before any of it is written. */
+export type Answer =
+  | {
+      readonly kind: "json";
+      readonly status: number;
+      readonly headers: Headers;
+      readonly body: unknown;
+      begun?(): void;
+    }
+  | {
+      readonly kind: "stream";
+      readonly headers: Headers;
+      readonly events: Iterable<StreamEvent>;
+      begun?(): void;
+    }
+  /** No body: to HEAD and OPTIONS. */
+  | { readonly kind: "empty"; readonly status: number; readonly headers: Headers };
+
+export interface Pace {
+  readonly firstByteMs: number;
+  readonly betweenEventsMs: number;
+}
+
+/** Events that come before a stream breaks, when the test does not say. */
+const DEFAULT_EVENTS_BEFORE_BREAK = 4;
+const OVERLOADED: StreamEvent = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+const TORN_EVENT =
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n';
+
+export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: Headers): Answer {
+  const error = {
+    type: refusal.type,
+    message: refusal.message,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+  };
+  return {
+    kind: "json",
+    status: refusal.status,
+    headers: { ...headers, ...refusal.headers },
+    body: { type: "error", error, request_id: requestId },
+  };
+}
+
+/** The network in front of the API has its own form: no envelope, and nothing that names the request. */
+export const NETWORK_TOO_LARGE: Answer = {
+  kind: "json",
+  status: 413,
+  headers: {},
+  body: { error: { type: "request_too_large", message: "Request exceeds the maximum size" } },
+};
+
+export async function deliver(
+  answer: Answer,
+  outlet: Outlet,
+  pace: Pace,
+  fault: Fault | undefined,
+): Promise<void> {
+  if (!(await outlet.pause(pace.firstByteMs))) return;
+  if (answer.kind === "empty") {
+    outlet.begin(answer.status, answer.headers);
+    return outlet.end();
+  }
+  answer.begun?.();
+  if (answer.kind === "stream") return deliverStream(answer, outlet, pace, fault);
+  const text = JSON.stringify(answer.body);
+  outlet.begin(answer.status, {
+    ...answer.headers,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  });
+  await outlet.write(text);
+  await outlet.end();
+}
+
+async function deliverStream(
+  { headers, events }: Extract<Answer, { kind: "stream" }>,
+  outlet: Outlet,
+  pace: Pace,
+  fault: Fault | undefined,
+): Promise<void> {
+  outlet.begin(200, {
+    ...headers,
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+  });
+  const breaksAfter = eventsBeforeBreak(fault);
+  let sent = 0;
+  for (const event of events) {
+    if (sent === breaksAfter) {
+      if (fault?.kind === "overload-in-stream") {
+        await outlet.write(encodeEvent(OVERLOADED));
+        return outlet.end();
+      }
+      await outlet.write(TORN_EVENT);
+    }
+    if (sent > 0 && !(await outlet.pause(pace.betweenEventsMs))) return;
+    await outlet.write(encodeEvent(event));
+    if (!outlet.isOpen) return;
+    sent++;
+  }
+  await outlet.end();
+}
+
+function eventsBeforeBreak(fault: Fault | undefined): number | undefined {
+  if (fault?.kind !== "overload-in-stream" && fault?.kind !== "malformed-stream") return undefined;
+  return fault.afterEvents ?? DEFAULT_EVENTS_BEFORE_BREAK;
+}

@@ -1,0 +1,92 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { ApiRefusal } from "../exchange.ts";
+
+/**
+ * A body that the network in front of the API turns away: that answer has no request id and not even the
+ * usual envelope.
+ */
+export class TooLargeForTheNetwork extends Error {
+  override readonly name = "TooLargeForTheNetwork";
+}
+
+export interface ReceivedBody {
+  /** After decoding. */
+  readonly content: Buffer;
+  /** As it came over the wire. */
+  readonly wireBytes: number;
+}
+
+type Decode = (content: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map([
+  ["gzip", promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
+  ["x-gzip", promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
+  ["deflate", promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)],
+  ["br", promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress)],
+]);
+
+export async function receiveBody(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
+  const wire = await collect(request, maxBytes);
+  const encodings = (request.headers["content-encoding"] ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity");
+  let content = wire;
+  for (const encoding of encodings.reverse()) content = await decode(content, encoding, maxBytes);
+  return { content, wireBytes: wire.length };
+}
+
+/** What is too large is read to its end all the same: a client that is still sending hears no answer. */
+async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    const piece = chunk as Buffer;
+    bytes += piece.length;
+    if (bytes <= maxBytes) chunks.push(piece);
+    else chunks.length = 0;
+  }
+  if (bytes > maxBytes) throw new TooLargeForTheNetwork("The body exceeds the limit.");
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes);
+}
+
+async function decode(content: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  const decoder = DECODERS.get(encoding);
+  if (decoder === undefined) {
+    throw new ApiRefusal(400, "invalid_request_error", `Content-Encoding "${encoding}" is not supported.`, {
+      details: { error_code: "request_body_encoding_unsupported" },
+    });
+  }
+  try {
+    return await decoder(content, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+      throw new ApiRefusal(413, "request_too_large", "Request exceeds the maximum size", {
+        details: { error_code: "request_body_too_large_after_decoding" },
+      });
+    }
+    throw new ApiRefusal(400, "invalid_request_error", `The request body is not valid ${encoding}.`, {
+      details: { error_code: "request_body_encoding_invalid" },
+    });
+  }
+}
+
+/** The wording of these refusals is our own; nobody has published the API's. */
+export function parseBody(content: Buffer): JsonRecord {
+  if (!isUtf8(content)) throw notJson("it is not valid UTF-8");
+  let value: unknown;
+  try {
+    value = JSON.parse(content.toString());
+  } catch (error) {
+    throw notJson((error as Error).message);
+  }
+  if (!isRecord(value)) throw new ApiRefusal(400, "invalid_request_error", "Input should be an object");
+  return value;
+}
+
+const notJson = (reason: string): ApiRefusal =>
+  new ApiRefusal(400, "invalid_request_error", `The request body is not valid JSON: ${reason}`);

@@ -1,0 +1,146 @@
+import type { ContentBlock } from "../../../conversation/block.ts";
+import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import type { Turn, TurnBlock } from "../exchange.ts";
+import { cutInput, cutText } from "./cut-short.ts";
+
+/** What a turn becomes once it has ids and signatures, and has met the limits of its call. */
+export interface ComposedReply {
+  readonly content: readonly ContentBlock[];
+  readonly stopReason: string;
+  readonly stopSequence: string | null;
+  readonly stopDetails: JsonRecord | null;
+  readonly outputTokens: number;
+  readonly thinkingTokens: number;
+}
+
+export interface ReplyLimits {
+  readonly maxTokens: number;
+  /** What the window leaves for the answer. */
+  readonly roomTokens: number;
+  readonly stopSequences: readonly string[];
+  /** Thinking is not written when the call switched it off. */
+  readonly thinks: boolean;
+  /** `display: "omitted"`: the client gets the signature without the text. */
+  readonly omitsThinking: boolean;
+}
+
+export interface ReplyMakers {
+  /** In tokens of the model. */
+  countText(text: string): number;
+  newToolUseId(): string;
+  sign(thinking: string, before: readonly ContentBlock[]): string;
+}
+
+/** What the envelope of a call costs besides its name and input. */
+const TOOL_CALL_OVERHEAD_TOKENS = 12;
+/** A reply is never free, not even an empty one. */
+const LEAST_OUTPUT_TOKENS = 1;
+
+export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMakers): ComposedReply {
+  const budget = Math.min(limits.maxTokens, limits.roomTokens);
+  const content: ContentBlock[] = [];
+  let spent = 0;
+  let thinkingTokens = 0;
+  for (const planned of turn.blocks) {
+    if (planned.type === "thinking" && !limits.thinks) continue;
+    const stop = planned.type === "text" ? findStop(planned.text, limits.stopSequences) : undefined;
+    const block = stop === undefined ? planned : { ...planned, text: stop.text };
+    const written = writeBlock(block, budget - spent, content, limits, makers);
+    spent += written.tokens;
+    if (planned.type === "thinking") thinkingTokens += written.tokens;
+    if (written.block !== undefined) content.push(written.block);
+    if (written.isCut) return ended(cutReason(limits), null);
+    if (stop !== undefined) return ended("stop_sequence", stop.sequence);
+  }
+  return ended(turn.stopReason ?? naturalReason(content), null);
+
+  function ended(stopReason: string, stopSequence: string | null): ComposedReply {
+    return {
+      content,
+      stopReason,
+      stopSequence,
+      stopDetails: stopReason === "refusal" ? refusalDetails(turn.stopDetails) : null,
+      outputTokens: Math.max(LEAST_OUTPUT_TOKENS, spent),
+      thinkingTokens,
+    };
+  }
+}
+
+interface WrittenBlock {
+  readonly block: ContentBlock | undefined;
+  readonly tokens: number;
+  readonly isCut: boolean;
+}
+
+function writeBlock(
+  block: TurnBlock,
+  budget: number,
+  before: readonly ContentBlock[],
+  limits: ReplyLimits,
+  makers: ReplyMakers,
+): WrittenBlock {
+  switch (block.type) {
+    case "text": {
+      const { text, tokens, isCut } = cutText(block.text, budget, makers.countText);
+      return { block: text === "" ? undefined : { type: "text", text }, tokens, isCut };
+    }
+    case "thinking": {
+      const { text, tokens, isCut } = cutText(block.thinking, budget, makers.countText);
+      const signature = makers.sign(text, before);
+      const thinking = limits.omitsThinking ? "" : text;
+      return { block: { type: "thinking", thinking, signature }, tokens, isCut };
+    }
+    case "tool_use": {
+      const overhead = TOOL_CALL_OVERHEAD_TOKENS + makers.countText(block.name);
+      if (budget < overhead) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
+      const { input, tokens, isCut } = cutInput(block.input, budget - overhead, makers.countText);
+      const id = block.id ?? makers.newToolUseId();
+      return {
+        block: { type: "tool_use", id, name: block.name, input },
+        tokens: tokens + overhead,
+        isCut,
+      };
+    }
+    case "raw":
+      return writeRaw(block.block, budget, makers);
+  }
+}
+
+/** Sent as it is or not at all: nobody but the test knows where such a block may be cut. */
+function writeRaw(block: JsonRecord, budget: number, { countText }: ReplyMakers): WrittenBlock {
+  const tokens = countText(JSON.stringify(block));
+  if (tokens > budget) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
+  return { block: block as unknown as ContentBlock, tokens, isCut: false };
+}
+
+function findStop(
+  text: string,
+  sequences: readonly string[],
+): { readonly text: string; readonly sequence: string } | undefined {
+  let first: { text: string; sequence: string } | undefined;
+  for (const sequence of sequences) {
+    const at = text.indexOf(sequence);
+    if (at >= 0 && (first === undefined || at < first.text.length))
+      first = { text: text.slice(0, at), sequence };
+  }
+  return first;
+}
+
+/** The window counts only where it leaves less room than the call itself asked for. */
+const cutReason = ({ maxTokens, roomTokens }: ReplyLimits): string =>
+  roomTokens < maxTokens ? "model_context_window_exceeded" : "max_tokens";
+
+const naturalReason = (content: readonly ContentBlock[]): string =>
+  content.some((block) => block.type === "tool_use") ? "tool_use" : "end_turn";
+
+function refusalDetails(given: JsonRecord | undefined): JsonRecord {
+  return {
+    type: "refusal",
+    category: null,
+    explanation: null,
+    fallback_credit_token: null,
+    fallback_has_prefill_claim: null,
+    recommended_model: null,
+    ...(isRecord(given) ? given : {}),
+  };
+}

@@ -1,0 +1,94 @@
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { createRandom, type Random } from "../../../demo/random.ts";
+
+/** What can go wrong on purpose. */
+export type Fault =
+  /** An answer with this status, in the words of the API. */
+  | StatusFault
+  /** A stream that begins well and then says that the service is overloaded. Streams only. */
+  | { readonly kind: "overload-in-stream"; readonly afterEvents?: number }
+  /** The connection ends after so many bytes of the body; with 0 before anything was answered. */
+  | { readonly kind: "cut"; readonly afterBytes?: number }
+  /** The request is taken and never answered. */
+  | { readonly kind: "silence" }
+  | { readonly kind: "slow"; readonly firstByteMs?: number; readonly betweenEventsMs?: number }
+  /** An event whose data is torn JSON. Streams only. */
+  | { readonly kind: "malformed-stream"; readonly afterEvents?: number };
+
+export interface StatusFault {
+  readonly kind: "status";
+  readonly status: number;
+  /** Seconds, sent as `retry-after`; a 429 has it unless this is null. */
+  readonly retryAfter?: number | null;
+  /** A 429 that no waiting helps against: the month's budget is used up. */
+  readonly spendLimit?: boolean;
+  readonly type?: string;
+  readonly message?: string;
+}
+
+/** What a condition may look at. */
+export interface FaultCandidate {
+  readonly endpoint: string;
+  readonly body: JsonRecord | undefined;
+  readonly isStream: boolean;
+  /** How many requests came before this one, whatever became of them. */
+  readonly index: number;
+}
+
+export interface FaultConditions {
+  /** How often it strikes before it is used up; once unless said otherwise, and without end with a probability. */
+  readonly times?: number;
+  readonly when?: (candidate: FaultCandidate) => boolean;
+  /** Strikes so many of the requests it could strike, from 0 to 1. */
+  readonly probability?: number;
+}
+
+interface ArmedFault {
+  readonly fault: Fault;
+  readonly conditions: FaultConditions;
+  remaining: number;
+}
+
+const PROBABILITY_STEPS = 1_000_000;
+
+/** The faults that wait for a request, in the order in which they were asked for. */
+export class Faults {
+  readonly #random: Random;
+  #armed: ArmedFault[] = [];
+
+  constructor(seed: number) {
+    this.#random = createRandom(seed);
+  }
+
+  arm(fault: Fault | number, conditions: FaultConditions = {}): void {
+    const always = conditions.probability === undefined ? 1 : Number.POSITIVE_INFINITY;
+    this.#armed.push({
+      fault: typeof fault === "number" ? { kind: "status", status: fault } : fault,
+      conditions,
+      remaining: conditions.times ?? always,
+    });
+  }
+
+  /** The first that strikes; it is one less from then on. */
+  strike(candidate: FaultCandidate): Fault | undefined {
+    const struck = this.#armed.find((armed) => this.#strikes(armed, candidate));
+    if (struck === undefined) return undefined;
+    struck.remaining--;
+    if (struck.remaining <= 0) this.#armed = this.#armed.filter((armed) => armed !== struck);
+    return struck.fault;
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+
+  #strikes({ fault, conditions, remaining }: ArmedFault, candidate: FaultCandidate): boolean {
+    if (remaining <= 0) return false;
+    if (STREAMS_ONLY.has(fault.kind) && !candidate.isStream) return false;
+    if (conditions.when !== undefined && !conditions.when(candidate)) return false;
+    if (conditions.probability === undefined) return true;
+    return this.#random.between(1, PROBABILITY_STEPS) <= conditions.probability * PROBABILITY_STEPS;
+  }
+}
+
+const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);

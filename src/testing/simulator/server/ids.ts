@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+
+/** Letters of an id after its prefix; the API's own are about as long. */
+const ID_LETTERS = 22;
+const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Every name that the simulator gives, from one seed: the same requests get the same ids. */
+export interface Ids {
+  request(): string;
+  message(context: string): string;
+  toolUse(context: string): string;
+  readonly organization: string;
+}
+
+/**
+ * The context is whatever tells two calls apart that have the same number in different runs: a conversation
+ * begun with one simulator and continued with another of the same seed must not get the same ids again.
+ */
+export function createIds(seed: number): Ids {
+  const counts = new Map<string, number>();
+  const next = (prefix: string, context: string): string => {
+    const count = counts.get(prefix) ?? 0;
+    counts.set(prefix, count + 1);
+    return prefix + letters(digest(`${seed}/${prefix}/${count}/${context}`));
+  };
+  return {
+    request: () => next("req_011", ""),
+    message: (context) => next("msg_01", context),
+    toolUse: (context) => next("toolu_01", context),
+    organization: uuidFrom(digest(`${seed}/organization`)),
+  };
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+const letters = (bytes: Buffer): string =>
+  Array.from(bytes.subarray(0, ID_LETTERS), (byte) => BASE_62.charAt(byte % BASE_62.length)).join("");
+
+/** Version 4, variant 1: readers that validate uuids must accept ours. */
+function uuidFrom(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-a${hex.slice(15, 18)}-${hex.slice(18, 30)}`;
+}

@@ -1,0 +1,191 @@
+import { type CheckedRequest, checkRequest } from "../../../conversation/check/check.ts";
+import type { Finding } from "../../../conversation/check/finding.ts";
+import type { CheckOptions } from "../../../conversation/check/rule.ts";
+import type { ApiRequest } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import type { ApiVersion } from "../exchange.ts";
+import type { Fault } from "./faults.ts";
+
+export type Endpoint = "messages" | "count_tokens" | "models" | "other";
+
+/** What became of a request so far. */
+export type Outcome =
+  /** Not yet at its end, or silent for ever. */
+  | "open"
+  | "answered"
+  /** By a fault: we ended the connection in the middle. */
+  | "cut"
+  /** The client went away before the end. */
+  | "abandoned";
+
+/** One request as tests read it. */
+export interface LoggedRequest {
+  readonly index: number;
+  readonly requestId: string;
+  readonly endpoint: Endpoint;
+  readonly method: string;
+  readonly path: string;
+  /** By the simulator's clock, in milliseconds. */
+  readonly startedAt: number;
+  /** Undefined as long as nothing was answered. */
+  readonly status: number | undefined;
+  readonly outcome: Outcome;
+  readonly version: ApiVersion | undefined;
+  readonly betas: readonly string[];
+  readonly model: string | undefined;
+  readonly isStream: boolean;
+  /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
+  readonly body: JsonRecord | undefined;
+  /** Of the body as it came over the wire. */
+  readonly bytes: number;
+  readonly usage: JsonRecord | undefined;
+  readonly inputTokens: number | undefined;
+  /** Calls inside the call included. Undefined where the model's prices are not known. */
+  readonly costDollars: number | undefined;
+  readonly stopReason: string | undefined;
+  readonly appliedEdits: readonly JsonRecord[];
+  readonly fault: Fault | undefined;
+  readonly error: LoggedError | undefined;
+  /** In real time. */
+  readonly durationMs: number;
+  /** What the checker of requests finds in it; looked for when first asked. Undefined without a body. */
+  readonly findings: readonly Finding[] | undefined;
+}
+
+export interface LoggedError {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+  /** `error.details.error_code`. */
+  readonly code: string | undefined;
+}
+
+export interface LogTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly costDollars: number;
+}
+
+/** The log's own view of a request: the parts of the server fill it in while they work. */
+export class LogEntry implements LoggedRequest {
+  readonly index: number;
+  readonly requestId: string;
+  readonly endpoint: Endpoint;
+  readonly method: string;
+  readonly path: string;
+  readonly startedAt: number;
+  status: number | undefined;
+  outcome: Outcome = "open";
+  version: ApiVersion | undefined;
+  betas: readonly string[] = [];
+  model: string | undefined;
+  isStream = false;
+  bytes = 0;
+  usage: JsonRecord | undefined;
+  inputTokens: number | undefined;
+  costDollars: number | undefined;
+  stopReason: string | undefined;
+  appliedEdits: readonly JsonRecord[] = [];
+  fault: Fault | undefined;
+  error: LoggedError | undefined;
+  durationMs = 0;
+  checkOptions: CheckOptions = {};
+  #body: JsonRecord | undefined;
+  #checked: CheckedRequest["findings"] | undefined;
+
+  constructor(
+    start: Pick<LoggedRequest, "index" | "requestId" | "endpoint" | "method" | "path" | "startedAt">,
+  ) {
+    this.index = start.index;
+    this.requestId = start.requestId;
+    this.endpoint = start.endpoint;
+    this.method = start.method;
+    this.path = start.path;
+    this.startedAt = start.startedAt;
+  }
+
+  get body(): JsonRecord | undefined {
+    return this.#body;
+  }
+
+  set body(body: JsonRecord | undefined) {
+    this.#body = body;
+  }
+
+  get findings(): readonly Finding[] | undefined {
+    if (this.#checked === undefined && this.#body !== undefined) {
+      this.#checked = checkRequest(this.#body as unknown as ApiRequest, this.checkOptions).findings;
+    }
+    return this.#checked;
+  }
+}
+
+/** Every request since the start or the last reset. */
+export class RequestLog {
+  readonly #entries: LogEntry[] = [];
+  readonly #keptBodies: number;
+
+  constructor(keptBodies: number) {
+    this.#keptBodies = keptBodies;
+  }
+
+  add(entry: LogEntry): void {
+    this.#entries.push(entry);
+    const old = this.#entries[this.#entries.length - 1 - this.#keptBodies];
+    if (old !== undefined) old.body = undefined;
+  }
+
+  get all(): readonly LoggedRequest[] {
+    return this.#entries;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  get last(): LoggedRequest | undefined {
+    return this.#entries.at(-1);
+  }
+
+  /** Only the calls for an answer of the model. */
+  get messages(): readonly LoggedRequest[] {
+    return this.#entries.filter(({ endpoint }) => endpoint === "messages");
+  }
+
+  /**
+   * Requests that the API refused as malformed, or in which the checker finds something: empty for a client
+   * that does everything right. Refusals on demand do not count.
+   */
+  get invalid(): readonly LoggedRequest[] {
+    return this.#entries.filter(
+      ({ error, fault, findings }) =>
+        (error?.status === 400 && fault?.kind !== "status") ||
+        (findings !== undefined && findings.length > 0),
+    );
+  }
+
+  get totals(): LogTotals {
+    const sum = (read: (entry: LogEntry) => unknown): number =>
+      this.#entries.reduce((total, entry) => {
+        const value = read(entry);
+        return total + (typeof value === "number" ? value : 0);
+      }, 0);
+    return {
+      requests: this.#entries.length,
+      errors: this.#entries.filter(({ error }) => error !== undefined).length,
+      inputTokens: sum(({ inputTokens }) => inputTokens),
+      cacheReadTokens: sum(({ usage }) => usage?.cache_read_input_tokens),
+      cacheWriteTokens: sum(({ usage }) => usage?.cache_creation_input_tokens),
+      outputTokens: sum(({ usage }) => usage?.output_tokens),
+      costDollars: sum(({ costDollars }) => costDollars),
+    };
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+  }
+}
