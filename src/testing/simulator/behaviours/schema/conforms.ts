@@ -1,0 +1,109 @@
+import { asList } from "../../../../conversation/fields.ts";
+import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { numberIn, resolve, same } from "./schema.ts";
+
+/** Room for the rounding of decimal fractions, relative to the quotient. */
+const MULTIPLE_TOLERANCE = 1e-9;
+
+/** Whether a value is what the schema asks for, by the keywords that tool inputs use. */
+export function conforms(value: unknown, schema: unknown, root: unknown = schema): boolean {
+  const found = resolve(schema, root);
+  if (found === false) return false;
+  if (!isRecord(found)) return true;
+  if ("const" in found && !same(value, found.const)) return false;
+  if (Array.isArray(found.enum) && !found.enum.some((allowed) => same(value, allowed))) return false;
+  return hasType(value, found.type) && fitsKind(value, found, root) && fitsCombinations(value, found, root);
+}
+
+function hasType(value: unknown, type: unknown): boolean {
+  if (type === undefined) return true;
+  return (Array.isArray(type) ? type : [type]).some((name) => isOfType(value, name));
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case "object":
+      return isRecord(value);
+    case "array":
+      return Array.isArray(value);
+    case "null":
+      return value === null;
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function fitsKind(value: unknown, schema: JsonRecord, root: unknown): boolean {
+  if (typeof value === "string") return fitsString(value, schema);
+  if (typeof value === "number") return fitsNumber(value, schema);
+  if (Array.isArray(value)) return fitsArray(value, schema, root);
+  return !isRecord(value) || fitsObject(value, schema, root);
+}
+
+function fitsCombinations(value: unknown, schema: JsonRecord, root: unknown): boolean {
+  const fits = (part: unknown): boolean => conforms(value, part, root);
+  if (Array.isArray(schema.allOf) && !schema.allOf.every(fits)) return false;
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) return false;
+  if (Array.isArray(schema.oneOf) && schema.oneOf.filter(fits).length !== 1) return false;
+  return schema.not === undefined || !fits(schema.not);
+}
+
+function fitsString(value: string, schema: JsonRecord): boolean {
+  // By code points, as JSON Schema counts.
+  const length = [...value].length;
+  if (length < (numberIn(schema, "minLength") ?? 0)) return false;
+  if (length > (numberIn(schema, "maxLength") ?? Number.POSITIVE_INFINITY)) return false;
+  const pattern = typeof schema.pattern === "string" ? expression(schema.pattern) : undefined;
+  return pattern === undefined || pattern.test(value);
+}
+
+/** A pattern in another dialect cannot be checked, and is no reason to call nothing at all. */
+export function expression(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // Tried again without the flag: many patterns escape more than it allows.
+    }
+  }
+  return undefined;
+}
+
+function fitsNumber(value: number, schema: JsonRecord): boolean {
+  if (value < (numberIn(schema, "minimum") ?? Number.NEGATIVE_INFINITY)) return false;
+  if (value > (numberIn(schema, "maximum") ?? Number.POSITIVE_INFINITY)) return false;
+  if (value <= (numberIn(schema, "exclusiveMinimum") ?? Number.NEGATIVE_INFINITY)) return false;
+  if (value >= (numberIn(schema, "exclusiveMaximum") ?? Number.POSITIVE_INFINITY)) return false;
+  const step = numberIn(schema, "multipleOf");
+  if (step === undefined || step <= 0) return true;
+  const quotient = value / step;
+  return Math.abs(quotient - Math.round(quotient)) <= MULTIPLE_TOLERANCE * Math.max(1, Math.abs(quotient));
+}
+
+function fitsArray(value: readonly unknown[], schema: JsonRecord, root: unknown): boolean {
+  if (value.length < (numberIn(schema, "minItems") ?? 0)) return false;
+  if (value.length > (numberIn(schema, "maxItems") ?? Number.POSITIVE_INFINITY)) return false;
+  if (schema.uniqueItems === true && new Set(value.map((item) => JSON.stringify(item))).size < value.length)
+    return false;
+  const first = asList(schema.prefixItems);
+  return value.every((item, index) => {
+    const itemSchema = index < first.length ? first[index] : schema.items;
+    return itemSchema === undefined || conforms(item, itemSchema, root);
+  });
+}
+
+function fitsObject(value: JsonRecord, schema: JsonRecord, root: unknown): boolean {
+  const names = Object.keys(value);
+  if (asList(schema.required).some((name) => typeof name === "string" && !(name in value))) return false;
+  if (names.length < (numberIn(schema, "minProperties") ?? 0)) return false;
+  if (names.length > (numberIn(schema, "maxProperties") ?? Number.POSITIVE_INFINITY)) return false;
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  return names.every((name) => {
+    if (Object.hasOwn(properties, name)) return conforms(value[name], properties[name], root);
+    return schema.additionalProperties === undefined
+      ? true
+      : conforms(value[name], schema.additionalProperties, root);
+  });
+}
