@@ -1,5 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { groupRounds, type Round } from "../../conversation/rounds.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 import { type CountText, measureEntries } from "../../tokens/measure.ts";
 
 /** Dropped when the provider does not say by how much a request is too long. */
@@ -16,7 +17,7 @@ export interface Cut {
 }
 
 export function uncut(entries: readonly Entry[]): Cut {
-  return { rounds: groupRounds(entries), dropped: 0 };
+  return { rounds: groupRounds(entries.filter(isEntry)), dropped: 0 };
 }
 
 export const keptEntries = ({ rounds, dropped }: Cut): readonly Entry[] =>

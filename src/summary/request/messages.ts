@@ -2,6 +2,7 @@ import { type ContentBlock, isMedia, isThinking, type MessageContent } from "../
 import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 
 /** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
@@ -15,7 +16,7 @@ export function messagesToSummarise(
   clearedToolUseIds: ReadonlySet<string> = new Set(),
 ): readonly ApiMessage[] {
   const told = entries.filter(
-    (entry) => !(entry.type === "attachment" && ATTACHED_AGAIN.has(entry.attachment?.type)),
+    (entry) => isEntry(entry) && !(entry.type === "attachment" && ATTACHED_AGAIN.has(entry.attachment?.type)),
   );
   return flatten(told, { clearedToolUseIds }).flatMap((message) => {
     const content =
