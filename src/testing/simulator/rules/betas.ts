@@ -1,0 +1,98 @@
+/** Betas that open a field or a kind of block, by what they open. */
+export const BETAS = {
+  contextManagement: "context-management-2025-06-27",
+  thresholdCompaction: "compact-2026-01-12",
+  onDemandCompaction: "compact-2026-09-04",
+  thinkingBinding: "thinking-binding-controls-2026-08-01",
+  thinkingDisplayUpdates: "thinking-display-updates-2026-08-18",
+  threads: "message-threads-2026-08-12",
+  taskBudgets: "task-budgets-2026-03-13",
+  toolChanges: "mid-conversation-tool-changes-2026-07-01",
+  inlineTools: "inline-tools-2026-09-15",
+  systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
+  systemOutputConfig: "mid-conversation-output-config-2026-07-01",
+} as const;
+
+export const MCP_BETAS: readonly string[] = [
+  "mcp-client-2025-04-04",
+  "mcp-client-2025-11-20",
+  "mcp-client-2026-09-15",
+];
+export const FALLBACK_BETAS: readonly string[] = [
+  "server-side-fallback-2026-06-01",
+  "server-side-fallback-2026-07-01",
+];
+export const FALLBACK_CREDIT_BETAS: readonly string[] = [
+  "fallback-credit-2026-06-01",
+  "fallback-credit-2026-07-01",
+];
+export const OUTPUT_FORMAT_BETAS: readonly string[] = [
+  "structured-outputs-2025-11-13",
+  "structured-outputs-2025-12-15",
+];
+export const SAFEGUARD_BETAS: readonly string[] = ["dangerous-tool-use-2026-09-03"];
+
+/** Values of `anthropic-beta` that the official SDK names. */
+const NAMED_BY_SDK: readonly string[] = [
+  "admin-user-sign-out-2026-10-08",
+  "advisor-tool-2026-03-01",
+  "agent-memory-2026-07-22",
+  "analytics-usage-cost-2026-08-24",
+  "cache-diagnosis-2026-04-07",
+  "ce-plugins-2026-09-01",
+  "ce-user-management-2026-07-13",
+  "code-execution-2025-05-22",
+  "computer-use-2024-10-22",
+  "computer-use-2025-01-24",
+  "computer-use-2025-11-24",
+  "context-1m-2025-08-07",
+  "dev-full-thinking-2025-05-14",
+  "dreaming-2026-04-21",
+  "experimental-claude-tag-2026-10-21",
+  "extended-cache-ttl-2025-04-11",
+  "fast-mode-2026-02-01",
+  "files-api-2025-04-14",
+  "interleaved-thinking-2025-05-14",
+  "managed-agents-2026-04-01",
+  "mcp-tunnels-2026-06-22",
+  "message-batches-2024-09-24",
+  "model-context-window-exceeded-2025-08-26",
+  "output-128k-2025-02-19",
+  "output-300k-2026-03-24",
+  "pdfs-2024-09-25",
+  "prompt-caching-2024-07-31",
+  "skills-2025-10-02",
+  "spend-limit-reads-2026-09-26",
+  "telemetry-destinations-2026-08-11",
+  "thinking-token-count-2026-05-13",
+  "token-counting-2024-11-01",
+  "token-efficient-tools-2025-02-19",
+  "user-profiles-2026-03-24",
+  "user-profiles-2026-08-18",
+  "user-profiles-2026-09-04",
+  "webhooks-2026-10-07",
+];
+
+/** Not in that list, but sent without being asked for by the SDKs' helpers or by other clients. */
+const SENT_BY_CLIENTS: readonly string[] = [
+  "advanced-tool-use-2025-11-20",
+  "claude-code-20250219",
+  "code-execution-2025-08-25",
+  "code-execution-web-tools-2026-02-09",
+  "fine-grained-tool-streaming-2025-05-14",
+  "mid-conversation-system-2026-04-07",
+  "oauth-2025-04-20",
+  "oidc-federation-2026-04-01",
+  "web-fetch-2025-09-10",
+];
+
+export const KNOWN_BETAS: ReadonlySet<string> = new Set([
+  ...Object.values(BETAS),
+  ...MCP_BETAS,
+  ...FALLBACK_BETAS,
+  ...FALLBACK_CREDIT_BETAS,
+  ...OUTPUT_FORMAT_BETAS,
+  ...SAFEGUARD_BETAS,
+  ...NAMED_BY_SDK,
+  ...SENT_BY_CLIENTS,
+]);

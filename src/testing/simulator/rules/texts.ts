@@ -1,0 +1,231 @@
+/**
+ * Every error text of the rules, in one place. `{name}` is filled in when it is sent. Verified means: in an
+ * official page or type file, or captured on the wire. All others are plausible wordings of rules that are
+ * known; none is to be matched on. Without a status a text goes out as a 400 `invalid_request_error`; `code`
+ * is the `error_code` of the error's details.
+ */
+export const TEXTS = {
+  // Headers and status
+  keyMissing: { verified: false, status: 401, text: "x-api-key header is required" },
+  keyInvalid: { verified: false, status: 401, text: "invalid x-api-key" },
+  versionMissing: { verified: true, text: "anthropic-version: header is required" },
+  versionUnknown: { verified: false, text: 'anthropic-version: "{version}" is not a valid version' },
+  contentType: { verified: false, text: "content-type: Input should be 'application/json'" },
+  betaUnknown: {
+    verified: true,
+    text: "Unexpected value(s) {values} for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header.",
+  },
+  modelUnknown: { verified: true, status: 404, text: "model: {model}" },
+  tooManyBytes: { verified: true, status: 413, text: "Request exceeds the maximum size" },
+
+  // Shape
+  extraField: { verified: true, text: "{path}: Extra inputs are not permitted" },
+  fieldRequired: { verified: false, text: "{path}: Field required" },
+  notString: { verified: false, text: "{path}: Input should be a valid string" },
+  notInteger: { verified: false, text: "{path}: Input should be a valid integer" },
+  notNumber: { verified: false, text: "{path}: Input should be a valid number" },
+  notBoolean: { verified: false, text: "{path}: Input should be a valid boolean" },
+  notList: { verified: false, text: "{path}: Input should be a valid list" },
+  notObject: { verified: false, text: "{path}: Input should be a valid dictionary" },
+  notOneOf: { verified: false, text: "{path}: Input should be {choices}" },
+  tagUnknown: {
+    verified: false,
+    text: "{path}: Input tag '{tag}' found using 'type' does not match any of the expected tags: {tags}",
+  },
+  tooSmall: { verified: true, text: "{path}: Input should be greater than or equal to {minimum}" },
+  tooBig: { verified: false, text: "{path}: Input should be less than or equal to {maximum}" },
+  stringTooShort: { verified: false, text: "{path}: String should have at least 1 character" },
+  stringTooLong: { verified: false, text: "{path}: String should have at most {maximum} characters" },
+  pattern: { verified: false, text: "{path}: String should match pattern '{pattern}'" },
+  badRole: { verified: false, text: "{path}: Input should be 'user' or 'assistant'" },
+  tooManyMessages: { verified: false, text: "messages: List should have at most {maximum} items" },
+
+  // Fields of the request
+  sampling: { verified: false, text: "`{field}` may only be set to its default for this model." },
+  maxTokensCap: {
+    verified: true,
+    text: "max_tokens: {maxTokens} > {maximum}, which is the maximum allowed number of output tokens for {model}",
+  },
+  prewarm: { verified: false, text: "max_tokens: 0 cannot be combined with `{field}`." },
+  budgetOverMaxTokens: {
+    verified: true,
+    text: "`max_tokens` must be greater than `thinking.budget_tokens`",
+  },
+  thinkingEnabled: {
+    verified: true,
+    text: '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+  },
+  /** Only the first sentence is documented. */
+  thinkingDisabled: {
+    verified: false,
+    text: '"thinking.type.disabled" is not supported for this model. Use "output_config.effort" to control thinking behavior.',
+  },
+  thinkingDisabledAtEffort: {
+    verified: false,
+    text: '"thinking.type.disabled" is not supported for this model at effort "{effort}".',
+  },
+  thinkingAdaptive: { verified: true, text: "adaptive thinking is not supported on this model" },
+  thinkingBetweenTools: {
+    verified: false,
+    text: '"thinking.type.between_tools" is not supported for this model.',
+  },
+  forcedTool: {
+    verified: true,
+    text: 'tool_choice: type "tool" and "any" are not supported for this model.',
+  },
+  choiceWithoutTools: {
+    verified: false,
+    text: "tool_choice: may only be specified while providing tools",
+  },
+  chosenToolUnknown: { verified: false, text: "tool_choice: Tool '{name}' not found in provided tools" },
+  toolNamesRepeated: { verified: false, text: "tools: Tool names must be unique." },
+  allToolsDeferred: { verified: true, text: "All tools have defer_loading: true" },
+  schemaComposed: {
+    verified: false,
+    text: "{path}: input_schema does not support oneOf, allOf, or anyOf at the top level",
+  },
+  toolsMissing: {
+    verified: false,
+    text: "Requests which include `tool_use` or `tool_result` blocks must define tools.",
+  },
+  toolReference: {
+    verified: false,
+    code: "tool_reference_unresolved",
+    text: "{path}: tool `{name}` is not defined at this point of the conversation",
+  },
+
+  // Context management, compaction, threads
+  clearThinkingFirst: {
+    verified: false,
+    text: "context_management.edits: `clear_thinking_20251015` must be the first edit",
+  },
+  clearThinkingNeedsThinking: {
+    verified: true,
+    text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
+  },
+  compactionModel: { verified: false, text: "compaction is not supported on this model" },
+  /** Only the part from `requires` on is documented. */
+  compactionBeta: { verified: false, text: "compaction: requires anthropic-beta: {beta}" },
+  compactionCombined: { verified: false, text: "compaction: cannot be combined with `{field}`" },
+  compactionIncompleteTurn: {
+    verified: false,
+    code: "compaction_incomplete_turn",
+    text: "compaction: the last `assistant` turn is not finished",
+  },
+  compactionNothing: {
+    verified: false,
+    code: "compaction_nothing_to_summarize",
+    text: "compaction: `messages` holds nothing to summarize",
+  },
+  compactionMisplaced: {
+    verified: false,
+    code: "compaction_block_misplaced",
+    text: "{path}: a `compaction` block must be the first block of the conversation",
+  },
+  compactionAmbiguous: {
+    verified: false,
+    code: "compaction_block_ambiguous",
+    text: "{path}: `messages` holds more than one `compaction` block with content",
+  },
+  threadsUnsupported: {
+    verified: false,
+    code: "thread_unsupported_request",
+    text: "thread: this request cannot be part of a thread. Send the full conversation without `thread`.",
+  },
+
+  // Messages
+  noMessages: { verified: true, text: "messages: at least one message is required" },
+  firstRole: { verified: true, text: 'messages: first message must use the "user" role' },
+  rolesAlternate: {
+    verified: true,
+    text: 'messages: roles must alternate between "user" and "assistant"',
+  },
+  systemRole: {
+    verified: true,
+    text: 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
+  },
+  systemPlacement: {
+    verified: false,
+    text: "{path}: a `system` message must directly follow a `user` message and be last or be followed by an `assistant` message",
+  },
+  blockRole: { verified: false, text: "{path}: `{type}` blocks are not permitted in `{role}` messages" },
+  userCitations: {
+    verified: false,
+    text: "{path}: `citations` are not permitted on `text` blocks in `user` messages",
+  },
+  emptyText: { verified: true, text: "{root}: text content blocks must be non-empty" },
+  blankText: { verified: true, text: "{root}: text content blocks must contain non-whitespace text" },
+  emptyMessage: {
+    verified: true,
+    text: "{path}: all messages must have non-empty content except for the optional final assistant message",
+  },
+  unansweredUse: {
+    verified: true,
+    text: "{path}: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+  },
+  orphanResult: {
+    verified: true,
+    text: "{path}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+  },
+  secondResult: {
+    verified: false,
+    text: "{path}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}",
+  },
+  repeatedUseId: { verified: true, text: "{path}: `tool_use` ids must be unique" },
+  unansweredServerUse: {
+    verified: true,
+    text: "`{name}` tool use with id `{id}` was found without a corresponding `{result}` block",
+  },
+  orphanServerResult: {
+    verified: true,
+    text: "{path}: unexpected `tool_use_id` found in `{type}` blocks: {id}. Each `{type}` block must have a corresponding `{use}` block before it.",
+  },
+  finalWhitespace: {
+    verified: true,
+    text: "messages: final assistant content cannot end with trailing whitespace",
+  },
+  prefill: {
+    verified: true,
+    text: "This model does not support assistant message prefill. The conversation must end with a user message.",
+  },
+  thinkingLast: {
+    verified: true,
+    text: "{path}: The final block in an assistant message cannot be `{type}`.",
+  },
+  /** The wire adds a link to the documentation, which the capture elides. */
+  thinkingFirst: {
+    verified: true,
+    text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
+  },
+  tooManyMedia: {
+    verified: false,
+    text: "messages: a request may hold {maximum} images and documents at most for this model. Found {count}.",
+  },
+
+  // Cache marks
+  tooManyMarks: {
+    verified: true,
+    text: "A maximum of {maximum} blocks with cache_control may be provided. Found {count}.",
+  },
+  markOnEmptyText: { verified: true, text: "{path}: cache_control cannot be set for empty text blocks" },
+  ttlOrder: {
+    verified: true,
+    text: "{path}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+  },
+  automaticMarkTtl: {
+    verified: false,
+    text: "cache_control.ttl: the last block already has a cache_control of another ttl",
+  },
+} as const;
+
+export type TextName = keyof typeof TEXTS;
+
+export interface UnverifiedText {
+  readonly name: TextName;
+  readonly text: string;
+}
+
+/** What nobody has seen on the wire: for documentation, and for tests that must not depend on it. */
+export const UNVERIFIED_TEXTS: readonly UnverifiedText[] = Object.entries(TEXTS)
+  .filter(([, { verified }]) => !verified)
+  .map(([name, { text }]) => ({ name: name as TextName, text }));
