@@ -1,4 +1,4 @@
-// npm run bench [-- --only counting|turn|opening|summary] [-- --quick]
+// npm run bench [-- --only counting|turn|opening|summary|startup|simulator] [-- --quick]
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
@@ -10,6 +10,8 @@ const SECTIONS = {
   turn: () => import("./turn.mjs"),
   opening: () => import("./opening.mjs"),
   summary: () => import("./summary.mjs"),
+  startup: () => import("./startup.mjs"),
+  simulator: () => import("./simulator.mjs"),
 };
 
 const { values } = parseArgs({
