@@ -1,0 +1,131 @@
+import type { CacheControl, ContentBlock } from "../../conversation/block.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import type { ModelRequest, ToolDefinition } from "../port.ts";
+import { findMarks, isBefore, type Place } from "./marks.ts";
+
+/** The API refuses a request with more; the automatic one (`cache_control` of the request) counts as well. */
+const MOST_MARKS = 4;
+
+export interface CacheMarkOptions {
+  /** How long what is written stays; 5 minutes unless given. Existing marks may force the other, see below. */
+  readonly ttl?: "5m" | "1h";
+}
+
+/** Where a mark may go, with how to put it there. */
+interface Spot {
+  readonly place: Place;
+  mark(request: ModelRequest, mark: CacheControl): ModelRequest;
+}
+
+/**
+ * Marks what the next call will want to read: the end of the conversation, the end of the system prompt,
+ * the end of the previous request (where the last call wrote: a turn with many blocks would put it beyond
+ * the reach of the look-back), and the end of the tools. Marks that are there stay and count.
+ */
+export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions = {}): ModelRequest {
+  let marked = request;
+  for (const spot of spots(request)) {
+    const existing = findMarks(marked);
+    const automatic = request.cache_control ? 1 : 0;
+    if (existing.length + automatic >= MOST_MARKS) break;
+    if (existing.some(({ place }) => isSamePlace(place, spot.place))) continue;
+    marked = spot.mark(marked, markFor(spot.place, existing, options.ttl ?? "5m"));
+  }
+  return marked;
+}
+
+/** Longer lives must come first in the prefix, so a mark between existing ones takes the life they allow. */
+function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "5m" | "1h"): CacheControl {
+  const longAfter = existing.some((mark) => mark.ttl === "1h" && isBefore(place, mark.place));
+  const shortBefore = existing.some((mark) => mark.ttl === "5m" && isBefore(mark.place, place));
+  const ttl = longAfter ? "1h" : shortBefore ? "5m" : wanted;
+  return ttl === "1h" ? { type: "ephemeral", ttl } : { type: "ephemeral" };
+}
+
+/** In the order of their worth. */
+function spots(request: ModelRequest): readonly Spot[] {
+  const { messages } = request;
+  const previousEnd = messages.findLastIndex(({ role }) => role === "assistant") - 1;
+  // The automatic mark is at the end already.
+  const end = request.cache_control ? undefined : messageSpot(messages, messages.length - 1);
+  return [end, systemSpot(request), messageSpot(messages, previousEnd), toolSpot(request)].filter(
+    (spot) => spot !== undefined,
+  );
+}
+
+function messageSpot(messages: readonly ApiMessage[], from: number): Spot | undefined {
+  for (let index = from; index >= 0; index -= 1) {
+    const blocks = blocksOf(messages[index]?.content ?? []);
+    const at = blocks.findLastIndex(canBeMarked);
+    const block = blocks[at];
+    if (block === undefined) continue;
+    return {
+      place: [2, index, at, innerCount(block)],
+      mark: (request, mark) => ({
+        ...request,
+        messages: request.messages.map((message, position) =>
+          position === index
+            ? { ...message, content: withMarkAt(blocksOf(message.content), at, mark) }
+            : message,
+        ),
+      }),
+    };
+  }
+  return undefined;
+}
+
+function systemSpot({ system }: ModelRequest): Spot | undefined {
+  const blocks = blocksOf(system ?? []);
+  const at = blocks.findLastIndex(canBeMarked);
+  if (at < 0) return undefined;
+  return {
+    place: [1, at, 0, 0],
+    mark: (request, mark) => ({ ...request, system: withMarkAt(blocks, at, mark) }),
+  };
+}
+
+/** A tool that is loaded later is not part of the prefix. */
+function toolSpot({ tools = [] }: ModelRequest): Spot | undefined {
+  const at = tools.findLastIndex((tool) => tool.defer_loading !== true);
+  if (at < 0) return undefined;
+  const withMark = (tool: ToolDefinition, mark: CacheControl): ToolDefinition => ({
+    ...tool,
+    cache_control: mark,
+  });
+  return {
+    place: [0, at, 0, 0],
+    mark: (request, mark) => ({
+      ...request,
+      tools: tools.map((tool, index) => (index === at ? withMark(tool, mark) : tool)),
+    }),
+  };
+}
+
+function canBeMarked(block: ContentBlock): boolean {
+  switch (block.type) {
+    case "text":
+      return block.text.trim() !== "";
+    case "tool_use":
+    case "tool_result":
+    case "image":
+    case "document":
+      return true;
+    default:
+      return (block.type as string) === "compaction";
+  }
+}
+
+const blocksOf = (content: ApiMessage["content"]): readonly ContentBlock[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+const withMarkAt = (
+  blocks: readonly ContentBlock[],
+  at: number,
+  mark: CacheControl,
+): readonly ContentBlock[] =>
+  blocks.map((block, index) => (index === at ? ({ ...block, cache_control: mark } as ContentBlock) : block));
+
+const innerCount = (block: ContentBlock): number =>
+  block.type === "tool_result" && Array.isArray(block.content) ? block.content.length : 0;
+
+const isSamePlace = (one: Place, other: Place): boolean => !isBefore(one, other) && !isBefore(other, one);

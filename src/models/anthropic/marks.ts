@@ -1,0 +1,72 @@
+import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
+import { asList, field } from "../../conversation/fields.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import type { ModelRequest } from "../port.ts";
+
+export interface FoundMark {
+  readonly ttl: "5m" | "1h";
+  /** Its place in the order of the prefix: tools, then system, then messages, blocks inside results too. */
+  readonly place: Place;
+}
+
+/** Section (0 tools, 1 system, 2 messages), then index in it, then block, then block inside a result. */
+export type Place = readonly [section: number, index: number, block: number, inner: number];
+
+export function findMarks(request: ModelRequest): readonly FoundMark[] {
+  const found: FoundMark[] = [];
+  const look = (value: unknown, place: Place): void => {
+    const mark = field(value, "cache_control");
+    if (isRecord(mark)) found.push({ ttl: mark.ttl === "1h" ? "1h" : "5m", place });
+  };
+  for (const [index, tool] of (request.tools ?? []).entries()) look(tool, [0, index, 0, 0]);
+  for (const [index, block] of asList(request.system).entries()) look(block, [1, index, 0, 0]);
+  for (const [index, { content }] of request.messages.entries()) {
+    for (const [blockIndex, block] of asList(content).entries()) {
+      // A result's own mark comes after those of the blocks in it.
+      const inner = asList(field(block, "content"));
+      for (const [innerIndex, item] of inner.entries()) look(item, [2, index, blockIndex, innerIndex]);
+      look(block, [2, index, blockIndex, inner.length]);
+    }
+  }
+  return found;
+}
+
+export function isBefore(one: Place, other: Place): boolean {
+  for (const [level, step] of one.entries()) if (step !== other[level]) return step < (other[level] ?? 0);
+  return false;
+}
+
+/** For servers that refuse marks; the same object when there are none. */
+export function withoutMarks(request: ModelRequest): ModelRequest {
+  if (findMarks(request).length === 0 && request.cache_control === undefined) return request;
+  const { cache_control: _, ...rest } = request;
+  return {
+    ...rest,
+    ...(request.tools === undefined ? {} : { tools: request.tools.map((tool) => unmarked(tool)) }),
+    ...(request.system === undefined ? {} : { system: unmarkedContent(request.system) }),
+    messages: request.messages.map((message): ApiMessage => {
+      const content = unmarkedContent(message.content);
+      return content === message.content ? message : { ...message, content };
+    }),
+  };
+}
+
+function unmarkedContent(content: MessageContent): MessageContent {
+  if (typeof content === "string") return content;
+  const blocks = content.map(unmarkedBlock);
+  return blocks.every((block, index) => block === content[index]) ? content : blocks;
+}
+
+function unmarkedBlock(block: ContentBlock): ContentBlock {
+  const outer = unmarked(block);
+  if (outer.type !== "tool_result" || outer.content === undefined) return outer;
+  const content = unmarkedContent(outer.content);
+  return content === outer.content ? outer : { ...outer, content };
+}
+
+function unmarked<T extends object>(value: T): T {
+  if (!("cache_control" in value)) return value;
+  const { cache_control: _, ...rest } = value as T & JsonRecord;
+  return rest as unknown as T;
+}

@@ -1,0 +1,92 @@
+import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
+import { stringField } from "../../conversation/fields.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import type { ModelCapabilities, ModelRequest, RequestChange } from "../port.ts";
+import { isCompactEdit } from "./betas.ts";
+import { withoutMarks } from "./marks.ts";
+
+export interface SupportedRequest {
+  readonly request: ModelRequest;
+  readonly changes: readonly RequestChange[];
+}
+
+/** Leaves out what the model cannot take, and says so. The same request when it can take all of it. */
+export function onlySupported(given: ModelRequest, capabilities: ModelCapabilities): SupportedRequest {
+  const changes: RequestChange[] = [];
+  let request = given;
+  const apply = (what: string, changed: ModelRequest): void => {
+    if (changed === request) return;
+    request = changed;
+    changes.push({ type: "not-supported", what });
+  };
+  if (!capabilities.promptCache) apply("cache_control", withoutMarks(request));
+  if (!capabilities.cacheEdits) apply("cache_edits", withoutField(request, "cache_edits"));
+  if (!capabilities.compaction.onDemand) {
+    apply("compaction", withoutField(request, "compaction"));
+    apply("a compaction block, sent as text", withBlocks(request, compactionAsText));
+  }
+  if (!capabilities.compaction.threshold) {
+    apply(
+      "context_management: compaction",
+      withEdits(request, (edit) => !isCompactEdit(edit)),
+    );
+  }
+  if (!capabilities.contextEdits) apply("context_management", withEdits(request, isCompactEdit));
+  if (!capabilities.images) apply("an image, sent as a mark in text", withBlocks(request, imageAsText));
+  return { request, changes };
+}
+
+function withoutField(request: ModelRequest, name: "cache_edits" | "compaction"): ModelRequest {
+  if (request[name] === undefined) return request;
+  const { [name]: _, ...rest } = request;
+  return rest;
+}
+
+function withEdits(request: ModelRequest, keep: (edit: { readonly type: string }) => boolean): ModelRequest {
+  const { context_management, ...rest } = request;
+  if (context_management === undefined) return request;
+  const edits = context_management.edits.filter(keep);
+  if (edits.length === context_management.edits.length) return request;
+  return edits.length === 0 ? rest : { ...rest, context_management: { ...context_management, edits } };
+}
+
+type MapBlock = (block: ContentBlock) => ContentBlock | undefined;
+
+/** Messages that lose all of their blocks go too: an empty one would be refused. */
+function withBlocks(request: ModelRequest, map: MapBlock): ModelRequest {
+  const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
+    const content = mapContent(message.content, map);
+    if (content === message.content) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+  const isSame =
+    messages.length === request.messages.length &&
+    messages.every((message, index) => message === request.messages[index]);
+  return isSame ? request : { ...request, messages };
+}
+
+function mapContent(content: MessageContent, map: MapBlock): MessageContent {
+  if (typeof content === "string") return content;
+  let isChanged = false;
+  const blocks = content.flatMap((block): readonly ContentBlock[] => {
+    const mapped = map(withinResult(block, map));
+    if (mapped !== block) isChanged = true;
+    return mapped === undefined ? [] : [mapped];
+  });
+  return isChanged ? blocks : content;
+}
+
+function withinResult(block: ContentBlock, map: MapBlock): ContentBlock {
+  if (block.type !== "tool_result" || block.content === undefined) return block;
+  const content = mapContent(block.content, map);
+  return content === block.content ? block : { ...block, content };
+}
+
+/** A summary that the provider wrote serves another one as plain text; a failed one says nothing. */
+const compactionAsText: MapBlock = (block) => {
+  if ((block.type as string) !== "compaction") return block;
+  const text = stringField(block, "content");
+  return text === undefined || text.trim() === "" ? undefined : { type: "text", text };
+};
+
+const imageAsText: MapBlock = (block) => (block.type === "image" ? { type: "text", text: "[image]" } : block);

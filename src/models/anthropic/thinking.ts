@@ -1,0 +1,92 @@
+import { type ContentBlock, isThinking } from "../../conversation/block.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import type { ModelRequest, RequestChange } from "../port.ts";
+
+export interface LeftOut {
+  readonly request: ModelRequest;
+  /** How many thinking blocks are missing from it. */
+  readonly blocks: number;
+}
+
+/**
+ * Remembers which thinking a model has refused. Once left out, a block must stay out: the thinking that
+ * was written since is bound to a history without it.
+ */
+export interface ThinkingMemory {
+  /** Without the blocks that would be refused; the same request when there are none. */
+  leaveOut(request: ModelRequest): LeftOut;
+  /** From now on all thinking of this request is left out. */
+  refuse(request: ModelRequest): void;
+}
+
+export function createThinkingMemory(): ThinkingMemory {
+  const refused = new Set<string>();
+  return {
+    leaveOut: (request) => withoutThinkingUpTo(request, lastRefused(request, refused)),
+    refuse: (request) => {
+      for (const block of thinkingOf(request)) refused.add(sealOf(block));
+    },
+  };
+}
+
+export const hasThinking = (request: ModelRequest): boolean => thinkingOf(request).length > 0;
+
+export const thinkingLeftOut = (blocks: number, reason: string): readonly RequestChange[] =>
+  blocks === 0 ? [] : [{ type: "thinking-left-out", blocks, reason }];
+
+/** With bound thinking the provider may be told to drop what does not fit instead of refusing the call. */
+export function droppingMismatches(request: ModelRequest): ModelRequest {
+  const thinking = request.thinking ?? { type: "adaptive" };
+  if (thinking.type !== "adaptive" && thinking.type !== "enabled") return request;
+  return {
+    ...request,
+    thinking: { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } },
+  } as ModelRequest;
+}
+
+type Thinking = Extract<ContentBlock, { type: "thinking" | "redacted_thinking" }>;
+
+function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
+  return messages.flatMap(({ content }) => (typeof content === "string" ? [] : content.filter(isThinking)));
+}
+
+/** What tells one block from another. Unsigned thinking, of another provider, has none. */
+const sealOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
+
+/** The position, counted in thinking blocks, behind the last one that must not be sent. */
+function lastRefused(request: ModelRequest, refused: ReadonlySet<string>): number {
+  return (
+    thinkingOf(request).findLastIndex((block) => {
+      const seal: unknown = sealOf(block);
+      return typeof seal !== "string" || seal === "" || refused.has(seal);
+    }) + 1
+  );
+}
+
+/** Oldest first: a gap in the middle would make every later block invalid. */
+function withoutThinkingUpTo(request: ModelRequest, count: number): LeftOut {
+  if (count === 0) return { request, blocks: 0 };
+  let left = count;
+  const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
+    const { content } = message;
+    if (left === 0 || typeof content === "string" || !content.some(isThinking)) return [message];
+    const kept = content.filter((block) => {
+      if (left === 0 || !isThinking(block)) return true;
+      left -= 1;
+      return false;
+    });
+    return kept.length === 0 ? [] : [{ ...message, content: kept }];
+  });
+  return { request: withSatisfiableThinking({ ...request, messages }), blocks: count };
+}
+
+/** With thinking of type `enabled`, a turn whose calls are being answered must begin with thinking. */
+function withSatisfiableThinking(request: ModelRequest): ModelRequest {
+  if (request.thinking?.type !== "enabled") return request;
+  const turn = request.messages.at(-2);
+  if (turn?.role !== "assistant" || typeof turn.content === "string") return request;
+  const [first] = turn.content;
+  const mustThink = turn.content.some(({ type }) => type === "tool_use");
+  if (!mustThink || first === undefined || isThinking(first)) return request;
+  return { ...request, thinking: { type: "disabled" } };
+}
