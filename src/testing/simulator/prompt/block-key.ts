@@ -81,7 +81,8 @@ function isSameRecord(one: JsonRecord, other: JsonRecord, marks: MarkDepth): boo
   const otherNames = fieldNames(other, marks);
   if (names.length !== otherNames.length) return false;
   const inner = marks === "top" ? "none" : marks;
-  for (const [index, name] of names.entries()) {
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? "";
     if (name !== otherNames[index] || !isSameJson(one[name], other[name], inner)) return false;
   }
   return true;

@@ -1,0 +1,92 @@
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { claudeFeatures } from "../../../window/claude-features.ts";
+import { findModel } from "../../../window/models.ts";
+import { createFixedClock, type MovableClock } from "../../clock.ts";
+import type { SimulatedModel } from "../exchange.ts";
+import { type CacheCall, type CacheLookup, type InputUsage, PromptCache } from "./cache.ts";
+import { readCacheEdits } from "./cached-edits.ts";
+import { createTokenCounter, type TokenCounter } from "./count.ts";
+import { PrefixTree } from "./prefix-tree.ts";
+import { buildPrompt, type Prompt } from "./prompt.ts";
+
+/** Its tokens have the scale of one, so that figures can be read off the texts; its minimum is 1,024. */
+export const PLAIN_MODEL = "claude-sonnet-4-6";
+
+export const MINUTE_MS = 60_000;
+
+export type Body = JsonRecord & { readonly messages: readonly JsonRecord[] };
+
+export function simulatedModel(id: string): SimulatedModel {
+  const { windowTokens, maxOutputTokens, bindsThinking = false } = findModel(id);
+  return { id, windowTokens, maxOutputTokens, bindsThinking, features: claudeFeatures(id) };
+}
+
+/** A provider of which only the cache is there. */
+export class Scene {
+  readonly clock: MovableClock = createFixedClock();
+  readonly tree: PrefixTree = new PrefixTree();
+  readonly cache: PromptCache = new PromptCache(this.clock);
+  readonly counter: TokenCounter;
+
+  constructor(counter: TokenCounter) {
+    this.counter = counter;
+  }
+
+  prompt(body: Body): Prompt {
+    const { tools, system, messages } = body;
+    const model = simulatedModel(typeof body.model === "string" ? body.model : PLAIN_MODEL);
+    return buildPrompt({ tools, system, messages, body }, model, this);
+  }
+
+  /** A call whose answer has not begun. */
+  begin(body: Body, call: Partial<CacheCall> = {}): CacheLookup {
+    const edits = "cache_edits" in body ? readCacheEdits(body) : undefined;
+    return this.cache.lookup(this.prompt(body), {
+      workspace: "default",
+      startedAt: this.clock.now(),
+      edits,
+      ...call,
+    });
+  }
+
+  send(body: Body, call: Partial<CacheCall> = {}, messageId?: string): InputUsage {
+    const lookup = this.begin(body, call);
+    lookup.commit(messageId);
+    return lookup.usage;
+  }
+}
+
+/** One token for each character: every figure in a test can be seen in its texts. */
+export async function createScene(): Promise<Scene> {
+  return new Scene(await createTokenCounter((text) => text.length));
+}
+
+export const MARK: JsonRecord = { type: "ephemeral" };
+export const HOUR: JsonRecord = { type: "ephemeral", ttl: "1h" };
+
+/** A text of so many tokens. */
+export function text(tokens: number, letter = "x", mark?: JsonRecord): JsonRecord {
+  return { type: "text", text: letter.repeat(tokens), ...(mark === undefined ? {} : { cache_control: mark }) };
+}
+
+export function user(...content: readonly JsonRecord[]): JsonRecord {
+  return { role: "user", content };
+}
+
+export function assistant(...content: readonly JsonRecord[]): JsonRecord {
+  return { role: "assistant", content };
+}
+
+export function toolUse(id: string, mark?: JsonRecord): JsonRecord {
+  const block = { type: "tool_use", id, name: "Read", input: { path: id } };
+  return mark === undefined ? block : { ...block, cache_control: mark };
+}
+
+export function toolResult(id: string, tokens: number, mark?: JsonRecord): JsonRecord {
+  const block = { type: "tool_result", tool_use_id: id, content: "r".repeat(tokens) };
+  return mark === undefined ? block : { ...block, cache_control: mark };
+}
+
+export function sumOf(usage: InputUsage): number {
+  return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
+}
