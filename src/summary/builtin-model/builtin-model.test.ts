@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
+import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { ModelEvent, ModelRequest } from "../../models/port.ts";
@@ -43,7 +44,7 @@ describe("the built-in model", () => {
   it("says of messages what the summariser says of the entries they were made from", async () => {
     const { entries } = conversation();
     const direct = summarise(
-      entries.map((entry) => ({ ...entry, cwd: undefined }) as (typeof entries)[number]),
+      entries.map((entry) => ({ ...entry, cwd: "" }) as Entry),
       { countTokens: ESTIMATORS.o200k },
     );
     expect(formatSummary(await textOf(asking(flatten(entries))))).toBe(formatSummary(direct.text));

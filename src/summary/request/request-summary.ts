@@ -128,11 +128,13 @@ async function ask(
 ): Promise<ModelReply> {
   onProgress?.({ phase: "sent", messages: request.messages.length });
   const patient = withRetries(model, {
+    restarts: true,
     onRetry: ({ attempt, delayMs, error }) =>
       onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),
   });
   let characters = 0;
   for await (const event of patient.stream(request, { signal })) {
+    if (event.type === "start") characters = 0;
     if (event.type === "thinking") onProgress?.({ phase: "thinking" });
     if (event.type === "text") {
       characters += event.text.length;

@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
+import { ConversationBuilder, toolUse } from "../../../test/support/builders.ts";
+import { checkRequest } from "../../conversation/check/check.ts";
+import { ModelError } from "../../models/model-error.ts";
+import type { ModelRequest } from "../../models/port.ts";
+import { type ScriptedAnswer, scriptedModel } from "../../models/scripted/scripted-model.ts";
+import { isSummaryRequest } from "../prompt.ts";
+import { SECTION_NAMES } from "../sections.ts";
+import { requestSummary, type SummaryProgress } from "./request-summary.ts";
+
+const GOOD = `<analysis>\nthinking aloud\n</analysis>\n<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}:\n   some`).join("\n")}\n</summary>`;
+const tooLong = (tokens: number, limit: number): ModelError =>
+  new ModelError({ kind: "too-long", tokens, limit }, "too long");
+
+function longConversation(rounds = 10): ConversationBuilder {
+  const built = new ConversationBuilder();
+  for (let round = 0; round < rounds; round++) {
+    built.user(`request-${round}: please look into part ${round} of the work`);
+    built.tool(`t${round}`, "Read", { file_path: `/project/part-${round}.ts` }, "line of code\n".repeat(200));
+  }
+  return built;
+}
+
+const textIn = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
+
+async function outcome(answers: readonly ScriptedAnswer[]): Promise<{
+  error?: unknown;
+  text?: string;
+  requests: readonly ModelRequest[];
+  progress: SummaryProgress[];
+}> {
+  const model = scriptedModel(answers);
+  const progress: SummaryProgress[] = [];
+  const onProgress = (step: SummaryProgress): void => void progress.push(step);
+  try {
+    const { text } = await requestSummary(model, longConversation().entries, { onProgress });
+    return { text, requests: model.requests, progress };
+  } catch (error) {
+    return { error, requests: model.requests, progress };
+  }
+}
+
+describe("requestSummary", () => {
+  it("asks in a call of its own: 20,000 tokens of output, thinking off, tools denied, the prompt last", async () => {
+    const { requests } = await outcome([GOOD]);
+    expect(requests[0]).toMatchObject({
+      max_tokens: 20_000,
+      thinking: { type: "disabled" },
+      tool_choice: { type: "none" },
+      tools: [{ name: "Read" }],
+    });
+    const last = requests[0]?.messages.at(-1);
+    const block = typeof last?.content === "string" ? undefined : last?.content.at(-1);
+    expect(block?.type === "text" && isSummaryRequest(block.text)).toBe(true);
+  });
+
+  it("keeps the summary without its scratchpad", async () => {
+    const { text } = await outcome([GOOD]);
+    expect(text).toMatch(/^Summary:\n1\. Primary Request and Intent/);
+    expect(text).not.toContain("thinking aloud");
+  });
+
+  it("reads the excess from the error and sends again without the oldest rounds, which go in condensed", async () => {
+    const { requests, progress, text } = await outcome([tooLong(12_000, 11_000), GOOD]);
+    expect(text).toBeDefined();
+    expect(requests).toHaveLength(2);
+    expect(textIn(requests[1])).not.toContain('part-0.ts\\"');
+    expect(textIn(requests[1])).toContain("request-0");
+    expect(textIn(requests[1])).toContain("request-9");
+    expect(progress).toContainEqual(expect.objectContaining({ phase: "cut" }));
+  });
+
+  it("drops a fifth when the error says nothing, at most three times, then gives up and says what to do", async () => {
+    const silent = new ModelError({ kind: "too-long" }, "too long");
+    const { requests, error, progress } = await outcome([silent, silent, silent, silent, GOOD]);
+    expect(requests).toHaveLength(4);
+    expect(progress.flatMap((step) => (step.phase === "cut" ? [step.droppedRounds] : []))).toEqual([2, 3, 4]);
+    expect(error).toMatchObject({ code: "model-too-long", remedy: expect.stringMatching(/Go back/) });
+  });
+
+  it("tries again where that helps, also when the answer broke off in the middle", async () => {
+    const overloaded = new ModelError({ kind: "overloaded", delayMs: 1 }, "busy");
+    const { text, requests, progress } = await outcome([
+      overloaded,
+      { content: "<summary>half", failsWith: overloaded },
+      GOOD,
+    ]);
+    expect(text).not.toContain("half");
+    expect(requests).toHaveLength(3);
+    expect(progress.filter((step) => step.phase === "retrying")).toHaveLength(2);
+  });
+
+  it("fails at once where trying again does not help", async () => {
+    const { requests, error } = await outcome([new ModelError({ kind: "authentication" }, "no key"), GOOD]);
+    expect(requests).toHaveLength(1);
+    expect(error).toMatchObject({ code: "model-authentication" });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a scratchpad alone", "<analysis>only this</analysis>"],
+    ["a tool call", { content: [toolUse("t", "Read", {})] }],
+  ] as const)("counts %s as no summary", async (_, answer) => {
+    expect((await outcome([answer])).error).toMatchObject({ code: "no-summary" });
+  });
+
+  it("says that the summary may be incomplete when the model reached its limit", async () => {
+    const model = scriptedModel([{ content: GOOD, stopReason: "max_tokens" }]);
+    expect(await requestSummary(model, longConversation().entries)).toMatchObject({ isTruncated: true });
+  });
+
+  it("stops at once for an abort", async () => {
+    const abort = new AbortController();
+    const model = scriptedModel([{ content: "<summary>", hangs: true }]);
+    const onProgress = (step: SummaryProgress): void => {
+      if (step.phase === "writing") abort.abort();
+    };
+    await expect(
+      requestSummary(model, longConversation().entries, { signal: abort.signal, onProgress }),
+    ).rejects.toMatchObject({ code: "model-aborted" });
+  });
+
+  it("asks to bring an earlier summary up to date where the conversation begins with one", async () => {
+    const built = new ConversationBuilder();
+    built.boundary();
+    built.summary("Summary:\n1. Primary Request and Intent: to count sheep");
+    built.user("go on");
+    built.assistant("counting");
+    const model = scriptedModel([GOOD]);
+    await requestSummary(model, built.entries);
+    expect(textIn(model.requests[0])).toContain("begins with an earlier summary");
+  });
+
+  it("whatever the conversation and however it is cut, every request obeys the API's rules", async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), fc.integer({ min: 0, max: 3 }), async (entries, cuts) => {
+        const answers = [...Array.from({ length: cuts }, () => tooLong(1_100, 1_000)), GOOD, GOOD];
+        const model = scriptedModel(answers);
+        await requestSummary(model, entries).catch((error: unknown) =>
+          expect(error).toBeInstanceOf(ModelError),
+        );
+        for (const request of model.requests) expect(checkRequest(request).findings).toEqual([]);
+      }),
+    );
+  });
+});
