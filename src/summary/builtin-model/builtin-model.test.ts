@@ -44,7 +44,7 @@ describe("the built-in model", () => {
   it("says of messages what the summariser says of the entries they were made from", async () => {
     const { entries } = conversation();
     const direct = summarise(
-      entries.map((entry) => ({ ...entry, cwd: "" }) as Entry),
+      entries.map(({ cwd: _, ...entry }: Entry & { cwd?: unknown }) => entry as Entry),
       { countTokens: ESTIMATORS.o200k },
     );
     expect(formatSummary(await textOf(asking(flatten(entries))))).toBe(formatSummary(direct.text));
