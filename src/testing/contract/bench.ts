@@ -27,16 +27,19 @@ export async function withBench(
   try {
     const model = await subject.connect(server.baseUrl);
     const request = deepFreeze(structuredClone(subject.request ?? STANDARD_REQUEST));
-    await within(work({ model, server, request }), "the case did not come to its end");
+    await within(work({ model, server, request }), subject, "the case comes to its end");
   } finally {
     await server.close();
   }
 }
 
-export async function within<T>(work: Promise<T>, what: string): Promise<T> {
+export async function within<T>(work: Promise<T>, subject: ContractSubject, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: what })), PATIENCE_MS);
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: what })),
+      subject.patienceMs ?? PATIENCE_MS,
+    );
   });
   try {
     return await Promise.race([work, late]);

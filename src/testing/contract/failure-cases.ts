@@ -54,7 +54,7 @@ function unreachableCase(subject: ContractSubject): ContractCase {
       const call = async (): Promise<void> => {
         for await (const _ of model.stream(request));
       };
-      const error = await within(failureOf(call()), "an address without a server is noticed");
+      const error = await within(failureOf(call()), subject, "an address without a server is noticed");
       assert.equal(error.failure.kind, "unreachable");
       assert.equal(error.retryHelps, true);
     },

@@ -62,6 +62,8 @@ export interface ContractSubject {
   readonly toolCallIds?: "provider" | "generated";
   /** What the counting endpoint's recorded answer says. */
   readonly countedTokens?: number;
+  /** How long a case may take before its model counts as hanging; ten seconds unless given. */
+  readonly patienceMs?: number;
   /** Sent instead of {@link STANDARD_REQUEST}. */
   readonly request?: ModelRequest;
 }
