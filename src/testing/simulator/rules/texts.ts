@@ -210,7 +210,7 @@ export const TEXTS = {
   markOnEmptyText: { verified: true, text: "{path}: cache_control cannot be set for empty text blocks" },
   ttlOrder: {
     verified: true,
-    text: "{path}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+    text: "{path}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   },
   automaticMarkTtl: {
     verified: false,

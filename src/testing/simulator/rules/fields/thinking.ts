@@ -1,0 +1,36 @@
+import { claudeVersion } from "../../../../conversation/claude-version.ts";
+import type { JsonRecord } from "../../../../conversation/untrusted.ts";
+import type { ThinkingMode } from "../../../../window/claude-features.ts";
+import type { SimulatedModel } from "../../exchange.ts";
+import { refuse } from "../refuse.ts";
+import type { TextName } from "../texts.ts";
+import { recordField } from "./readers.ts";
+
+const UNSUPPORTED = {
+  adaptive: "thinkingAdaptive",
+  enabled: "thinkingEnabled",
+  disabled: "thinkingDisabled",
+  between_tools: "thinkingBetweenTools",
+} as const satisfies Record<ThinkingMode, TextName>;
+
+export function checkThinking(body: JsonRecord, model: SimulatedModel): void {
+  const thinking = recordField(body, "thinking");
+  if (thinking === undefined) return;
+  const mode = thinking.type as ThinkingMode;
+  if (!model.features.thinkingModes.includes(mode)) refuse(UNSUPPORTED[mode]);
+  const { budget_tokens: budget } = thinking;
+  const { max_tokens: maxTokens } = body;
+  if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {
+    refuse("budgetOverMaxTokens");
+  }
+  const effort = recordField(body, "output_config")?.effort;
+  if (mode === "disabled" && (effort === "xhigh" || effort === "max") && thinksAtHighEffort(model)) {
+    refuse("thinkingDisabledAtEffort", { effort });
+  }
+}
+
+/** Opus 5 lets thinking be switched off only up to the effort `high`. */
+function thinksAtHighEffort(model: SimulatedModel): boolean {
+  const version = claudeVersion(model.id);
+  return version?.line === "opus" && version.major === 5 && version.minor === 0;
+}

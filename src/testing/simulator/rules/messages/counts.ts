@@ -1,0 +1,36 @@
+import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../../conversation/check/limits.ts";
+import { recordsField } from "../fields/readers.ts";
+import type { Inspection } from "../inspection.ts";
+import { refuse } from "../refuse.ts";
+import type { SentMessage } from "./conversation.ts";
+
+/** Models with a window up to this take fewer pictures. */
+const SMALL_WINDOW_TOKENS = 200_000;
+
+export function checkMediaCount(messages: readonly SentMessage[], inspection: Inspection): void {
+  const window = inspection.request.model?.windowTokens ?? SMALL_WINDOW_TOKENS;
+  const maximum = window <= SMALL_WINDOW_TOKENS ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA;
+  let count = 0;
+  for (const { blocks } of messages) {
+    for (const { type, block } of blocks) {
+      if (isMedia(type)) count++;
+      else if (type === "tool_result") {
+        for (const nested of recordsField(block, "content")) if (isMedia(nested.type)) count++;
+      }
+    }
+  }
+  if (count > maximum) refuse("tooManyMedia", { maximum, count });
+}
+
+function isMedia(type: unknown): boolean {
+  return type === "image" || type === "document";
+}
+
+export function checkToolsGiven(messages: readonly SentMessage[], inspection: Inspection): void {
+  const { request, switches } = inspection;
+  if (!switches.requireTools || recordsField(request.body, "tools").length > 0) return;
+  const hasToolBlock = messages.some(({ blocks }) =>
+    blocks.some(({ type }) => type === "tool_use" || type === "tool_result"),
+  );
+  if (hasToolBlock) refuse("toolsMissing");
+}

@@ -1,0 +1,75 @@
+import { asksForCompaction, continuesThread, recordField } from "../fields/readers.ts";
+import type { Inspection } from "../inspection.ts";
+import { refuse } from "../refuse.ts";
+import { type PlacedBlock, pathOf, type SentMessage, type Turn } from "./conversation.ts";
+import { isServerResult, isServerToolBlock } from "./server-tools.ts";
+
+/** The user begins, or the provider's own summary does. Messages that only set the effort may stand before. */
+export function checkOpening(messages: readonly SentMessage[], inspection: Inspection): void {
+  if (messages.length === 0) refuse("noMessages");
+  if (continuesThread(inspection.request.body)) return;
+  const first = messages.find((message) => !message.isEffortOnly);
+  if (first?.role === "user") return;
+  if (first?.role === "assistant" && first.blocks[0]?.type === "compaction") return;
+  if (first?.role === "system") refuse("systemPlacement", { path: `messages.${first.message}` });
+  refuse("firstRole");
+}
+
+/** A section of system messages follows the user, or a server tool's result, and the user does not follow it. */
+export function checkSystemPlacement(turns: readonly Turn[]): void {
+  for (const [index, turn] of turns.entries()) {
+    const before = turns[index - 1];
+    if (turn.role !== "system" || before === undefined) continue;
+    const last = before.blocks.at(-1);
+    const isAfterServerTool = before.role === "assistant" && last !== undefined && isServerResult(last);
+    const isWellPlaced = before.role === "user" || isAfterServerTool;
+    if (isWellPlaced && turns[index + 1]?.role !== "user") continue;
+    refuse("systemPlacement", { path: `messages.${turn.messages[0]?.message ?? 0}` });
+  }
+}
+
+export function checkLastBlocks(turns: readonly Turn[]): void {
+  for (const { role, blocks } of turns) {
+    const last = blocks.at(-1);
+    if (role === "assistant" && last !== undefined && isThinking(last)) {
+      refuse("thinkingLast", { path: `messages.${last.message}`, type: last.type });
+    }
+  }
+}
+
+function isThinking({ type }: PlacedBlock): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/** How the conversation may end. A call for a summary of it may end anyhow; it is not gone on with. */
+export function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
+  const { body, model } = inspection.request;
+  const turn = turns.at(-1);
+  if (turn?.role !== "assistant" || asksForCompaction(body)) return;
+  const last = turn.blocks.at(-1);
+  if (model?.features.prefill === false && !isResumable(last)) refuse("prefill");
+  if (last?.type === "text" && /\s$/.test(String(last.block.text).slice(-1))) refuse("finalWhitespace");
+}
+
+/** A turn that the provider paused, in its own tools or after its own summary, is sent back as it is. */
+function isResumable(last: PlacedBlock | undefined): boolean {
+  return last !== undefined && (isServerToolBlock(last) || last.type === "compaction");
+}
+
+/** With thinking of type `enabled`, the turn whose tool results are being sent begins with thinking. */
+export function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
+  if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
+  const spoken = turns.at(-1)?.role === "system" ? turns.slice(0, -1) : turns;
+  const turn = spoken.at(-2);
+  if (turn?.role !== "assistant" || !turn.blocks.some(({ type }) => type === "tool_use")) return;
+  const first = turn.blocks.find(({ type }) => type !== "compaction" && type !== "fallback");
+  if (first !== undefined && !isThinking(first)) {
+    refuse("thinkingFirst", { path: pathOf(first), type: first.type });
+  }
+}
+
+export function checkSomethingToSummarise(messages: readonly SentMessage[], inspection: Inspection): void {
+  if (!asksForCompaction(inspection.request.body)) return;
+  const hasContent = messages.some(({ role, blocks }) => role !== "system" && blocks.length > 0);
+  if (!hasContent) refuse("compactionNothing");
+}
