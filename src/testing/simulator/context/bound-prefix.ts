@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import { type ContentBlock, isMedia } from "../../../conversation/block.ts";
+import { stringField } from "../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { type BlockParts, blockParts, toolParts } from "../prompt/block-key.ts";
+import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
+import { blocksOf, type Conversation } from "./conversation.ts";
+import { referencedTools } from "./tool-changes.ts";
+
+/** What a signed compaction block says of the conversation that it stands for. */
+export interface SummarisedPrefix {
+  /** One digest for every form in which the summarised messages were ever sent. None: nothing carries over. */
+  readonly digests: readonly string[];
+  readonly toolsDigest: string;
+  readonly systemDigest: string;
+  /** The role of the last summarised message. */
+  readonly lastRole: string;
+}
+
+/**
+ * Digests of conversations as they were sent, without thinking and without cache marks. The nodes are
+ * shared between requests, so only blocks that are new are ever hashed.
+ */
+export class BoundPrefixes {
+  readonly #tree = new PrefixTree();
+  readonly #digests = new WeakMap<PrefixNode, string>();
+
+  /** At the beginning of the messages of this conversation. */
+  begin(conversation: Conversation): PrefixWalk {
+    this.#tree.beginCall();
+    const offered = conversation.tools.filter((tool) => tool.defer_loading !== true);
+    const toolsDigest = this.#digestOf("tools", offered.map(toolParts));
+    const systemDigest = this.#digestOf("system", blocksOf(conversation.system).map(partsOf));
+    const deferred = conversation.tools.filter((tool) => tool.defer_loading === true);
+    const start = this.#tree.root.child(`conversation\0${toolsDigest}\0${systemDigest}`);
+    return new PrefixWalk(this, start, { toolsDigest, systemDigest }, deferred);
+  }
+
+  /** A node from which digests go on as if this one had been computed here. */
+  resume(digest: string): PrefixNode {
+    const node = this.#tree.root.child(`resumed\0${digest}`);
+    this.#digests.set(node, digest);
+    return node;
+  }
+
+  digest(node: PrefixNode): string {
+    const pending: PrefixNode[] = [];
+    let before: string | undefined;
+    for (let at: PrefixNode | undefined = node; at !== undefined; at = at.parent) {
+      before = this.#digests.get(at);
+      if (before !== undefined) break;
+      pending.push(at);
+    }
+    for (const open of pending.reverse()) {
+      const hash = createHash("sha256").update(before ?? "");
+      before = hash.update("\0").update(open.key).digest("base64url");
+      this.#digests.set(open, before);
+    }
+    return before ?? "";
+  }
+
+  #digestOf(section: string, parts: readonly BlockParts[]): string {
+    let node = this.#tree.root.child(section);
+    for (const part of parts) node = node.block(part);
+    return this.digest(node);
+  }
+}
+
+/** Goes through a conversation block by block and knows, at each place, what a thinking block is bound to. */
+export class PrefixWalk {
+  readonly toolsDigest: string;
+  readonly systemDigest: string;
+  readonly #prefixes: BoundPrefixes;
+  readonly #start: PrefixNode;
+  readonly #deferred: readonly JsonRecord[];
+  /** The conversation as sent comes first; then what a signed compaction block stands for. */
+  #nodes: readonly PrefixNode[];
+  #role: string | undefined;
+  #blocks = 0;
+  #resumedFrom: { readonly nodes: readonly PrefixNode[]; readonly lastRole: string } | undefined;
+
+  constructor(
+    prefixes: BoundPrefixes,
+    start: PrefixNode,
+    head: { readonly toolsDigest: string; readonly systemDigest: string },
+    deferred: readonly JsonRecord[],
+  ) {
+    this.#prefixes = prefixes;
+    this.#start = start;
+    this.#nodes = [start];
+    this.#deferred = deferred;
+    this.toolsDigest = head.toolsDigest;
+    this.systemDigest = head.systemDigest;
+  }
+
+  /** The number of blocks before this place. */
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  get lastRole(): string | undefined {
+    return this.#role;
+  }
+
+  /** Of the conversation as it is sent now. */
+  get digest(): string {
+    return this.digests[0] ?? "";
+  }
+
+  /** Also of the forms in which it was sent before the provider summarised its beginning. */
+  get digests(): readonly string[] {
+    return this.#nodes.map((node) => this.#prefixes.digest(node));
+  }
+
+  has(digest: string): boolean {
+    return this.#nodes.some((node) => this.#prefixes.digest(node) === digest);
+  }
+
+  /** Continues on its own: what is added to the copy is not added here. */
+  copy(): PrefixWalk {
+    const copy = new PrefixWalk(this.#prefixes, this.#start, this, this.#deferred);
+    copy.#nodes = this.#nodes;
+    copy.#role = this.#role;
+    copy.#blocks = this.#blocks;
+    copy.#resumedFrom = this.#resumedFrom;
+    return copy;
+  }
+
+  /** What is sent before a summary is no part of the conversation any more. */
+  restart(summaryText: string): void {
+    this.#nodes = [this.#start.child("compaction", summaryText)];
+    this.#role = undefined;
+    this.#blocks = 1;
+  }
+
+  /**
+   * A signed summary stands for the messages before it: thinking that was bound to those stays valid, as
+   * long as system and tools are the same and nothing else takes the place of the summarised messages.
+   */
+  restartSigned(signature: string, summarised: SummarisedPrefix | undefined): void {
+    this.restart(signature);
+    if (summarised === undefined) return;
+    const isSameHead =
+      summarised.toolsDigest === this.toolsDigest && summarised.systemDigest === this.systemDigest;
+    if (!isSameHead || summarised.digests.length === 0) return;
+    const nodes = summarised.digests.map((digest) => this.#prefixes.resume(digest));
+    this.#resumedFrom = { nodes, lastRole: summarised.lastRole };
+  }
+
+  /** Fields beside role and content, such as `clear_at`, belong to what was sent. */
+  enter(message: ApiMessage): void {
+    const { role, content, ...more } = message;
+    if (Object.keys(more).length > 0) this.#advance(message.role, { head: "m", value: more, marks: "any" });
+  }
+
+  add(role: string, block: ContentBlock): void {
+    const parts = partsOf(block);
+    const referenced = this.#deferred.length === 0 ? [] : referencedTools(block);
+    const definitions = this.#deferred.filter((tool) => referenced.includes(stringField(tool, "name") ?? ""));
+    this.#advance(role, parts);
+    for (const definition of definitions) this.#advance(role, toolParts(definition));
+    this.#blocks++;
+  }
+
+  #advance(role: string, parts: BlockParts): void {
+    if (this.#resumedFrom !== undefined) this.#resume(role);
+    // Neighbours of one role are one message to the provider, however they are sent.
+    const place = role === this.#role ? "" : `${role}\0`;
+    this.#nodes = this.#nodes.map((node) => node.block(parts, place));
+    this.#role = role;
+  }
+
+  /**
+   * A first kept message of the same role would have been part of the last summarised one, and a system
+   * message cannot follow the summary: in both cases the kept thinking no longer fits.
+   */
+  #resume(role: string): void {
+    const from = this.#resumedFrom;
+    this.#resumedFrom = undefined;
+    if (from === undefined || role === from.lastRole || role === "system") return;
+    this.#nodes = [...this.#nodes, ...from.nodes];
+  }
+}
+
+function partsOf(block: ContentBlock): BlockParts {
+  const record = block as unknown as JsonRecord;
+  if (!isMedia(block) || block.source?.type !== "url") return blockParts(record);
+  // What is bound are the fetched bytes; a signed address changes its query and serves the same ones.
+  const address = (block.source.url ?? "").split("?")[0];
+  return blockParts({ ...record, source: { ...block.source, url: address } });
+}

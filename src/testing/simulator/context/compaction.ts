@@ -1,0 +1,209 @@
+import { field, stringField } from "../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { ApiRefusal, type ReplyBlock, type SimulatedModel } from "../exchange.ts";
+import type { PrefixWalk } from "./bound-prefix.ts";
+import { compactionBlock, signSummary } from "./compaction-block.ts";
+import { asCompaction, blockPath, blocksOf, type Conversation, isOfType } from "./conversation.ts";
+import type { Sealer } from "./seal.ts";
+import { BETAS, invalidRequest, UNVERIFIED } from "./texts.ts";
+import { toolChanges } from "./tool-changes.ts";
+
+/** The edit's own trigger, and the least that a request may set. */
+const DEFAULT_TRIGGER_TOKENS = 150_000;
+const LEAST_TRIGGER_TOKENS = 50_000;
+/** The API takes no longer instructions for a compaction on demand. */
+const MAX_INSTRUCTION_LETTERS = 16_384;
+
+/** The inner call ended without a summary; the client sees why. */
+export interface NoSummary {
+  readonly stopReason: "max_tokens" | "model_context_window_exceeded" | "tool_use" | "refusal" | "end_turn";
+  readonly stopDetails?: JsonRecord;
+}
+
+/**
+ * Writes the summary of a compaction. Undefined or blank: the model answered with something else. To play a
+ * provider that cannot summarise now, throw {@link compactionUnavailable}.
+ */
+export type Summarise = (
+  messages: readonly ApiMessage[],
+  instructions: string | undefined,
+) => string | NoSummary | undefined;
+
+/** The cost of a summarising call: listed by itself, never part of the usage at the top. */
+export interface CompactionIteration {
+  readonly type: "compaction";
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_creation: null;
+}
+
+export interface CompactionOutcome {
+  readonly kind: "threshold" | "on-demand";
+  /** To be put first in the reply. */
+  readonly blocks: readonly ReplyBlock[];
+  /** Set when nothing is answered after them. */
+  readonly end: { readonly stopReason: string; readonly stopDetails?: JsonRecord } | undefined;
+  readonly iteration: CompactionIteration;
+}
+
+/** To be thrown by a test's summariser: the answer that asks the client to try again. */
+export const compactionUnavailable = (): ApiRefusal =>
+  new ApiRefusal(529, "overloaded_error", UNVERIFIED.compactionUnavailable, {
+    details: { error_code: "compaction_unavailable" },
+  });
+
+export interface Summariser {
+  readonly summarise: Summarise;
+  readonly countText: (text: string) => number;
+}
+
+export interface ThresholdEdit {
+  readonly triggerTokens: number;
+  readonly pauses: boolean;
+  readonly instructions: string | undefined;
+}
+
+/** Undefined when the request has no such edit. */
+export function readThresholdEdit(
+  edits: readonly JsonRecord[],
+  model: SimulatedModel,
+): ThresholdEdit | undefined {
+  const edit = edits.find(({ type }) => type === "compact_20260112");
+  if (edit === undefined) return undefined;
+  if (!model.features.compaction) throw invalidRequest(UNVERIFIED.compactionModel(model.id));
+  const value = field(edit.trigger, "value");
+  const triggerTokens = typeof value === "number" ? value : DEFAULT_TRIGGER_TOKENS;
+  if (triggerTokens < LEAST_TRIGGER_TOKENS) {
+    throw invalidRequest(UNVERIFIED.compactionTrigger(LEAST_TRIGGER_TOKENS));
+  }
+  const pauses = edit.pause_after_compaction === true;
+  return { triggerTokens, pauses, instructions: instructionsOf(edit) };
+}
+
+/** A compaction that finds no summary leaves a block without content, and the answer goes on regardless. */
+export function compactAtThreshold(
+  shown: { readonly messages: readonly ApiMessage[]; readonly tokens: number },
+  edit: ThresholdEdit,
+  { summarise, countText }: Summariser,
+): CompactionOutcome {
+  const summary = summarise(shown.messages, edit.instructions);
+  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
+  return {
+    kind: "threshold",
+    blocks: [compactionBlock(content)],
+    end: edit.pauses ? { stopReason: "compaction" } : undefined,
+    iteration: iterationOf(shown.tokens, content, edit.instructions, countText),
+  };
+}
+
+/** Refuses what cannot be combined with a compaction on demand, and conversations that cannot be summarised. */
+export function checkCompactionRequest(
+  body: JsonRecord,
+  betas: ReadonlySet<string>,
+  model: SimulatedModel,
+  messages: readonly ApiMessage[],
+): void {
+  if (!betas.has(BETAS.onDemandCompaction)) throw invalidRequest(UNVERIFIED.compactionNeedsBeta);
+  if (!model.features.compaction) throw invalidRequest(UNVERIFIED.compactionModel(model.id));
+  if (field(body.compaction, "type") !== "summarize") throw invalidRequest(UNVERIFIED.compactionType);
+  if ((stringField(body.compaction, "instructions") ?? "").length > MAX_INSTRUCTION_LETTERS) {
+    throw invalidRequest(UNVERIFIED.compactionInstructions(MAX_INSTRUCTION_LETTERS));
+  }
+  const combined = combinedFields(body)[0];
+  if (combined !== undefined) throw invalidRequest(UNVERIFIED.compactionCombined(combined));
+  if (!messages.some(hasContent)) {
+    throw invalidRequest(UNVERIFIED.compactionNothing, "compaction_nothing_to_summarize");
+  }
+  const open = openCall(messages);
+  if (open === undefined) return;
+  const path = blockPath(messages.length - 1, open);
+  throw invalidRequest(UNVERIFIED.compactionIncompleteTurn(path), "compaction_incomplete_turn");
+}
+
+function combinedFields(body: JsonRecord): readonly string[] {
+  const choice = stringField(body.tool_choice, "type");
+  const budget = field(body.output_config, "task_budget");
+  const found: Record<string, boolean> = {
+    context_management: body.context_management != null,
+    stop_sequences: Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0,
+    "output_config.format": field(body.output_config, "format") != null,
+    tool_choice: choice === "any" || choice === "tool",
+    "output_config.task_budget.remaining": field(budget, "remaining") != null,
+  };
+  return Object.keys(found).filter((name) => found[name]);
+}
+
+function hasContent(message: ApiMessage): boolean {
+  if (message.role === "system") return false;
+  return blocksOf(message.content).some((block) => {
+    const summary = asCompaction(block);
+    return summary === undefined || typeof summary.content === "string";
+  });
+}
+
+/** The block of a call without result at the end of the conversation. */
+function openCall(messages: readonly ApiMessage[]): number | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return undefined;
+  const blocks = blocksOf(last.content);
+  const answered = new Set(blocks.map((block) => stringField(block, "tool_use_id")));
+  const index = blocks.findIndex(
+    (block) =>
+      block.type === "tool_use" ||
+      (isOfType(block, "server_tool_use") && !answered.has(stringField(block, "id"))),
+  );
+  return index < 0 ? undefined : index;
+}
+
+export interface CompactionRequest {
+  readonly sent: Conversation;
+  readonly shown: { readonly messages: readonly ApiMessage[]; readonly tokens: number };
+  readonly body: JsonRecord;
+  /** Undefined when the model does not bind thinking: kept thinking does not outlive such a summary. */
+  readonly walk: PrefixWalk | undefined;
+}
+
+/** The whole conversation becomes one signed block, and nothing is answered. */
+export function compactOnDemand(
+  { sent, shown, body, walk }: CompactionRequest,
+  sealer: Sealer,
+  { summarise, countText }: Summariser,
+): CompactionOutcome {
+  const instructions = instructionsOf(body.compaction);
+  const summary = summarise(shown.messages, instructions);
+  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
+  const iteration = iterationOf(shown.tokens, content, instructions, countText);
+  if (content === null) {
+    const end = typeof summary === "object" ? summary : { stopReason: "end_turn" };
+    return { kind: "on-demand", blocks: [], end, iteration };
+  }
+  const changes = toolChanges(sent.messages, sent.tools);
+  const signature = signSummary(sealer, { content, toolChanges: changes }, walk);
+  const block = compactionBlock(content, { signature, tool_changes: changes });
+  return { kind: "on-demand", blocks: [block], end: { stopReason: "compaction" }, iteration };
+}
+
+/** Empty instructions count as none. */
+function instructionsOf(config: unknown): string | undefined {
+  const instructions = isRecord(config) ? stringField(config, "instructions") : undefined;
+  return instructions === undefined || instructions.trim() === "" ? undefined : instructions;
+}
+
+function iterationOf(
+  tokens: number,
+  content: string | null,
+  instructions: string | undefined,
+  countText: (text: string) => number,
+): CompactionIteration {
+  return {
+    type: "compaction",
+    input_tokens: tokens + countText(instructions ?? ""),
+    output_tokens: countText(content ?? ""),
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    cache_creation: null,
+  };
+}

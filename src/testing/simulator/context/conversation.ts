@@ -1,0 +1,60 @@
+import type { ContentBlock, MessageContent } from "../../../conversation/block.ts";
+import { listField } from "../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import { isBlock, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+
+/** The parts of a request that make up what a model is shown. */
+export interface Conversation {
+  readonly messages: readonly ApiMessage[];
+  readonly system: MessageContent | undefined;
+  readonly tools: readonly JsonRecord[];
+}
+
+/** The very arrays of the body where they can be read; what cannot is left out, for the rules to refuse. */
+export function readConversation(body: JsonRecord): Conversation {
+  return {
+    messages: readable(listField(body, "messages"), isMessage),
+    system: readContent(body.system),
+    tools: readable(listField(body, "tools"), isRecord),
+  };
+}
+
+function readable<T>(list: readonly unknown[], isReadable: (value: unknown) => value is T): readonly T[] {
+  return list.every(isReadable) ? list : list.filter(isReadable);
+}
+
+const isMessage = (value: unknown): value is ApiMessage => isRecord(value) && typeof value.role === "string";
+
+const readContent = (value: unknown): MessageContent | undefined =>
+  typeof value === "string" || Array.isArray(value) ? value : undefined;
+
+/** Text alone is one text block. A system message may come without content. */
+export function blocksOf(content: MessageContent | undefined): readonly ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? readable(content, isBlock) : [];
+}
+
+/** Where a block stood in the request, in the form of error messages. */
+export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
+
+/** Blocks of types that the closed union does not name. */
+export function isOfType(block: ContentBlock, type: string): boolean {
+  const found: string = block.type;
+  return found === type;
+}
+
+/** A compaction block as it may be sent; every field is the client's word. */
+export interface CompactionBlock {
+  readonly content?: unknown;
+  readonly signature?: unknown;
+  readonly tool_changes?: unknown;
+  readonly cache_control?: unknown;
+}
+
+export function asCompaction(block: ContentBlock): CompactionBlock | undefined {
+  return isOfType(block, "compaction") ? (block as CompactionBlock) : undefined;
+}
+
+/** A block without content marks a compaction that failed; the provider passes over it. */
+export const hasSummary = (block: CompactionBlock): block is CompactionBlock & { readonly content: string } =>
+  typeof block.content === "string" && block.content !== "";

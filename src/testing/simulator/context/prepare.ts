@@ -1,0 +1,214 @@
+import { field } from "../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import {
+  ApiRefusal,
+  type ReplyBlock,
+  type SimulatedModel,
+  type SimulatedRequest,
+  type Switches,
+} from "../exchange.ts";
+import { type BindingRules, ThinkingBinder } from "./binding.ts";
+import {
+  type CompactionOutcome,
+  checkCompactionRequest,
+  compactAtThreshold,
+  compactOnDemand,
+  readThresholdEdit,
+  type Summarise,
+} from "./compaction.ts";
+import {
+  checkSummaries,
+  readSummarySignature,
+  resolveSummaries,
+  summaryMessages,
+} from "./compaction-block.ts";
+import { asCompaction, type Conversation, hasSummary, readConversation } from "./conversation.ts";
+import type { InputTransformation } from "./dropped-thinking.ts";
+import { type AppliedEdit, applyEdits, type EditedMessages, readEdits, withoutPastTurns } from "./edits.ts";
+import type { ReplySigner } from "./reply-signer.ts";
+import { Sealer } from "./seal.ts";
+import { BETAS, invalidRequest, VERIFIED } from "./texts.ts";
+import { Threads, type ThreadTurn } from "./threads.ts";
+
+/** What the provider remembers between requests. One for each simulator. */
+export interface ContextMemory {
+  readonly sealer: Sealer;
+  readonly binder: ThinkingBinder;
+  readonly threads: Threads;
+}
+
+/** Simulators with the same secret accept each other's signatures. */
+export function createContextMemory(
+  secret: string,
+  findModel: (id: string) => Pick<SimulatedModel, "bindsThinking"> | undefined,
+): ContextMemory {
+  const sealer = new Sealer(secret);
+  const readSummary = (signature: string) => readSummarySignature(sealer, signature);
+  return { sealer, binder: new ThinkingBinder(sealer, findModel, readSummary), threads: new Threads() };
+}
+
+export interface ContextDependencies<Built extends { readonly tokens: number }> {
+  readonly memory: ContextMemory;
+  readonly switches: Switches;
+  /** The rules of the API for the conversation as a whole, whoever keeps it: run once a thread is put together. */
+  readonly checkRules?: (request: SimulatedRequest) => void;
+  /** Puts together and counts what the model would be shown. */
+  readonly buildPrompt: (conversation: Conversation, model: SimulatedModel) => Built;
+  /** In tokens of the model. */
+  readonly countText: (text: string, model: SimulatedModel) => number;
+  readonly summarise: Summarise;
+}
+
+/** A request after everything that happens to it before a model sees it. */
+export interface PreparedContext<Built> {
+  /** The request with its whole conversation: not as sent when a thread keeps the beginning. */
+  readonly request: SimulatedRequest;
+  readonly model: SimulatedModel;
+  /** What the model sees. */
+  readonly conversation: Conversation;
+  /** The same, built; its tokens are the input of the call. */
+  readonly prompt: Built;
+  readonly tokens: number;
+  /** Before edits: `context_management.original_input_tokens` of a count. */
+  readonly originalTokens: number;
+  readonly appliedEdits: readonly AppliedEdit[];
+  /** Undefined when the response has no such field. */
+  readonly inputTransformations: readonly InputTransformation[] | undefined;
+  readonly compaction: CompactionOutcome | undefined;
+  /** Whether `usage.iterations` is in the response also when nothing was compacted. */
+  readonly reportsIterations: boolean;
+  /** For the thinking of the reply, block by block. */
+  readonly signer: ReplySigner;
+  /** To be told of the reply, or that there is none. */
+  readonly thread: ThreadTurn | undefined;
+}
+
+/** Everything the provider does with a conversation before the model sees it. Refusals are thrown. */
+export function prepareContext<Built extends { readonly tokens: number }>(
+  request: SimulatedRequest,
+  dependencies: ContextDependencies<Built>,
+): PreparedContext<Built> {
+  const { memory, switches } = dependencies;
+  const thread = memory.threads.open(request, switches.threads);
+  try {
+    const whole = thread === undefined ? request : { ...request, body: thread.body };
+    dependencies.checkRules?.(whole);
+    return { ...prepareWhole(whole, dependencies), thread };
+  } catch (error) {
+    thread?.release();
+    throw error;
+  }
+}
+
+function prepareWhole<Built extends { readonly tokens: number }>(
+  request: SimulatedRequest,
+  dependencies: ContextDependencies<Built>,
+): Omit<PreparedContext<Built>, "thread"> {
+  const { memory, switches } = dependencies;
+  const { body, betas } = request;
+  const model = modelOf(request);
+  const sent = readConversation(body);
+  const isCompaction = request.endpoint === "messages" && body.compaction != null;
+  if (isCompaction) checkCompactionRequest(body, betas, model, sent.messages);
+  const acceptsForeign = switches.foreignSignatures === "accepted";
+  checkSummaries(sent.messages, memory.sealer, { betas, acceptsForeign });
+  const bound = memory.binder.check(sent, model, bindingRules(request, switches));
+
+  const edits = readEdits(body);
+  const threshold = readThresholdEdit(edits, model);
+  const shown = withoutPastTurns(resolveSummaries(bound.messages), model, edits);
+  const prompts = new Prompts(sent, model, dependencies.buildPrompt);
+  const originalTokens = prompts.tokens(shown);
+  const edited = applyEdits({ messages: shown, tokens: originalTokens }, edits, model, (messages) =>
+    prompts.tokens(messages),
+  );
+  if (request.endpoint === "messages") refuseTooLong(edited.tokens, request, model);
+
+  const summariser = {
+    summarise: dependencies.summarise,
+    countText: (text: string) => dependencies.countText(text, model),
+  };
+  let compaction: CompactionOutcome | undefined;
+  if (isCompaction) {
+    const walk = model.bindsThinking ? memory.binder.walk(sent) : undefined;
+    compaction = compactOnDemand({ sent, shown: edited, body, walk }, memory.sealer, summariser);
+  } else if (request.endpoint === "messages" && threshold && edited.tokens >= threshold.triggerTokens) {
+    compaction = compactAtThreshold(edited, threshold, summariser);
+  }
+  const messages = shownAfter(edited, compaction);
+  return {
+    request,
+    model,
+    conversation: { ...sent, messages },
+    prompt: prompts.of(messages),
+    tokens: prompts.tokens(messages),
+    originalTokens,
+    appliedEdits: edited.applied,
+    inputTransformations: betas.has(BETAS.bindingControls) ? bound.transformations : undefined,
+    compaction,
+    reportsIterations: betas.has(BETAS.thresholdCompaction),
+    signer: memory.binder.signer(sent, model),
+  };
+}
+
+function modelOf({ model, body }: SimulatedRequest): SimulatedModel {
+  if (model !== undefined) return model;
+  throw new ApiRefusal(404, "not_found_error", `model: ${String(body.model)}`);
+}
+
+/** Setting the field opts in to the check on accounts that do not enforce it. */
+function bindingRules({ body, betas }: SimulatedRequest, switches: Switches): BindingRules {
+  const behaviour = field(field(body.thinking, "block_binding"), "prefix_mismatch_behavior");
+  return {
+    isEnforced: switches.enforceBinding || behaviour === "error" || behaviour === "drop_block",
+    onMismatch: behaviour === "drop_block" ? "drop_block" : "error",
+    hasControls: betas.has(BETAS.bindingControls),
+    acceptsForeign: switches.foreignSignatures === "accepted",
+  };
+}
+
+function refuseTooLong(tokens: number, { body, betas }: SimulatedRequest, model: SimulatedModel): void {
+  const { windowTokens, features } = model;
+  if (tokens > windowTokens) throw invalidRequest(VERIFIED.tooLong(tokens, windowTokens));
+  if (features.stopsAtWindow || betas.has(BETAS.stopAtWindow)) return;
+  const maxTokens = typeof body.max_tokens === "number" ? body.max_tokens : 0;
+  if (tokens + maxTokens <= windowTokens) return;
+  throw invalidRequest(VERIFIED.tooLongWithAnswer(tokens, maxTokens, windowTokens));
+}
+
+/** After a compaction at the threshold the summary is all that the model has to answer from. */
+function shownAfter(
+  edited: EditedMessages,
+  compaction: CompactionOutcome | undefined,
+): readonly ApiMessage[] {
+  if (compaction?.kind !== "threshold") return edited.messages;
+  const block: ReplyBlock | undefined = compaction.blocks[0];
+  const summary = block === undefined ? undefined : asCompaction(block);
+  return summary === undefined || !hasSummary(summary) ? edited.messages : summaryMessages(summary);
+}
+
+/** Each list of messages is built once, however often its size is asked for. */
+class Prompts<Built extends { readonly tokens: number }> {
+  readonly #sent: Conversation;
+  readonly #model: SimulatedModel;
+  readonly #build: ContextDependencies<Built>["buildPrompt"];
+  readonly #built = new Map<readonly ApiMessage[], Built>();
+
+  constructor(sent: Conversation, model: SimulatedModel, build: ContextDependencies<Built>["buildPrompt"]) {
+    this.#sent = sent;
+    this.#model = model;
+    this.#build = build;
+  }
+
+  of(messages: readonly ApiMessage[]): Built {
+    const known = this.#built.get(messages);
+    if (known !== undefined) return known;
+    const built = this.#build({ ...this.#sent, messages }, this.#model);
+    this.#built.set(messages, built);
+    return built;
+  }
+
+  tokens(messages: readonly ApiMessage[]): number {
+    return this.of(messages).tokens;
+  }
+}

@@ -1,0 +1,45 @@
+import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
+import type { PrefixWalk } from "./bound-prefix.ts";
+import { asCompaction, hasSummary } from "./conversation.ts";
+import type { Sealer } from "./seal.ts";
+import { addBlock } from "./sent-thinking.ts";
+import { idOfForeign, readSignature, signatureOf, signThinking } from "./signature.ts";
+
+/** Where the reply begins. Found only when there is something to sign. */
+interface ReplyPlace {
+  readonly walk: PrefixWalk;
+  readonly thinkingIds: readonly string[];
+}
+
+/** Signs the thinking of one reply, block by block. */
+export class ReplySigner {
+  readonly #sealer: Sealer;
+  readonly #model: string;
+  readonly #findPlace: () => ReplyPlace;
+  #place: ReplyPlace | undefined;
+
+  constructor(sealer: Sealer, model: string, findPlace: () => ReplyPlace) {
+    this.#sealer = sealer;
+    this.#model = model;
+    this.#findPlace = findPlace;
+  }
+
+  /** `before`: the blocks of the reply that come before this one, complete, a compaction block included. */
+  sign(thinking: string, before: readonly ContentBlock[]): string {
+    this.#place ??= this.#findPlace();
+    const walk = this.#place.walk.copy();
+    let thinkingIds = this.#place.thinkingIds;
+    for (const block of before) {
+      if (isThinking(block)) {
+        const signature = signatureOf(block);
+        const id = readSignature(this.#sealer, signature)?.id ?? idOfForeign(signature);
+        thinkingIds = [...thinkingIds, id];
+        continue;
+      }
+      addBlock(walk, "assistant", block, () => undefined);
+      const summary = asCompaction(block);
+      if (summary !== undefined && hasSummary(summary)) thinkingIds = [];
+    }
+    return signThinking(this.#sealer, thinking, { model: this.#model, walk, thinkingIds });
+  }
+}

@@ -1,0 +1,76 @@
+import {
+  type ContentBlock,
+  isThinking,
+  type RedactedThinkingBlock,
+  type ThinkingBlock,
+} from "../../../conversation/block.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
+import { asCompaction, blocksOf, hasSummary } from "./conversation.ts";
+import type { Sealer } from "./seal.ts";
+import { idOfForeign, readSignature, signatureOf, type ThinkingSignature } from "./signature.ts";
+
+/** A thinking block of a request, and where it stands in it. */
+export interface SentThinking {
+  readonly message: number;
+  readonly index: number;
+  readonly block: ThinkingBlock | RedactedThinkingBlock;
+  readonly id: string;
+  readonly signature: ThinkingSignature | undefined;
+}
+
+/** Reads what a signed compaction block says of the messages that it stands for. */
+export type ReadSummary = (signature: string) => SummarisedPrefix | undefined;
+
+export interface Place {
+  readonly message: number;
+  readonly index: number;
+}
+
+/** What stands before the last summary is ignored, thinking included. */
+export function startOfChecked(messages: readonly ApiMessage[]): Place {
+  for (let message = messages.length - 1; message >= 0; message--) {
+    const content = messages[message]?.content;
+    if (typeof content === "string") continue;
+    const index = blocksOf(content).findLastIndex((block) => {
+      const summary = asCompaction(block);
+      return summary !== undefined && hasSummary(summary);
+    });
+    if (index >= 0) return { message, index };
+  }
+  return { message: 0, index: 0 };
+}
+
+/** A summary begins the conversation anew. */
+export function addBlock(
+  walk: PrefixWalk,
+  role: string,
+  block: ContentBlock,
+  readSummary: ReadSummary,
+): void {
+  const summary = asCompaction(block);
+  if (summary === undefined || !hasSummary(summary)) walk.add(role, block);
+  else if (typeof summary.signature !== "string") walk.restart(summary.content);
+  else walk.restartSigned(summary.signature, readSummary(summary.signature));
+}
+
+export function readThinking(
+  sealer: Sealer,
+  messages: readonly ApiMessage[],
+  start: Place,
+): readonly SentThinking[] {
+  const found: SentThinking[] = [];
+  for (let message = start.message; message < messages.length; message++) {
+    const content = messages[message]?.content;
+    if (messages[message]?.role !== "assistant" || typeof content === "string") continue;
+    const blocks = blocksOf(content);
+    for (let index = message === start.message ? start.index : 0; index < blocks.length; index++) {
+      const block = blocks[index];
+      if (block === undefined || !isThinking(block)) continue;
+      const text = signatureOf(block);
+      const signature = readSignature(sealer, text);
+      found.push({ message, index, block, id: signature?.id ?? idOfForeign(text), signature });
+    }
+  }
+  return found;
+}
