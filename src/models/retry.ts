@@ -10,11 +10,6 @@ export interface RetryOptions {
    * second `start` tells that what came before it is void.
    */
   readonly restarts?: boolean;
-  /**
-   * Also after a part of the answer was handed out. The caller then sees a second `start`, and must forget
-   * what came before it. Off unless given.
-   */
-  readonly restarts?: boolean;
   /** Told before each wait. */
   readonly onRetry?: (retry: Retry) => void;
   /** From 0 to below 1: spreads callers that failed together. */
