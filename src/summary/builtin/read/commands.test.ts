@@ -28,6 +28,7 @@ describe("shell commands", () => {
     expect(read("make x", "boom", true).failed).toBe(true);
     expect(read("go test ./... | tail", "--- FAIL: TestA (0.00s)\nFAIL").failed).toBe(true);
     expect(read("npm test", "Tests  1 failed | 3 passed (4)").failed).toBe(true);
+    expect(read("npm test", "Error: 2 tests failed").failed).toBe(true);
     expect(read("npm test", "Tests  4 passed (4), 0 failed").failed).toBe(false);
     expect(read("cat error.log", "error: not ours").failed).toBe(false);
   });

@@ -52,7 +52,7 @@ const COUNTS: readonly RegExp[] = [
 ];
 const ANY_COUNT = /\d (?:pass|fail|test|example|doctest|problem|issue|error|warning)/;
 const FAILING_TEXT =
-  /(?:^|\n)\s*(?:--- FAIL|FAIL\b|FAILED\b|panic:|Traceback \(most recent)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\berror(?:\[\w+\]| TS\d+)?:\s/;
+  /(?:^|\n)\s*(?:--- FAIL|FAIL\b|FAILED\b|panic:|Traceback \(most recent)|\b[1-9]\d* (?:(?:tests?|specs?|suites?|files?|checks?) )?(?:failed|failing|failures?|errors?)\b|\berror(?:\[\w+\]| TS\d+)?:\s/;
 
 const PUSHED_RANGE = /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/;
 
