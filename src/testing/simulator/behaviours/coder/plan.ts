@@ -97,13 +97,15 @@ function firstOf(
   return undefined;
 }
 
-/** A tool whose last two calls failed is left alone for now, where there is another. */
+/** Tools that just failed are left alone for now, as are those that failed twice before; where others are. */
 function withoutFailing(tools: readonly CoderTool[], calls: readonly SeenCall[]): readonly CoderTool[] {
-  const others = tools.filter(({ name }) => {
+  const justFailed = new Set(calls.filter((call) => call.isNew && call.isError).map((call) => call.name));
+  const others = tools.filter(({ name }) => !justFailed.has(name));
+  const reliable = others.filter(({ name }) => {
     const latest = calls.filter((call) => call.name === name).slice(0, 2);
     return latest.length < 2 || latest.some((call) => !call.isError);
   });
-  return others.length === 0 ? tools : others;
+  return [reliable, others, tools].find((some) => some.length > 0) ?? tools;
 }
 
 function actionsOf(kind: ToolKind, tools: readonly CoderTool[]): readonly Action[] {

@@ -2,6 +2,7 @@ import type { ContentBlock } from "../../../../conversation/block.ts";
 import { stringField } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
+import { isSummaryRequest } from "../../../../summary/prompt.ts";
 import { splitSections } from "../../../../summary/sections.ts";
 import { hashText } from "./hash.ts";
 
@@ -62,6 +63,29 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
     chain: hashText(said, before === undefined ? 0 : hashText(JSON.stringify(before.content))),
     isNewTask: true,
   };
+}
+
+/**
+ * The mark by which the coder finds its place again, for a summary of these messages. A request that it has
+ * not begun with is at step 0. None for a conversation that is not the coder's.
+ */
+export function progressLine(messages: readonly ApiMessage[]): string | undefined {
+  const recent = withoutSummaryRequest(messages.slice(-LOOK_BACK_MESSAGES));
+  const trace = newestTrace(recent);
+  if (trace === undefined) return undefined;
+  const { step, topic, isNewTask } = readProgress(recent);
+  const isDone = trace.isDone && !isNewTask;
+  const mark = isDone ? doneMark(trace.step, topic) : stepMark(step - 1, topic);
+  return `How far the work is: ${mark}`;
+}
+
+/** It may have been merged into the message with the last tool results. */
+function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return messages;
+  const content = blocksOf(last).filter((block) => block.type !== "text" || !isSummaryRequest(block.text));
+  const before = messages.slice(0, -1);
+  return content.length === 0 ? before : [...before, { ...last, content }];
 }
 
 const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({

@@ -5,14 +5,30 @@ import { numberIn, resolve, same } from "./schema.ts";
 /** Room for the rounding of decimal fractions, relative to the quotient. */
 const MULTIPLE_TOLERANCE = 1e-9;
 
+/** A schema that is defined by nothing but itself is never done with; deeper values do not come up. */
+const MAX_DEPTH = 100;
+const MAX_CHECKS = 20_000;
+
+interface Place {
+  readonly root: unknown;
+  readonly depth: number;
+  /** Shared by all parts of one value. */
+  readonly budget: { checks: number };
+}
+
 /** Whether a value is what the schema asks for, by the keywords that tool inputs use. */
 export function conforms(value: unknown, schema: unknown, root: unknown = schema): boolean {
+  return fits(value, schema, { root, depth: 0, budget: { checks: MAX_CHECKS } });
+}
+
+function fits(value: unknown, schema: unknown, { root, depth, budget }: Place): boolean {
   const found = resolve(schema, root);
   if (found === false) return false;
-  if (!isRecord(found)) return true;
+  if (!isRecord(found) || depth > MAX_DEPTH || --budget.checks < 0) return true;
+  const place = { root, depth: depth + 1, budget };
   if ("const" in found && !same(value, found.const)) return false;
   if (Array.isArray(found.enum) && !found.enum.some((allowed) => same(value, allowed))) return false;
-  return hasType(value, found.type) && fitsKind(value, found, root) && fitsCombinations(value, found, root);
+  return hasType(value, found.type) && fitsKind(value, found, place) && fitsCombinations(value, found, place);
 }
 
 function hasType(value: unknown, type: unknown): boolean {
@@ -35,19 +51,19 @@ function isOfType(value: unknown, type: unknown): boolean {
   }
 }
 
-function fitsKind(value: unknown, schema: JsonRecord, root: unknown): boolean {
+function fitsKind(value: unknown, schema: JsonRecord, place: Place): boolean {
   if (typeof value === "string") return fitsString(value, schema);
   if (typeof value === "number") return fitsNumber(value, schema);
-  if (Array.isArray(value)) return fitsArray(value, schema, root);
-  return !isRecord(value) || fitsObject(value, schema, root);
+  if (Array.isArray(value)) return fitsArray(value, schema, place);
+  return !isRecord(value) || fitsObject(value, schema, place);
 }
 
-function fitsCombinations(value: unknown, schema: JsonRecord, root: unknown): boolean {
-  const fits = (part: unknown): boolean => conforms(value, part, root);
-  if (Array.isArray(schema.allOf) && !schema.allOf.every(fits)) return false;
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) return false;
-  if (Array.isArray(schema.oneOf) && schema.oneOf.filter(fits).length !== 1) return false;
-  return schema.not === undefined || !fits(schema.not);
+function fitsCombinations(value: unknown, schema: JsonRecord, place: Place): boolean {
+  const takes = (part: unknown): boolean => fits(value, part, place);
+  if (Array.isArray(schema.allOf) && !schema.allOf.every(takes)) return false;
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(takes)) return false;
+  if (Array.isArray(schema.oneOf) && schema.oneOf.filter(takes).length !== 1) return false;
+  return schema.not === undefined || !takes(schema.not);
 }
 
 function fitsString(value: string, schema: JsonRecord): boolean {
@@ -82,7 +98,7 @@ function fitsNumber(value: number, schema: JsonRecord): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= MULTIPLE_TOLERANCE * Math.max(1, Math.abs(quotient));
 }
 
-function fitsArray(value: readonly unknown[], schema: JsonRecord, root: unknown): boolean {
+function fitsArray(value: readonly unknown[], schema: JsonRecord, place: Place): boolean {
   if (value.length < (numberIn(schema, "minItems") ?? 0)) return false;
   if (value.length > (numberIn(schema, "maxItems") ?? Number.POSITIVE_INFINITY)) return false;
   if (schema.uniqueItems === true && new Set(value.map((item) => JSON.stringify(item))).size < value.length)
@@ -90,20 +106,20 @@ function fitsArray(value: readonly unknown[], schema: JsonRecord, root: unknown)
   const first = asList(schema.prefixItems);
   return value.every((item, index) => {
     const itemSchema = index < first.length ? first[index] : schema.items;
-    return itemSchema === undefined || conforms(item, itemSchema, root);
+    return itemSchema === undefined || fits(item, itemSchema, place);
   });
 }
 
-function fitsObject(value: JsonRecord, schema: JsonRecord, root: unknown): boolean {
+function fitsObject(value: JsonRecord, schema: JsonRecord, place: Place): boolean {
   const names = Object.keys(value);
   if (asList(schema.required).some((name) => typeof name === "string" && !(name in value))) return false;
   if (names.length < (numberIn(schema, "minProperties") ?? 0)) return false;
   if (names.length > (numberIn(schema, "maxProperties") ?? Number.POSITIVE_INFINITY)) return false;
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return names.every((name) => {
-    if (Object.hasOwn(properties, name)) return conforms(value[name], properties[name], root);
+    if (Object.hasOwn(properties, name)) return fits(value[name], properties[name], place);
     return schema.additionalProperties === undefined
       ? true
-      : conforms(value[name], schema.additionalProperties, root);
+      : fits(value[name], schema.additionalProperties, place);
   });
 }

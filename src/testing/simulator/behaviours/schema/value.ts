@@ -14,6 +14,8 @@ const MAX_DEPTH = 24;
 const OPTIONAL_PERCENT = 30;
 const EXAMPLE_PERCENT = 25;
 const USUAL_EXTRA_ITEMS = 2;
+/** Alternatives inside alternatives multiply; what is left when this runs out becomes null. */
+const MAX_PARTS = 4_000;
 /** `oneOf` and `uniqueItems` are met by trying again. */
 const TRIES = 24;
 
@@ -29,18 +31,20 @@ interface Place extends Required<ValueOptions> {
   readonly root: unknown;
   readonly name: string;
   readonly depth: number;
+  /** Shared by all parts of one value. */
+  readonly budget: { parts: number };
 }
 
 /** A value that the schema allows, as far as one can be found without solving it. */
 export function valueFor(schema: unknown, options: ValueOptions): unknown {
   const { random, suggest = () => [] } = options;
-  return make(schema, { random, suggest, root: schema, name: "", depth: 0 });
+  return make(schema, { random, suggest, root: schema, name: "", depth: 0, budget: { parts: MAX_PARTS } });
 }
 
 function make(given: unknown, place: Place): unknown {
   const found = resolve(given, place.root);
   if (!isRecord(found)) return found === false ? null : stringFor({}, place.random);
-  if (place.depth > MAX_DEPTH) return null;
+  if (place.depth > MAX_DEPTH || --place.budget.parts < 0) return null;
   const schema = withoutAllOf(found, place.root);
   const suggested = place
     .suggest(place.name, schema)
