@@ -4,8 +4,11 @@ import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import type { CompactCommandOptions } from "./commands/compact.ts";
 import type { InspectOptions } from "./commands/inspect.ts";
 import type { SessionsOptions } from "./commands/sessions.ts";
+import type { SimOptions } from "./commands/sim.ts";
 import type { Composition } from "./composition.ts";
+import { FAULT_NAMES, parseFault } from "./fault-option.ts";
 
+const LARGEST_PORT = 65_535;
 const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
@@ -21,6 +24,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addInspect(program, compose);
   addCompact(program, compose);
   addSessions(program, compose);
+  addSim(program, compose);
   program
     .command("demo")
     .description("show compaction at work on a generated session")
@@ -95,6 +99,36 @@ function addSessions(program: Command, compose: () => Promise<Composition>): voi
     );
 }
 
+function addSim(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("sim")
+    .description("run a strict local stand-in for the Anthropic API, for tests and for looking at clients")
+    .option("--port <number>", "where to listen on this machine (default: any free port)", parsePort)
+    .addOption(
+      new Option("--window <tokens>", "give every model a window of this size (default: its own)")
+        .argParser(parseWindow)
+        .conflicts(["modelWindow"]),
+    )
+    .option("--model-window <model>", "give every model the window of this one")
+    .option("--latency <ms>", "wait this long before each answer", parseTokens)
+    .option("--script <file>", "answer the first calls with the turns in this JSON file")
+    .option(
+      "--fault <what>",
+      `fail: ${FAULT_NAMES}; 529:0.05 fails one call in twenty (repeatable)`,
+      parseFault,
+    )
+    .option("--json", "print one line of JSON for each request")
+    .addHelpText(
+      "after",
+      `\nNothing leaves this machine, and any key will do. Ctrl-C ends it and prints the totals.${examples(
+        "sim --port 8080",
+        "sim --window 32000 --fault 529:0.05 --fault cut:0.02",
+        "sim --script turns.json --json",
+      )}`,
+    )
+    .action(async (options: SimOptions) => (await import("./commands/sim.ts")).sim(options, await compose()));
+}
+
 const windowOption = (): Option =>
   new Option("--window <tokens>", "size of the model's window (default: that of the session's model)")
     .argParser(parseWindow)
@@ -107,6 +141,13 @@ function parseTokens(text: string): number {
   if (!Number.isSafeInteger(number) || number < 0)
     throw new InvalidArgumentError("It must be a whole number.");
   return number;
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > LARGEST_PORT)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${LARGEST_PORT}.`);
+  return port;
 }
 
 function parseUrl(text: string): string {

@@ -7,21 +7,18 @@ type Headers = Readonly<Record<string, string>>;
 
 /** What the simulator says to a request, before any of it is written. */
 export type Answer =
-  | {
-      readonly kind: "json";
-      readonly status: number;
-      readonly headers: Headers;
-      readonly body: unknown;
-      begun?(): void;
-    }
-  | {
-      readonly kind: "stream";
-      readonly headers: Headers;
-      readonly events: Iterable<StreamEvent>;
-      begun?(): void;
-    }
+  | (Told & { readonly kind: "json"; readonly status: number; readonly body: unknown })
+  | (Told & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
   /** No body: to HEAD and OPTIONS. */
-  | { readonly kind: "empty"; readonly status: number; readonly headers: Headers };
+  | (Told & { readonly kind: "empty"; readonly status: number });
+
+interface Told {
+  readonly headers: Headers;
+  /** The answer is on its way. */
+  readonly begun?: () => void;
+  /** Nobody waits for it any more. */
+  readonly dropped?: () => void;
+}
 
 export interface Pace {
   readonly firstByteMs: number;
@@ -49,7 +46,7 @@ export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: H
 }
 
 /** The network in front of the API has its own form: no envelope, and nothing that names the request. */
-export const NETWORK_TOO_LARGE: Answer = {
+export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
   status: 413,
   headers: {},
@@ -62,7 +59,7 @@ export async function deliver(
   pace: Pace,
   fault: Fault | undefined,
 ): Promise<void> {
-  if (!(await outlet.pause(pace.firstByteMs))) return;
+  if (!(await outlet.pause(pace.firstByteMs))) return answer.dropped?.();
   if (answer.kind === "empty") {
     outlet.begin(answer.status, answer.headers);
     return outlet.end();

@@ -34,13 +34,15 @@ const DEFAULT_OUTPUT_SHARE = 0.25;
 export class Catalogue {
   readonly #models = new Map<string, SimulatedModel>();
 
-  constructor(added: readonly ModelOptions[] = []) {
+  /** @param windowTokens gives every model of ours this window. */
+  constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const [id, facts] of Object.entries(MODELS)) {
       if (!id.startsWith("claude") || FAMILIES.has(id)) continue;
+      const window = windowTokens ?? facts.windowTokens;
       this.#models.set(id, {
         id,
-        windowTokens: facts.windowTokens,
-        maxOutputTokens: facts.maxOutputTokens,
+        windowTokens: window,
+        maxOutputTokens: Math.min(facts.maxOutputTokens, window),
         bindsThinking: facts.bindsThinking === true,
         features: claudeFeatures(id),
       });

@@ -38,6 +38,7 @@ export interface FaultCandidate {
 export interface FaultConditions {
   /** How often it strikes before it is used up; once unless said otherwise, and without end with a probability. */
   readonly times?: number;
+  /** Without it, every call for an answer of the model may be struck, and no other request. */
   readonly when?: (candidate: FaultCandidate) => boolean;
   /** Strikes so many of the requests it could strike, from 0 to 1. */
   readonly probability?: number;
@@ -85,10 +86,13 @@ export class Faults {
   #strikes({ fault, conditions, remaining }: ArmedFault, candidate: FaultCandidate): boolean {
     if (remaining <= 0) return false;
     if (STREAMS_ONLY.has(fault.kind) && !candidate.isStream) return false;
-    if (conditions.when !== undefined && !conditions.when(candidate)) return false;
+    const isMeant = conditions.when ?? isCallForAnswer;
+    if (!isMeant(candidate)) return false;
     if (conditions.probability === undefined) return true;
     return this.#random.between(1, PROBABILITY_STEPS) <= conditions.probability * PROBABILITY_STEPS;
   }
 }
+
+const isCallForAnswer = ({ endpoint }: FaultCandidate): boolean => endpoint === "messages";
 
 const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);

@@ -5,14 +5,12 @@ const ROUNDING_TOKENS = 1_000;
 const MINUTE_MS = 60_000;
 
 export interface CallFigures {
-  readonly requestId: string;
-  readonly organization: string;
   readonly now: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
 
-export function identityHeaders({ requestId, organization }: CallFigures): Record<string, string> {
+export function identityHeaders(requestId: string, organization: string): Record<string, string> {
   return { "request-id": requestId, "anthropic-organization-id": organization };
 }
 

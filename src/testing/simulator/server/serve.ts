@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { ApiRefusal } from "../exchange.ts";
 import { type Answer, deliver, NETWORK_TOO_LARGE, type Pace } from "./answer.ts";
@@ -13,8 +13,10 @@ export interface Call {
   readonly route: Route | undefined;
   readonly method: string;
   readonly query: URLSearchParams;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: JsonRecord | undefined;
+  /** Why there is a body but no JSON in it. The headers are judged first, so it is not thrown at once. */
+  readonly bodyProblem: ApiRefusal | undefined;
   readonly bytes: number;
   readonly entry: LogEntry;
 }
@@ -50,8 +52,8 @@ export async function serve(
   const method = request.method ?? "GET";
   const entry = desk.open(method, url.pathname, findRoute(url.pathname));
   const settled = await settle(request, url, entry, desk).catch((error: unknown) => {
-    if (!request.readableEnded && request.destroyed) return undefined;
-    throw error;
+    if (request.complete) throw error;
+    return undefined;
   });
   if (settled === undefined) entry.outcome = "abandoned";
   else await say(settled, response, gone.signal, entry, desk);
@@ -79,6 +81,9 @@ async function say(
   entry.status = answer.kind === "stream" ? 200 : answer.status;
   await deliver(answer, outlet, paceOf(fault, desk.pace), fault);
   entry.outcome = outlet.outcome;
+  if (fault?.kind === "overload-in-stream" && answer.kind === "stream") {
+    entry.error = { status: 529, type: "overloaded_error", message: "Overloaded", code: undefined };
+  }
 }
 
 /** Without an answer the request is met with silence. */
@@ -86,7 +91,7 @@ async function settle(request: IncomingMessage, url: URL, entry: LogEntry, desk:
   let fault: Fault | undefined;
   try {
     const route = findRoute(url.pathname);
-    const { body, bytes } = await read(request, desk.maxBodyBytes);
+    const { body, bodyProblem, bytes } = await read(request, desk.maxBodyBytes);
     entry.bytes = bytes;
     entry.body = body;
     entry.isStream = body?.stream === true && entry.endpoint === "messages";
@@ -96,26 +101,41 @@ async function settle(request: IncomingMessage, url: URL, entry: LogEntry, desk:
     entry.fault = fault;
     if (fault?.kind === "silence") return { answer: undefined, fault };
     if (fault?.kind === "status") return { answer: desk.statusFault(fault, entry), fault };
+    const { method } = entry;
     const { headers } = request;
-    const method = entry.method;
-    const call: Call = { route, method, query: url.searchParams, headers, body, bytes, entry };
-    return { answer: desk.answer(call), fault };
+    const query = url.searchParams;
+    return { answer: desk.answer({ route, method, query, headers, body, bodyProblem, bytes, entry }), fault };
   } catch (error) {
     if (error instanceof TooLargeForTheNetwork) {
       entry.error = { status: 413, type: "request_too_large", message: error.message, code: undefined };
       return { answer: NETWORK_TOO_LARGE, fault };
     }
     if (error instanceof ApiRefusal) return { answer: desk.refuse(error, entry), fault };
-    throw error;
+    if (request.destroyed && !request.complete) throw error;
+    return { answer: desk.refuse(ownFailure(error), entry), fault };
   }
+}
+
+/** A mistake of ours, or of a test's behaviour, must not look like bad luck that a retry could mend. */
+function ownFailure(error: unknown): ApiRefusal {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new ApiRefusal(500, "api_error", `The simulator itself failed: ${reason}`, {
+    headers: { "x-should-retry": "false" },
+  });
 }
 
 async function read(
   request: IncomingMessage,
   maxBytes: number,
-): Promise<{ readonly body: JsonRecord | undefined; readonly bytes: number }> {
-  const { content, wireBytes } = await receiveBody(request, maxBytes);
-  return { body: request.method === "POST" ? parseBody(content) : undefined, bytes: wireBytes };
+): Promise<Pick<Call, "body" | "bodyProblem" | "bytes">> {
+  const { content, wireBytes: bytes } = await receiveBody(request, maxBytes);
+  if (request.method !== "POST") return { body: undefined, bodyProblem: undefined, bytes };
+  try {
+    return { body: parseBody(content), bodyProblem: undefined, bytes };
+  } catch (error) {
+    if (error instanceof ApiRefusal) return { body: undefined, bodyProblem: error, bytes };
+    throw error;
+  }
 }
 
 function paceOf(fault: Fault | undefined, pace: Pace): Pace {

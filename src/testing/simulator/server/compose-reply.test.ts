@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Turn } from "../exchange.ts";
+import { composeReply, type ReplyLimits, type ReplyMakers } from "./compose-reply.ts";
+
+/** One token a letter, so that every limit can be read off the text. */
+const makers: ReplyMakers = {
+  countText: (text) => text.length,
+  newToolUseId: () => "toolu_new",
+  sign: (thinking) => `signed:${thinking}`,
+};
+const limits: ReplyLimits = {
+  maxTokens: 1_000,
+  roomTokens: 100_000,
+  stopSequences: [],
+  thinks: true,
+  omitsThinking: false,
+};
+const compose = (turn: Turn, changed: Partial<ReplyLimits> = {}) =>
+  composeReply(turn, { ...limits, ...changed }, makers);
+const say = (text: string): Turn => ({ blocks: [{ type: "text", text }] });
+
+describe("why a reply ends", () => {
+  it("at its natural end, or with a call", () => {
+    expect(compose(say("done")).stopReason).toBe("end_turn");
+    const call = compose({ blocks: [{ type: "tool_use", name: "Read", input: { path: "a" } }] });
+    expect(call.stopReason).toBe("tool_use");
+    expect(call.content).toEqual([{ type: "tool_use", id: "toolu_new", name: "Read", input: { path: "a" } }]);
+  });
+
+  it("at max_tokens, with exactly as many", () => {
+    const { content, stopReason, outputTokens } = compose(say("0123456789"), { maxTokens: 4 });
+    expect({ content, stopReason, outputTokens }).toEqual({
+      content: [{ type: "text", text: "0123" }],
+      stopReason: "max_tokens",
+      outputTokens: 4,
+    });
+  });
+
+  it("at the window, where that leaves less room", () => {
+    const { content, stopReason } = compose(say("0123456789"), { maxTokens: 8, roomTokens: 3 });
+    expect(content).toEqual([{ type: "text", text: "012" }]);
+    expect(stopReason).toBe("model_context_window_exceeded");
+  });
+
+  it("at the first stop sequence in the text, which is left out with all that follows", () => {
+    const turn: Turn = {
+      blocks: [
+        { type: "text", text: "one END two STOP" },
+        { type: "text", text: "three" },
+      ],
+    };
+    const reply = compose(turn, { stopSequences: ["STOP", "END"] });
+    expect(reply.content).toEqual([{ type: "text", text: "one " }]);
+    expect([reply.stopReason, reply.stopSequence]).toEqual(["stop_sequence", "END"]);
+  });
+
+  it("with the reason that the turn gives, and the details of a refusal", () => {
+    const reply = compose({ blocks: [], stopReason: "refusal", stopDetails: { category: "cyber" } });
+    expect(reply.stopReason).toBe("refusal");
+    expect(reply.stopDetails).toMatchObject({ type: "refusal", category: "cyber", explanation: null });
+  });
+});
+
+describe("what a reply holds", () => {
+  it("a call that was cut keeps its complete fields and the beginning of the next", () => {
+    const input = { path: "src/a.ts", content: "a very long text that does not fit", mode: "w" };
+    const { content, stopReason } = compose(
+      { blocks: [{ type: "tool_use", name: "Write", input }] },
+      { maxTokens: 12 + 5 + 40 },
+    );
+    expect(stopReason).toBe("max_tokens");
+    const block = content[0];
+    expect(block?.type === "tool_use" && block.input).toEqual({
+      path: "src/a.ts",
+      content: expect.any(String),
+    });
+    expect(input.content).toContain((block as unknown as { input: typeof input }).input.content);
+  });
+
+  it("no call at all when not even its name fits", () => {
+    expect(
+      compose({ blocks: [{ type: "tool_use", name: "Write", input: {} }] }, { maxTokens: 5 }).content,
+    ).toEqual([]);
+  });
+
+  it("thinking is signed and counted, also when its text is withheld", () => {
+    const turn: Turn = {
+      blocks: [
+        { type: "thinking", thinking: "hmmm" },
+        { type: "text", text: "yes" },
+      ],
+    };
+    const shown = compose(turn);
+    expect(shown.content[0]).toEqual({ type: "thinking", thinking: "hmmm", signature: "signed:hmmm" });
+    const withheld = compose(turn, { omitsThinking: true });
+    expect(withheld.content[0]).toEqual({ type: "thinking", thinking: "", signature: "signed:hmmm" });
+    expect([withheld.thinkingTokens, withheld.outputTokens]).toEqual([4, 7]);
+  });
+
+  it("no thinking when the call switched it off", () => {
+    const turn: Turn = {
+      blocks: [
+        { type: "thinking", thinking: "hmmm" },
+        { type: "text", text: "yes" },
+      ],
+    };
+    const reply = compose(turn, { thinks: false });
+    expect(reply.content).toEqual([{ type: "text", text: "yes" }]);
+    expect([reply.thinkingTokens, reply.outputTokens]).toEqual([0, 3]);
+  });
+
+  it("a raw block as it is", () => {
+    const block = { type: "redacted_thinking", data: "abc" };
+    expect(compose({ blocks: [{ type: "raw", block }] }).content).toEqual([block]);
+  });
+
+  it("never more tokens than allowed, nor half a character", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: "grapheme", maxLength: 30 }), { maxLength: 5 }),
+        fc.integer({ min: 1, max: 60 }),
+        (texts, maxTokens) => {
+          const reply = compose({ blocks: texts.map((text) => ({ type: "text", text })) }, { maxTokens });
+          const written = reply.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+          expect(reply.outputTokens).toBeLessThanOrEqual(maxTokens);
+          expect(texts.join("").startsWith(written)).toBe(true);
+          expect(written.isWellFormed()).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,227 @@
+import type { ContentBlock } from "../../../conversation/block.ts";
+import { field } from "../../../conversation/fields.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import type { MovableClock } from "../../clock.ts";
+import type { Summarise } from "../context/compaction.ts";
+import {
+  type ContextMemory,
+  createContextMemory,
+  type PreparedContext,
+  prepareContext,
+} from "../context/prepare.ts";
+import {
+  ApiRefusal,
+  type Behaviour,
+  type SeenRequest,
+  type SimulatedRequest,
+  type Switches,
+  type Turn,
+} from "../exchange.ts";
+import { type CacheLookup, PromptCache } from "../prompt/cache.ts";
+import { readCacheEdits } from "../prompt/cached-edits.ts";
+import type { TokenCounter } from "../prompt/count.ts";
+import { PrefixTree } from "../prompt/prefix-tree.ts";
+import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
+import { scaleTokens } from "../prompt/scale.ts";
+import { validate } from "../rules/validate.ts";
+import type { Answer } from "./answer.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { type ComposedReply, composeReply } from "./compose-reply.ts";
+import { type ReplyMessage, streamEvents } from "./events.ts";
+import type { Ids } from "./ids.ts";
+import type { LogEntry } from "./log.ts";
+import { rateLimitHeaders } from "./response-headers.ts";
+import { checkOptionsFor, replyLimits, seenRequest, withoutResults } from "./seen-request.ts";
+import { type CallUsage, callUsage } from "./usage.ts";
+
+export interface ConversationParts {
+  readonly catalogue: Catalogue;
+  readonly clock: MovableClock;
+  readonly counter: TokenCounter;
+  readonly ids: Ids;
+  readonly seed: number;
+  readonly switches: Switches;
+  readonly behaviours: readonly Behaviour[];
+  /** Plays the model in the provider's own compactions. */
+  readonly summarise: Summarise;
+}
+
+type Headers = Readonly<Record<string, string>>;
+type Context = PreparedContext<Prompt>;
+
+/** The API behind `POST /v1/messages`: judges, prepares, counts, caches, answers. */
+export class Conversations {
+  readonly #parts: ConversationParts;
+  readonly #tree = new PrefixTree();
+  readonly #cache: PromptCache;
+  readonly #memory: ContextMemory;
+  #calls = 0;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+    this.#cache = new PromptCache(parts.clock);
+    this.#memory = createContextMemory(`longhaul/${parts.seed}`, (id) => parts.catalogue.find(id));
+  }
+
+  answer(request: SimulatedRequest, entry: LogEntry, identity: Headers): Answer {
+    const { switches, clock } = this.#parts;
+    entry.checkOptions = checkOptionsFor(request.model, switches);
+    const context = this.#prepare(request);
+    if (request.endpoint === "count_tokens") {
+      context.thread?.release();
+      entry.inputTokens = context.tokens;
+      const headers = { ...identity, ...rateLimitHeaders({ now: clock.now() }) };
+      return { kind: "json", status: 200, headers, body: countOf(context) };
+    }
+    try {
+      return this.#reply(request, context, entry, identity);
+    } catch (error) {
+      context.thread?.release();
+      throw error;
+    }
+  }
+
+  #prepare(request: SimulatedRequest): Context {
+    const { switches, counter, summarise } = this.#parts;
+    return prepareContext(request, {
+      memory: this.#memory,
+      switches,
+      summarise,
+      checkRules: (whole) => validate(whole, switches),
+      buildPrompt: (conversation, model) =>
+        buildPrompt({ ...conversation, body: request.body }, model, { tree: this.#tree, counter }),
+      countText: (text, model) => scaleTokens(counter.text(text), model),
+    });
+  }
+
+  #reply(request: SimulatedRequest, context: Context, entry: LogEntry, identity: Headers): Answer {
+    const { clock } = this.#parts;
+    const lookup = this.#lookUp(request, context);
+    const reply = this.#compose(request, context, lookup);
+    const usage = callUsage(request, context, lookup, reply);
+    const message = this.#message(request, context, lookup, reply, usage);
+    record(entry, context, lookup, reply, usage);
+    const inputTokens = lookup.tokens;
+    const limits = rateLimitHeaders({ now: clock.now(), inputTokens, outputTokens: reply.outputTokens });
+    const shared = {
+      headers: { ...identity, ...limits },
+      begun: (): void => {
+        lookup.commit(message.id);
+        context.thread?.store(message.id, {
+          content: reply.content,
+          stopReason: reply.stopReason,
+          at: clock.now(),
+        });
+      },
+      dropped: (): void => context.thread?.release(),
+    };
+    if (request.body.stream !== true) return { kind: "json", status: 200, body: message, ...shared };
+    const isCompactionWhole = context.compaction?.kind === "on-demand";
+    return { kind: "stream", events: streamEvents(message, { isCompactionWhole }), ...shared };
+  }
+
+  #lookUp({ body, workspace, startedAt }: SimulatedRequest, { prompt }: Context): CacheLookup {
+    const previousMessageId = field(body.diagnostics, "previous_message_id");
+    return this.#cache.lookup(prompt, {
+      workspace,
+      startedAt,
+      edits: this.#parts.switches.cacheEdits ? readCacheEdits(body) : undefined,
+      previousMessageId: typeof previousMessageId === "string" ? previousMessageId : undefined,
+    });
+  }
+
+  /** A compaction comes before the turn, or in place of it. */
+  #compose({ body }: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
+    const { counter, ids } = this.#parts;
+    const { model, conversation, compaction, signer } = context;
+    const index = this.#calls++;
+    const compacted = compaction?.blocks ?? [];
+    if (compaction?.end !== undefined) return withoutTurn(compacted, compaction.end);
+    const limits = replyLimits(body, model, lookup.tokens);
+    if (limits.maxTokens === 0) return withoutTurn(compacted, { stopReason: "max_tokens" });
+    const messages = withoutResults(conversation.messages, lookup.deletedResults);
+    const turn = this.#play(seenRequest(model, { ...conversation, messages }, body, index));
+    const reply = composeReply(turn, limits, {
+      countText: (text) => scaleTokens(counter.text(text), model),
+      newToolUseId: () => ids.toolUse(lengthOf(context)),
+      sign: (thinking, before) => signer.sign(thinking, [...compacted, ...before]),
+    });
+    return compacted.length === 0 ? reply : { ...reply, content: [...compacted, ...reply.content] };
+  }
+
+  #play(seen: SeenRequest): Turn {
+    for (const behaviour of this.#parts.behaviours) {
+      const turn = behaviour(seen);
+      if (turn !== undefined) return turn;
+    }
+    throw new ApiRefusal(500, "api_error", "No behaviour of the simulator has an answer to this call.", {
+      headers: { "x-should-retry": "false" },
+    });
+  }
+
+  #message(
+    { body, betas }: SimulatedRequest,
+    context: Context,
+    { diagnostics }: CacheLookup,
+    reply: ComposedReply,
+    { usage }: CallUsage,
+  ): ReplyMessage {
+    const { inputTransformations, appliedEdits } = context;
+    const edits = body.context_management == null ? null : { applied_edits: appliedEdits };
+    return {
+      id: this.#parts.ids.message(lengthOf(context)),
+      type: "message",
+      role: "assistant",
+      model: String(body.model),
+      content: reply.content,
+      stop_reason: reply.stopReason,
+      stop_sequence: reply.stopSequence,
+      stop_details: reply.stopDetails,
+      usage,
+      container: null,
+      diagnostics: diagnostics === null ? null : { ...diagnostics },
+      ...(betas.size === 0 ? {} : { context_management: edits }),
+      ...(inputTransformations === undefined
+        ? {}
+        : { input_transformations: inputTransformations.map((one) => ({ ...one })) }),
+    };
+  }
+}
+
+/** Tells a conversation's turns apart; see {@link Ids}. */
+const lengthOf = ({ request }: Context): string =>
+  String(Array.isArray(request.body.messages) ? request.body.messages.length : 0);
+
+function countOf({ request, tokens, originalTokens }: Context): JsonRecord {
+  const original = request.body.context_management == null ? null : { original_input_tokens: originalTokens };
+  return { input_tokens: tokens, context_management: original };
+}
+
+/** Nothing was written after the blocks of a compaction, or at all. */
+function withoutTurn(
+  content: readonly ContentBlock[],
+  { stopReason, stopDetails }: { readonly stopReason: string; readonly stopDetails?: JsonRecord },
+): ComposedReply {
+  return {
+    content,
+    stopReason,
+    stopSequence: null,
+    stopDetails: stopDetails ?? null,
+    outputTokens: 0,
+    thinkingTokens: 0,
+  };
+}
+
+function record(
+  entry: LogEntry,
+  { appliedEdits }: Context,
+  lookup: CacheLookup,
+  reply: ComposedReply,
+  { usage, costDollars }: CallUsage,
+): void {
+  entry.usage = usage;
+  entry.inputTokens = lookup.tokens;
+  entry.costDollars = costDollars;
+  entry.stopReason = reply.stopReason;
+  entry.appliedEdits = appliedEdits.map((edit) => ({ ...edit }));
+}

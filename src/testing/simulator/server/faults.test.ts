@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { type FaultCandidate, Faults } from "./faults.ts";
+import { refusalOf } from "./status-faults.ts";
+
+const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
+
+describe("faults on demand", () => {
+  it("strike as often as asked, in the order in which they were asked for", () => {
+    const faults = new Faults(1);
+    faults.arm(529, { times: 2 });
+    faults.arm(500);
+    const struck = Array.from({ length: 4 }, () => faults.strike(candidate));
+    expect(struck.slice(0, 3)).toMatchObject([{ status: 529 }, { status: 529 }, { status: 500 }]);
+    expect(struck[3]).toBeUndefined();
+  });
+
+  it("wait for a request that fits their condition", () => {
+    const faults = new Faults(1);
+    faults.arm(500, { when: ({ index }) => index === 2 });
+    expect([0, 1, 2, 3].map((index) => faults.strike({ ...candidate, index })?.kind)).toEqual([
+      undefined,
+      undefined,
+      "status",
+      undefined,
+    ]);
+  });
+
+  it("of streams wait for a stream", () => {
+    const faults = new Faults(1);
+    faults.arm({ kind: "overload-in-stream" });
+    expect(faults.strike({ ...candidate, isStream: false })).toBeUndefined();
+    expect(faults.strike(candidate)?.kind).toBe("overload-in-stream");
+  });
+
+  it("strike the calls for an answer alone unless a condition says otherwise", () => {
+    const faults = new Faults(1);
+    faults.arm(500);
+    expect(faults.strike({ ...candidate, endpoint: "models" })).toBeUndefined();
+    faults.arm(503, { when: ({ endpoint }) => endpoint === "models" });
+    expect(faults.strike({ ...candidate, endpoint: "models" })).toMatchObject({ status: 503 });
+  });
+
+  it("strike with a probability, the same way for the same seed", () => {
+    const run = (seed: number): string => {
+      const faults = new Faults(seed);
+      faults.arm(529, { probability: 0.05 });
+      return Array.from({ length: 2_000 }, () => (faults.strike(candidate) === undefined ? "." : "x")).join(
+        "",
+      );
+    };
+    const struck = run(7).replaceAll(".", "").length;
+    expect(struck).toBeGreaterThan(60);
+    expect(struck).toBeLessThan(140);
+    expect(run(7)).toBe(run(7));
+    expect(run(7)).not.toBe(run(8));
+  });
+});
+
+describe("the words of a status on demand", () => {
+  it("a 429 says when to come back; one over the budget does not", () => {
+    const limited = refusalOf({ kind: "status", status: 429, retryAfter: 7 }, "org", "claude-opus-5");
+    expect(limited.headers["retry-after"]).toBe("7");
+    expect(limited.message).toContain("(org: org, model: claude-opus-5)");
+    const spent = refusalOf({ kind: "status", status: 429, spendLimit: true }, "org", "claude-opus-5");
+    expect(spent.headers).toEqual({});
+    expect(spent.details).toEqual({ error_code: "enforced_spend_limit_reached" });
+  });
+
+  it.each([
+    [401, "authentication_error"],
+    [403, "permission_error"],
+    [500, "api_error"],
+    [504, "timeout_error"],
+    [529, "overloaded_error"],
+  ])("%i is a %s", (status, type) => {
+    expect(refusalOf({ kind: "status", status }, "org", "m")).toMatchObject({ status, type });
+  });
+});

@@ -1,0 +1,246 @@
+import { connect } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator.ts";
+
+let simulator: Simulator;
+const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await startSimulator(options);
+};
+afterEach(() => simulator.close());
+
+const HEADERS = {
+  "x-api-key": "any",
+  "anthropic-version": "2023-06-01",
+  "content-type": "application/json",
+};
+const BODY = { model: "claude-opus-5", max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
+const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(simulator.url + path, { ...init, headers: { ...HEADERS, ...init.headers } });
+const post = (
+  body: unknown,
+  headers: Record<string, string> = {},
+  path = "/v1/messages",
+): Promise<Response> =>
+  call(path, {
+    method: "POST",
+    headers,
+    body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  });
+const json = async (response: Response) =>
+  (await response.json()) as Record<string, never> & {
+    error: { message: string; type: string; details?: unknown };
+  };
+
+describe("routes", () => {
+  it("answers a message, with and without the query that SDKs add", async () => {
+    await start();
+    simulator.reply("hi there", "hi again");
+    const message = await json(await post(BODY));
+    expect(message).toMatchObject({
+      type: "message",
+      role: "assistant",
+      model: "claude-opus-5",
+      content: [{ type: "text", text: "hi there" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+    });
+    expect((await json(await post(BODY, {}, "/v1/messages?beta=true"))).content).toEqual([
+      { type: "text", text: "hi again" },
+    ]);
+  });
+
+  it("counts tokens without an answer, as the message's own usage does", async () => {
+    await start();
+    const { max_tokens: _, ...counted } = BODY;
+    const count = await json(await post(counted, {}, "/v1/messages/count_tokens"));
+    simulator.reply("hi");
+    const { usage } = await json(await post(BODY));
+    expect(count).toEqual({
+      input_tokens: (usage as unknown as { input_tokens: number }).input_tokens,
+      context_management: null,
+    });
+  });
+
+  it("lists its models page by page, forwards and backwards", async () => {
+    await start({ models: [{ id: "claude-small", windowTokens: 32_000 }] });
+    const all = await json(await call("/v1/models?limit=1000"));
+    const ids = (all.data as unknown as { id: string }[]).map(({ id }) => id);
+    expect(ids).toContain("claude-opus-5-5");
+    expect(ids.at(-1)).toBe("claude-small");
+    const second = await json(await call(`/v1/models?limit=2&after_id=${ids[1]}`));
+    expect(second).toMatchObject({ first_id: ids[2], last_id: ids[3], has_more: true });
+    const back = await json(await call(`/v1/models?limit=2&before_id=${ids[2]}`));
+    expect(back).toMatchObject({ first_id: ids[0], last_id: ids[1], has_more: false });
+    expect((await call("/v1/models?limit=0")).status).toBe(400);
+    expect((await call("/v1/models?after_id=nobody")).status).toBe(400);
+  });
+
+  it("tells what a model can do", async () => {
+    await start({ models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 4_000 }] });
+    expect(await json(await call("/v1/models/claude-small"))).toMatchObject({
+      id: "claude-small",
+      max_input_tokens: 32_000,
+      max_tokens: 4_000,
+    });
+    expect(await json(await call("/v1/models/claude-opus-4-5"))).toMatchObject({
+      type: "model",
+      display_name: "Claude Opus 4.5",
+      created_at: "2025-11-01T00:00:00Z",
+      line: "opus",
+      lifecycle: "active",
+      capabilities: { context_management: { compact_20260112: { supported: false } } },
+    });
+    const unknown = await call("/v1/models/claude-nobody");
+    expect([unknown.status, (await json(unknown)).error.message]).toEqual([404, "model: claude-nobody"]);
+  });
+
+  it("knows the older models by their dated names too, and no invented ones", async () => {
+    await start();
+    simulator.reply("hi");
+    const dated = await json(await post({ ...BODY, model: "claude-sonnet-4-5-20250929" }));
+    expect(dated.model).toBe("claude-sonnet-4-5-20250929");
+    expect((await post({ ...BODY, model: "claude-sonnet-4-5-20240101" })).status).toBe(404);
+    expect((await post({ ...BODY, model: "claude" })).status).toBe(404);
+  });
+
+  it("knows no other path and no other method", async () => {
+    await start();
+    const elsewhere = await call("/v1/complete", { method: "POST", body: "{}" });
+    expect([elsewhere.status, (await json(elsewhere)).error.type]).toEqual([404, "not_found_error"]);
+    const wrongMethod = await call("/v1/messages");
+    expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST"]);
+    const head = await call("/v1/models", { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect((await call("/", { method: "HEAD" })).status).toBe(404);
+    const options = await call("/v1/messages", { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "POST"]);
+  });
+});
+
+describe("bodies", () => {
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("may come as %s", async (encoding, compress) => {
+    await start();
+    simulator.reply("hi");
+    const response = await post(compress(JSON.stringify(BODY)), { "content-encoding": encoding });
+    expect(response.status).toBe(200);
+    expect(simulator.requests.last?.body).toEqual(BODY);
+  });
+
+  it("in an encoding that nobody knows, or not in the one they claim, are refused by code", async () => {
+    await start();
+    const unknown = await json(await post(JSON.stringify(BODY), { "content-encoding": "rot13" }));
+    expect(unknown.error.details).toEqual({ error_code: "request_body_encoding_unsupported" });
+    const wrong = await json(await post(JSON.stringify(BODY), { "content-encoding": "gzip" }));
+    expect(wrong.error.details).toEqual({ error_code: "request_body_encoding_invalid" });
+  });
+
+  it("that are too large once decoded are refused by code", async () => {
+    await start();
+    const body = gzipSync(`{"a":"${"x".repeat(33_000_000)}"}`);
+    const response = await post(body, { "content-encoding": "gzip" });
+    expect([response.status, (await json(response)).error.details]).toEqual([
+      413,
+      { error_code: "request_body_too_large_after_decoding" },
+    ]);
+  });
+
+  it("that are too large are turned away before the API, which leaves no request id", async () => {
+    await start();
+    const response = await post(`{"a":"${"x".repeat(33_000_000)}"}`);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toEqual({
+      error: { type: "request_too_large", message: "Request exceeds the maximum size" },
+    });
+    expect(response.headers.get("request-id")).toBeNull();
+    expect(simulator.requests.last).toMatchObject({ status: 413, error: { type: "request_too_large" } });
+  });
+
+  it.each([
+    ["torn", '{"model":"claude'],
+    ["empty", ""],
+    ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d])],
+    ["no object", "[1]"],
+  ])("that are %s are refused", async (_, body) => {
+    await start();
+    const response = await post(body);
+    expect([response.status, (await json(response)).error.type]).toEqual([400, "invalid_request_error"]);
+  });
+
+  it("a client that leaves while it sends leaves a trace, and the next one is served", async () => {
+    await start();
+    const { port } = new URL(simulator.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{");
+    await waitFor(() => simulator.requests.length === 1);
+    socket.destroy();
+    await waitFor(() => simulator.requests.last?.outcome === "abandoned");
+    simulator.reply("hi");
+    expect((await post(BODY)).status).toBe(200);
+  });
+});
+
+describe("headers", () => {
+  it("names the request, the organization and the limits", async () => {
+    await start();
+    simulator.reply("hi");
+    const { headers } = await post(BODY);
+    expect(headers.get("request-id")).toBe(simulator.requests.last?.requestId);
+    expect(headers.get("anthropic-organization-id")).toMatch(/^[0-9a-f-]{36}$/);
+    for (const what of ["requests", "tokens", "input-tokens", "output-tokens"]) {
+      expect(Number(headers.get(`anthropic-ratelimit-${what}-limit`))).toBeGreaterThan(0);
+      expect(Number(headers.get(`anthropic-ratelimit-${what}-remaining`))).toBeGreaterThan(0);
+      expect(headers.get(`anthropic-ratelimit-${what}-reset`)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    }
+  });
+
+  it("an error carries the same id in its body and its header", async () => {
+    await start();
+    const response = await post({ ...BODY, messages: [] });
+    const body = await json(response);
+    expect(body).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
+    expect(body.request_id).toBe(response.headers.get("request-id"));
+  });
+
+  it("lets in the keys it was given and no others", async () => {
+    await start({ apiKeys: ["right"] });
+    simulator.reply("hi", "hi");
+    expect((await post(BODY)).status).toBe(401);
+    expect((await post(BODY, { "x-api-key": "right" })).status).toBe(200);
+    expect((await post(BODY, { "x-api-key": "", authorization: "Bearer right" })).status).toBe(200);
+    expect((await call("/v1/models")).status).toBe(401);
+  });
+
+  it("judges the key before the body", async () => {
+    await start({ apiKeys: ["right"] });
+    expect((await post("{")).status).toBe(401);
+  });
+});
+
+describe("a run can be repeated", () => {
+  const run = async (options: SimulatorOptions): Promise<string[]> => {
+    await start(options);
+    simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });
+    const response = await post(BODY);
+    const message = await json(response);
+    await simulator.close();
+    const [block] = message.content as unknown as { id: string }[];
+    return [String(message.id), block?.id ?? "", response.headers.get("request-id") ?? ""];
+  };
+
+  it("the same seed gives the same ids, another one others", async () => {
+    const first = await run({ seed: 3 });
+    expect(first[0]).toMatch(/^msg_01\w{22}$/);
+    expect(first[1]).toMatch(/^toolu_01\w{22}$/);
+    expect(await run({ seed: 3 })).toEqual(first);
+    expect(await run({ seed: 4 })).not.toEqual(first);
+  });
+});
+
+async function waitFor(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,79 @@
+import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../conversation/check/limits.ts";
+import type { CheckOptions } from "../../../conversation/check/rule.ts";
+import { asList, contentText, field, stringField } from "../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import type { SeenRequest, SimulatedModel, Switches } from "../exchange.ts";
+import type { ReplyLimits } from "./compose-reply.ts";
+
+/** Stands where a cached edit has left a result out; the model sees that there was one. */
+const LEFT_OUT = "[left out of the cached prefix]";
+
+/** Windows up to this size go with the smaller limit on images and documents. */
+const SMALL_WINDOW_TOKENS = 200_000;
+
+export interface ShownConversation {
+  readonly messages: readonly ApiMessage[];
+  readonly system: unknown;
+  readonly tools: readonly JsonRecord[];
+}
+
+/** What a behaviour sees of a call. */
+export function seenRequest(
+  model: SimulatedModel,
+  shown: ShownConversation,
+  body: JsonRecord,
+  index: number,
+): SeenRequest {
+  return {
+    model: model.id,
+    messages: shown.messages,
+    system: contentText(shown.system),
+    tools: shown.tools,
+    maxTokens: maxTokensOf(body),
+    body,
+    index,
+  };
+}
+
+/** The messages without the results that cached edits took away. */
+export function withoutResults(
+  messages: readonly ApiMessage[],
+  ids: readonly string[],
+): readonly ApiMessage[] {
+  if (ids.length === 0) return messages;
+  const isLeftOut = (id: string): boolean => ids.includes(id);
+  return messages.map((message) => {
+    if (typeof message.content === "string" || message.role !== "user") return message;
+    const content = message.content.map((block) =>
+      block.type === "tool_result" && isLeftOut(block.tool_use_id) ? { ...block, content: LEFT_OUT } : block,
+    );
+    return { ...message, content };
+  });
+}
+
+export function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: number): ReplyLimits {
+  return {
+    maxTokens: maxTokensOf(body),
+    roomTokens: Math.max(0, model.windowTokens - inputTokens),
+    stopSequences: asList(body.stop_sequences).filter(
+      (sequence): sequence is string => typeof sequence === "string" && sequence !== "",
+    ),
+    thinks: thinks(body, model),
+    omitsThinking: stringField(body.thinking, "display") === "omitted",
+  };
+}
+
+export const maxTokensOf = (body: JsonRecord): number =>
+  typeof body.max_tokens === "number" ? body.max_tokens : 0;
+
+function thinks(body: JsonRecord, { features }: SimulatedModel): boolean {
+  const mode = field(body.thinking, "type");
+  return mode === undefined ? features.thinksByDefault : mode !== "disabled";
+}
+
+/** The checker's options that say what the simulator's own rules say. */
+export function checkOptionsFor(model: SimulatedModel | undefined, switches: Switches): CheckOptions {
+  const isSmall = model !== undefined && model.windowTokens <= SMALL_WINDOW_TOKENS;
+  return { maxMedia: isSmall ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA, requireTools: switches.requireTools };
+}
