@@ -55,11 +55,8 @@ export function withoutMarks(value: unknown, marks: MarkDepth = "any"): unknown 
   if (Array.isArray(value)) return value.map((item) => withoutMarks(item, marks));
   if (!isRecord(value)) return value;
   const inner = marks === "top" ? "none" : marks;
-  const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) {
-    if (name !== "cache_control") copy[name] = typeof field === "object" ? withoutMarks(field, inner) : field;
-  }
-  return copy;
+  const fields = Object.entries(value).filter(([name]) => name !== "cache_control");
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutMarks(field, inner)]));
 }
 
 /** Whether two JSON values are the same byte for byte once written out, marks aside. */

@@ -185,7 +185,9 @@ describe("the look-back", () => {
     scene.send(start);
     const body = grown(30);
     const blocks = body.messages[0]?.content as readonly object[];
-    const withMiddle = blocks.map((block, index) => (index === 15 ? { ...block, cache_control: MARK } : block));
+    const withMiddle = blocks.map((block, index) =>
+      index === 15 ? { ...block, cache_control: MARK } : block,
+    );
     expect(scene.send({ messages: [{ role: "user", content: withMiddle }] }).cache_read_input_tokens).toBe(
       upTo(start, 0),
     );

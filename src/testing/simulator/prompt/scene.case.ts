@@ -66,7 +66,11 @@ export const HOUR: JsonRecord = { type: "ephemeral", ttl: "1h" };
 
 /** A text of so many tokens. */
 export function text(tokens: number, letter = "x", mark?: JsonRecord): JsonRecord {
-  return { type: "text", text: letter.repeat(tokens), ...(mark === undefined ? {} : { cache_control: mark }) };
+  return {
+    type: "text",
+    text: letter.repeat(tokens),
+    ...(mark === undefined ? {} : { cache_control: mark }),
+  };
 }
 
 export function user(...content: readonly JsonRecord[]): JsonRecord {

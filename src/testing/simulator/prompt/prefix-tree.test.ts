@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { blockKey, blockParts, isSameJson, toolParts, withoutMarks } from "./block-key.ts";
+import { PrefixTree } from "./prefix-tree.ts";
+
+const mark = { cache_control: { type: "ephemeral" } };
+
+describe("the tree of prefixes", () => {
+  it("leads the same blocks in the same order to the same node", () => {
+    const { root } = new PrefixTree();
+    const walk = (...texts: readonly string[]) =>
+      texts.reduce((node, text) => node.block(blockParts({ type: "text", text })), root);
+    expect(walk("a", "b")).toBe(walk("a", "b"));
+    expect(walk("a", "b")).not.toBe(walk("b", "a"));
+    expect(walk("a", "b").parent).toBe(walk("a"));
+  });
+
+  it("tells apart who speaks", () => {
+    const { root } = new PrefixTree();
+    const parts = blockParts({ type: "text", text: "a" });
+    expect(root.block(parts, "U")).not.toBe(root.block(parts, "A"));
+  });
+
+  it("finds its children again however many there are", () => {
+    const { root } = new PrefixTree();
+    const nodes = Array.from({ length: 200 }, (_, index) => root.child("t", { index }));
+    expect(nodes.map((_, index) => root.child("t", { index }))).toEqual(nodes);
+    expect(new Set(nodes).size).toBe(200);
+  });
+
+  it("finds exactly what has the same key, whichever way it looks", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 30 }), (values) => {
+        const { root } = new PrefixTree();
+        const byKey = new Map<string, unknown>();
+        for (const value of values.map((one) => JSON.parse(JSON.stringify(one)) as unknown)) {
+          const node = root.child("j", value, "any");
+          const known = byKey.get(node.key);
+          if (known !== undefined) expect(node).toBe(known);
+          byKey.set(node.key, node);
+        }
+      }),
+    );
+  });
+
+  it("gives digests that depend on content alone", () => {
+    const digest = (...keys: readonly string[]): string =>
+      keys.reduce((node, key) => node.child(key), new PrefixTree().root).digest;
+    expect(digest("a", "b")).toBe(digest("a", "b"));
+    expect(digest("a", "b")).not.toBe(digest("ab"));
+  });
+
+  it("lets go of old conversations once it holds too much, and keeps what is cached or recent", () => {
+    const tree = new PrefixTree(10_000);
+    const say = (name: string) =>
+      tree.root.child("t", name.padEnd(100)).child("t", `${name} more`.padEnd(100));
+    const cached = say("cached");
+    cached.held = 1;
+    const old = say("old");
+    for (let call = 0; call < 2_000; call++) {
+      tree.beginCall();
+      say(String(call));
+    }
+    const recent = say("1999");
+    tree.beginCall();
+    expect(tree.characters).toBeLessThan(200_000);
+    expect(say("cached")).toBe(cached);
+    expect(say("1999")).toBe(recent);
+    expect(say("old")).not.toBe(old);
+  });
+
+  it("survives a conversation of a hundred thousand blocks", () => {
+    const tree = new PrefixTree(1_000);
+    let node = tree.root;
+    for (let block = 0; block < 100_000; block++) node = node.child("t", "x");
+    for (let call = 0; call < 300; call++) tree.beginCall();
+    tree.root.prune();
+    expect(tree.characters).toBe(0);
+  });
+});
+
+describe("what makes blocks the same", () => {
+  it.each<readonly [string, Record<string, unknown>]>([
+    ["a text", { type: "text", text: "a" }],
+    ["a call", { type: "tool_use", id: "t", name: "Read", input: { a: 1 } }],
+    ["a result", { type: "tool_result", tool_use_id: "t", content: "a" }],
+    ["an image", { type: "image", source: { type: "base64", data: "AA" } }],
+  ])("is not the mark on %s", (_, block) => {
+    expect(blockKey({ ...block, ...mark })).toBe(blockKey(block));
+    const { root } = new PrefixTree();
+    expect(root.block(blockParts({ ...mark, ...block }))).toBe(root.block(blockParts(block)));
+  });
+
+  it("is not a mark inside a result either", () => {
+    const result = (extra: object): Record<string, unknown> => ({
+      type: "tool_result",
+      tool_use_id: "t",
+      content: [{ type: "text", text: "a", ...extra }],
+    });
+    expect(blockKey(result(mark))).toBe(blockKey(result({})));
+  });
+
+  it.each<readonly [string, Record<string, unknown>, Record<string, unknown>]>([
+    [
+      "the id",
+      { type: "tool_use", id: "a", name: "n", input: {} },
+      { type: "tool_use", id: "b", name: "n", input: {} },
+    ],
+    [
+      "the order of the input",
+      { type: "tool_use", id: "a", name: "n", input: { x: 1, y: 2 } },
+      { type: "tool_use", id: "a", name: "n", input: { y: 2, x: 1 } },
+    ],
+    [
+      "an input that is called like the mark",
+      { type: "tool_use", id: "a", name: "n", input: { cache_control: 1 } },
+      { type: "tool_use", id: "a", name: "n", input: { cache_control: 2 } },
+    ],
+    [
+      "whether it failed",
+      { type: "tool_result", tool_use_id: "a", content: "x" },
+      { type: "tool_result", tool_use_id: "a", content: "x", is_error: true },
+    ],
+    ["citations", { type: "text", text: "x" }, { type: "text", text: "x", citations: [{ type: "page" }] }],
+    [
+      "the signature",
+      { type: "thinking", thinking: "x", signature: "1" },
+      { type: "thinking", thinking: "x", signature: "2" },
+    ],
+  ])("is %s", (_, one, other) => {
+    expect(blockKey(one)).not.toBe(blockKey(other));
+    const { root } = new PrefixTree();
+    expect(root.block(blockParts(one))).not.toBe(root.block(blockParts(other)));
+  });
+
+  it("of tools, leaves out the outermost mark only", () => {
+    const tool = (type: string): Record<string, unknown> => ({
+      name: "n",
+      schema: { cache_control: { type } },
+    });
+    const { root } = new PrefixTree();
+    expect(root.block(toolParts(tool("a")))).not.toBe(root.block(toolParts(tool("b"))));
+    expect(root.block(toolParts({ ...tool("a"), ...mark }))).toBe(root.block(toolParts(tool("a"))));
+  });
+
+  it("comparing in place and comparing what is written out give the same answer", () => {
+    const value = fc.jsonValue({ maxDepth: 3 });
+    const marked = fc.dictionary(fc.constantFrom("a", "b", "cache_control"), value, { maxKeys: 3 });
+    const either = fc.oneof(value, marked, fc.array(marked, { maxLength: 2 }));
+    fc.assert(
+      fc.property(either, either, fc.constantFrom("none", "top", "any"), (one, other, marks) => {
+        const written = (json: unknown): string => JSON.stringify(withoutMarks(json, marks));
+        const left: unknown = JSON.parse(JSON.stringify(one));
+        const right: unknown = JSON.parse(JSON.stringify(other));
+        expect(isSameJson(left, right, marks)).toBe(written(left) === written(right));
+        expect(isSameJson(left, structuredClone(left), marks)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
