@@ -1,0 +1,383 @@
+import { describe, expect, it } from "vitest";
+import type { ContentBlock } from "../../../conversation/block.ts";
+import {
+  asked,
+  BINDING,
+  type CallOptions,
+  CONTROLS,
+  edited,
+  newTalk,
+  OTHER_BINDING,
+  reparsed,
+  said,
+  type Talk,
+  TestProvider,
+  TOOL,
+  talkOn,
+  thought,
+  UNBOUND,
+  withMessages,
+  withoutThinking,
+} from "./talk.case.ts";
+
+const BOUND_TEXT =
+  'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+const DROP: CallOptions = { betas: CONTROLS };
+const drops = (talk: Talk): Talk => ({
+  ...talk,
+  thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
+});
+
+function started(model: string = BINDING): { provider: TestProvider; talk: Talk } {
+  const provider = new TestProvider();
+  return { provider, talk: talkOn(provider, newTalk(model), 3) };
+}
+
+/** Paths of the blocks that fail, found by having them dropped. */
+function failing(provider: TestProvider, talk: Talk): readonly string[] {
+  const found = provider.call(drops(talk), DROP).inputTransformations ?? [];
+  expect(found.every(({ reason }) => reason === "prefix_binding_mismatch")).toBe(true);
+  return found.map(({ path }) => path);
+}
+
+describe("bound thinking stays valid", () => {
+  it("when the conversation is sent again as it was, parsed anew", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, reparsed(talk))).toEqual([]);
+    expect(provider.call(talk).conversation.messages).toBe(talk.messages);
+  });
+
+  it("when messages are appended", () => {
+    const { provider, talk } = started();
+    const longer = talkOn(provider, talk, 2);
+    expect(failing(provider, longer)).toEqual([]);
+  });
+
+  it("when cache marks are added, moved or removed", () => {
+    const { provider, talk } = started();
+    const mark = { cache_control: { type: "ephemeral" } } as const;
+    const marked = edited(talk, 2, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map(
+        (block) => ({ ...block, ...mark }) as ContentBlock,
+      ),
+    }));
+    const system = [{ type: "text", text: talk.system, ...mark }];
+    expect(
+      failing(provider, { ...marked, system, tools: [{ ...TOOL, ...mark }] } as unknown as Talk),
+    ).toEqual([]);
+  });
+
+  it("when a deferred tool is added that nothing refers to", () => {
+    const { provider, talk } = started();
+    const deferred = { name: "later", input_schema: { type: "object" }, defer_loading: true };
+    expect(failing(provider, { ...talk, tools: [...talk.tools, deferred] })).toEqual([]);
+  });
+
+  it("when anything but system, tools and messages changes", () => {
+    const { provider, talk } = started();
+    const changed = { ...talk, max_tokens: 7, output_config: { effort: "low" }, metadata: { user_id: "u" } };
+    expect(failing(provider, changed)).toEqual([]);
+  });
+
+  it("when thinking is left out from the start, from the end, or altogether", () => {
+    const { provider, talk } = started();
+    for (let count = 1; count <= 6; count++) {
+      expect(
+        failing(
+          provider,
+          withoutThinking(talk, (number) => number < count),
+        ),
+      ).toEqual([]);
+      expect(
+        failing(
+          provider,
+          withoutThinking(talk, (number) => number >= 6 - count),
+        ),
+      ).toEqual([]);
+    }
+  });
+
+  it("when thinking that was left out from the start stays left out", () => {
+    const { provider, talk } = started();
+    const trimmed = withoutThinking(talk, (number) => number < 3);
+    expect(failing(provider, talkOn(provider, trimmed, 1))).toEqual([]);
+  });
+
+  it("when a text is sent as a block, and neighbours of one role as one message", () => {
+    const { provider, talk } = started();
+    const messages = talk.messages.flatMap((message) =>
+      message.role === "assistant" && typeof message.content !== "string"
+        ? message.content.map((block) => ({ role: message.role, content: [block] }) as const)
+        : [typeof message.content === "string" ? { ...message, content: [said(message.content)] } : message],
+    );
+    expect(failing(provider, withMessages(talk, messages))).toHaveLength(0);
+  });
+
+  it("when a simulator with the same secret goes on", () => {
+    const { talk } = started();
+    expect(failing(new TestProvider(), talk)).toEqual([]);
+  });
+
+  it("when an address of a picture changes only in its query", () => {
+    const provider = new TestProvider();
+    const picture = (url: string): Talk =>
+      withMessages(newTalk(), [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }]);
+    const first = picture("https://example.test/a.png?signature=1");
+    const content = provider.reply(first, [thought("a picture"), said("I see")]);
+    const next = (talk: Talk): Talk =>
+      withMessages(talk, [...talk.messages, { role: "assistant", content }, asked("next")]);
+    expect(failing(provider, next(picture("https://example.test/a.png?signature=2")))).toEqual([]);
+    expect(failing(provider, next(picture("https://example.test/b.png?signature=1")))).not.toEqual([]);
+  });
+});
+
+describe("bound thinking becomes invalid", () => {
+  it("after an edited message, from the edit on", () => {
+    const { provider, talk } = started();
+    const changed = edited(talk, 4, () => asked("another question"));
+    expect(failing(provider, changed)).toEqual([5, 7, 9, 11].map((index) => `messages.${index}.content.0`));
+  });
+
+  it("after a shortened tool result", () => {
+    const { provider, talk } = started();
+    const changed = edited(talk, 2, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map((block) =>
+        block.type === "tool_result" ? { ...block, content: "short" } : block,
+      ),
+    }));
+    expect(failing(provider, changed)).toHaveLength(5);
+  });
+
+  it("after a deleted message, and after messages that changed places", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, withMessages(talk, talk.messages.slice(4)))).toHaveLength(4);
+    const [a, b, c, d, ...rest] = talk.messages;
+    const [e, f, g, h, ...end] = rest;
+    const swapped = [e, f, g, h, a, b, c, d, ...end].filter((message) => message !== undefined);
+    expect(failing(provider, withMessages(talk, swapped))).toHaveLength(6);
+  });
+
+  it("when system or tools change", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, { ...talk, system: "Be long." })).toHaveLength(6);
+    expect(failing(provider, { ...talk, tools: [{ ...TOOL, description: "reads" }] })).toHaveLength(6);
+    expect(failing(provider, { ...talk, tools: [...talk.tools, { ...TOOL, name: "write" }] })).toHaveLength(
+      6,
+    );
+  });
+
+  it("for all later blocks when one is left out in the middle", () => {
+    const { provider, talk } = started();
+    const gap = withoutThinking(talk, (number) => number === 2);
+    expect(failing(provider, gap)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
+  });
+
+  it("for all later blocks when one that was left out is put back", () => {
+    const { provider, talk } = started();
+    const trimmed = withoutThinking(talk, (number) => number < 3);
+    const longer = talkOn(provider, trimmed, 1);
+    const restored = withMessages(longer, [...talk.messages, ...longer.messages.slice(talk.messages.length)]);
+    expect(failing(provider, restored)).toEqual([
+      `messages.${talk.messages.length + 1}.content.0`,
+      `messages.${talk.messages.length + 3}.content.0`,
+    ]);
+  });
+
+  it("in a kept tail behind a summary of one's own", () => {
+    const { provider, talk } = started();
+    const tail = talk.messages.slice(8);
+    expect(failing(provider, withMessages(talk, [asked("summary"), said2("ok"), ...tail]))).toHaveLength(2);
+  });
+
+  it("when a deferred tool changes that the conversation already refers to", () => {
+    const provider = new TestProvider();
+    const deferred = (description: string): Talk => ({
+      ...newTalk(),
+      tools: [TOOL, { name: "later", description, input_schema: { type: "object" }, defer_loading: true }],
+    });
+    const addition = { type: "tool_addition", tool: { type: "tool_reference", name: "later" } };
+    const opening = [asked("hello"), { role: "system", content: [addition] }];
+    const talk = { ...deferred("one"), messages: opening } as unknown as Talk;
+    const content = provider.reply(talk, [thought("a new tool"), said("thanks")]);
+    const messages = [...talk.messages, { role: "assistant", content }, asked("next")] as const;
+    expect(failing(provider, withMessages(deferred("one"), messages))).toEqual([]);
+    expect(failing(provider, withMessages(deferred("two"), messages))).toHaveLength(1);
+  });
+});
+
+const said2 = (text: string) => ({ role: "assistant", content: [said(text)] }) as const;
+
+describe("a mismatch", () => {
+  it("is refused with the path of the first failing block, the beta that would help, and what changed", () => {
+    const { provider, talk } = started();
+    const { status, type, message } = provider.refusal({ ...talk, system: "Be long." });
+    expect([status, type]).toEqual([400, "invalid_request_error"]);
+    expect(message).toBe(
+      `messages.1.content.0: ${BOUND_TEXT} That setting requires the \`thinking-binding-controls-2026-08-01\` value in the \`anthropic-beta\` header. The \`system\` prompt differs from when this block was created.`,
+    );
+    expect(provider.refusal({ ...talk, system: "Be long." }, DROP).message).toBe(
+      `messages.1.content.0: ${BOUND_TEXT} The \`system\` prompt differs from when this block was created.`,
+    );
+  });
+
+  it("names what changed", () => {
+    const { provider, talk } = started();
+    const named = (changed: Talk): string =>
+      provider.refusal(changed, DROP).message.split('"drop_block". ')[1] ?? "";
+    expect(named({ ...talk, tools: [] })).toContain("`tools` list differs");
+    expect(named(withoutThinking(talk, (number) => number === 2))).toBe(
+      "The `thinking` block that preceded this one when it was created is missing from this request.",
+    );
+    expect(named(withMessages(talk, talk.messages.slice(4)))).toContain("is missing from this request");
+    expect(named(withMessages(talk, [asked("before"), said2("ok"), ...talk.messages]))).toContain(
+      "was added",
+    );
+    expect(named(edited(talk, 0, () => asked("other")))).toBe(
+      "A message older than `messages.1.content.0` differs from when this block was created.",
+    );
+  });
+
+  it("drops the blocks when the request says so, and later thinking is bound to what was sent", () => {
+    const { provider, talk } = started();
+    const changed = drops(edited(talk, 0, () => asked("other")));
+    const prepared = provider.call(changed, DROP);
+    const kinds = prepared.conversation.messages.flatMap(({ content }) =>
+      typeof content === "string" ? [] : content.map(({ type }) => type),
+    );
+    expect(kinds).not.toContain("thinking");
+    expect(prepared.inputTransformations?.[0]).toEqual({
+      type: "thinking_dropped",
+      path: "messages.1.content.0",
+      reason: "prefix_binding_mismatch",
+    });
+    const longer = talkOn(provider, changed as Talk, 1, DROP);
+    const dropped = provider.call(longer, DROP).inputTransformations ?? [];
+    expect(dropped).toHaveLength(6);
+    expect(dropped.map(({ path }) => path)).not.toContain(`messages.${talk.messages.length + 1}.content.0`);
+  });
+
+  it("takes the thinking right after a dropped block with it", () => {
+    const provider = new TestProvider();
+    const opening = withMessages(newTalk(), [asked("hello")]);
+    const content = provider.reply(opening, [
+      thought("one"),
+      said("so"),
+      thought("two"),
+      thought("three"),
+      said("x"),
+    ]);
+    const talk = withMessages(opening, [asked("bye"), { role: "assistant", content }, asked("next")]);
+    expect(failing(provider, talk)).toEqual([0, 2, 3].map((index) => `messages.1.content.${index}`));
+  });
+
+  it("is only listed where the account does not enforce the check", () => {
+    const { provider, talk } = started();
+    const changed = { ...talk, system: "Be long." };
+    const lenient: CallOptions = { ...DROP, switches: { enforceBinding: false } };
+    const prepared = provider.call(changed, lenient);
+    expect(prepared.inputTransformations).toHaveLength(6);
+    expect(prepared.inputTransformations?.[0]?.type).toBe("thinking_mismatch_allowed");
+    expect(prepared.conversation.messages).toBe(talk.messages);
+    expect(
+      provider.call(changed, { switches: { enforceBinding: false } }).inputTransformations,
+    ).toBeUndefined();
+    const asking = {
+      ...changed,
+      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } },
+    };
+    expect(provider.refusal(asking, lenient).message).toContain(BOUND_TEXT);
+  });
+
+  it("is found by count_tokens too", () => {
+    const { provider, talk } = started();
+    const options: CallOptions = { endpoint: "count_tokens" };
+    expect(provider.refusal({ ...talk, system: "Be long." }, options).message).toContain(BOUND_TEXT);
+    expect(provider.call(talk, options).tokens).toBeGreaterThan(0);
+  });
+
+  it("has no meaning on models that do not bind thinking", () => {
+    const { provider, talk } = started(UNBOUND);
+    const changed = { ...edited(talk, 0, () => asked("other")), system: "Be long." };
+    expect(provider.call(changed, DROP).inputTransformations).toEqual([]);
+  });
+});
+
+describe("signatures", () => {
+  const forged = (talk: Talk, index: number): Talk =>
+    edited(talk, index, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map((block) =>
+        block.type === "thinking" ? { ...block, signature: "ErUBCkYIBRgC" } : block,
+      ),
+    }));
+  const rewritten = (talk: Talk, index: number, thinking: string): Talk =>
+    edited(talk, index, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map((block) =>
+        block.type === "thinking" ? { ...block, thinking } : block,
+      ),
+    }));
+
+  it.each([BINDING, UNBOUND])(
+    "from elsewhere are refused by %s unless the simulator accepts them",
+    (model) => {
+      const { provider, talk } = started(model);
+      const text = "messages.3.content.0: Invalid `signature` in `thinking` block";
+      expect(provider.refusal(forged(talk, 3)).message).toBe(text);
+      expect(new TestProvider("other").refusal(talk).message).toBe(text.replace("3", "1"));
+      const lenient: CallOptions = { ...DROP, switches: { foreignSignatures: "accepted" } };
+      expect(provider.call(forged(talk, 11), lenient).inputTransformations).toEqual([]);
+      expect(new TestProvider("other").call(talk, lenient).inputTransformations).toEqual([]);
+    },
+  );
+
+  it.each([BINDING, UNBOUND])("cover the text of the block on %s", (model) => {
+    const { provider, talk } = started(model);
+    expect(provider.refusal(rewritten(talk, 3, "else")).message).toBe(
+      "messages.3.content.0: Invalid `signature` in `thinking` block",
+    );
+    expect(provider.refusal(rewritten(talk, 11, "else")).message).toBe(
+      "messages.11.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
+    );
+  });
+
+  it("hold for a block whose text the client was not shown", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, rewritten(talk, 3, ""))).toEqual([]);
+  });
+
+  it("of redacted thinking are its data", () => {
+    const provider = new TestProvider();
+    const opening = withMessages(newTalk(), [asked("hello")]);
+    const data = provider.call(opening).signer.sign("secret", []);
+    const content: readonly ContentBlock[] = [{ type: "redacted_thinking", data }, said("hi")];
+    const talk = withMessages(opening, [asked("hello"), { role: "assistant", content }, asked("next")]);
+    expect(failing(provider, talk)).toEqual([]);
+    expect(provider.refusal({ ...talk, system: "x" }).message).toContain(
+      "in `redacted_thinking` block. The block",
+    );
+  });
+});
+
+describe("thinking that another model wrote", () => {
+  it("is dropped silently and not counted where it cannot be read", () => {
+    const { provider, talk } = started(BINDING);
+    for (const model of [UNBOUND, OTHER_BINDING]) {
+      const prepared = provider.call({ ...talk, model });
+      expect(prepared.inputTransformations).toBeUndefined();
+      expect(prepared.tokens).toBe(provider.call({ ...withoutThinking(talk, () => true), model }).tokens);
+      const listed = provider.call({ ...talk, model }, DROP).inputTransformations ?? [];
+      expect(listed).toHaveLength(6);
+      expect(new Set(listed.map(({ type, reason }) => `${type} ${reason}`))).toEqual(
+        new Set(["thinking_dropped model_binding_mismatch"]),
+      );
+    }
+  });
+
+  it("is read when the other model does not bind it", () => {
+    const { provider, talk } = started(UNBOUND);
+    expect(provider.call({ ...talk, model: "claude-opus-4-7" }, DROP).inputTransformations).toEqual([]);
+  });
+});

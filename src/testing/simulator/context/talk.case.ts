@@ -1,0 +1,212 @@
+import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { claudeFeatures } from "../../../window/claude-features.ts";
+import { findModel } from "../../../window/models.ts";
+import {
+  ApiRefusal,
+  type ReplyBlock,
+  type SimulatedModel,
+  type SimulatedRequest,
+  type Switches,
+} from "../exchange.ts";
+import type { Summarise } from "./compaction.ts";
+import type { Conversation } from "./conversation.ts";
+import {
+  type ContextDependencies,
+  type ContextMemory,
+  createContextMemory,
+  type PreparedContext,
+  prepareContext,
+} from "./prepare.ts";
+import { BETAS } from "./texts.ts";
+
+export const BINDING = "claude-opus-5-5";
+export const OTHER_BINDING = "claude-fable-5-1";
+export const UNBOUND = "claude-opus-4-6";
+export const FORGETFUL = "claude-sonnet-4-5";
+
+export const SWITCHES: Switches = {
+  consecutiveRoles: "merged",
+  requireTools: false,
+  enforceBinding: true,
+  foreignSignatures: "refused",
+  cacheEdits: false,
+  threads: "accepted",
+};
+
+export function simulatedModel(id: string): SimulatedModel {
+  const { windowTokens, maxOutputTokens, bindsThinking } = findModel(id);
+  return {
+    id,
+    windowTokens,
+    maxOutputTokens,
+    bindsThinking: bindsThinking === true,
+    features: claudeFeatures(id),
+  };
+}
+
+export const TOOL: JsonRecord = { name: "read", input_schema: { type: "object" } };
+
+export interface CallOptions {
+  readonly betas?: readonly string[];
+  readonly endpoint?: "messages" | "count_tokens";
+  readonly at?: number;
+  readonly workspace?: string;
+  readonly switches?: Partial<Switches>;
+  readonly summarise?: Summarise;
+  /** In place of that of the model. */
+  readonly windowTokens?: number;
+}
+
+interface Built {
+  readonly tokens: number;
+  readonly conversation: Conversation;
+}
+
+export type Prepared = PreparedContext<Built>;
+
+/** A provider without a model: it prepares what is sent and signs what it is told to answer. */
+export class TestProvider {
+  readonly memory: ContextMemory;
+  readonly builds: Conversation[] = [];
+
+  constructor(secret: string = "secret") {
+    this.memory = createContextMemory(secret, simulatedModel);
+  }
+
+  call(body: JsonRecord, options: CallOptions = {}): Prepared {
+    return prepareContext(request(body, options), this.#dependencies(options));
+  }
+
+  /** The reply to a body: each thinking text becomes a signed block. */
+  reply(body: JsonRecord, blocks: readonly ContentBlock[], options: CallOptions = {}): readonly ReplyBlock[] {
+    const { signer, compaction } = this.call(body, options);
+    const written: ReplyBlock[] = [...(compaction?.blocks ?? [])];
+    for (const block of blocks) {
+      if (block.type !== "thinking") written.push(block);
+      else written.push({ ...block, signature: signer.sign(block.thinking, written) });
+    }
+    return written;
+  }
+
+  /** The refusal of a body; fails when it is accepted. */
+  refusal(body: JsonRecord, options: CallOptions = {}): ApiRefusal {
+    try {
+      this.call(body, options);
+    } catch (error) {
+      if (error instanceof ApiRefusal) return error;
+      throw error;
+    }
+    throw new Error("The request was accepted");
+  }
+
+  #dependencies(options: CallOptions): ContextDependencies<Built> {
+    return {
+      memory: this.memory,
+      switches: { ...SWITCHES, ...options.switches },
+      buildPrompt: (conversation) => {
+        this.builds.push(conversation);
+        return { conversation, tokens: tokensOf(conversation) };
+      },
+      countText: (text) => text.length,
+      summarise: options.summarise ?? (() => "What happened so far."),
+    };
+  }
+}
+
+/** One token for each character: figures in tests can be worked out by hand. */
+export function tokensOf({ system, tools, messages }: Conversation): number {
+  return JSON.stringify([system ?? "", tools, messages]).length;
+}
+
+function request(body: JsonRecord, options: CallOptions): SimulatedRequest {
+  const model = simulatedModel(typeof body.model === "string" ? body.model : BINDING);
+  return {
+    endpoint: options.endpoint ?? "messages",
+    version: "2026-10-21",
+    betas: new Set(options.betas ?? []),
+    body,
+    bytes: 0,
+    model: { ...model, windowTokens: options.windowTokens ?? model.windowTokens },
+    workspace: options.workspace ?? "workspace",
+    startedAt: options.at ?? 0,
+  };
+}
+
+export const CONTROLS: readonly string[] = [BETAS.bindingControls];
+
+export const thought = (thinking: string): ContentBlock => ({ type: "thinking", thinking, signature: "" });
+export const said = (text: string): ContentBlock => ({ type: "text", text });
+export const used = (id: string, name = "read"): ContentBlock => ({
+  type: "tool_use",
+  id,
+  name,
+  input: { path: id },
+});
+export const result = (id: string, content = `content of ${id}`): ContentBlock => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content,
+});
+export const asked = (text: string): ApiMessage => ({ role: "user", content: text });
+
+export interface Talk {
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly JsonRecord[];
+  readonly messages: readonly ApiMessage[];
+  readonly max_tokens: number;
+  readonly [field: string]: unknown;
+}
+
+export function newTalk(model: string = BINDING): Talk {
+  return { model, system: "Be brief.", tools: [TOOL], messages: [], max_tokens: 100 };
+}
+
+/** Adds turns in which the model thinks, reads a file, thinks again and answers. */
+export function talkOn(provider: TestProvider, talk: Talk, turns: number, options: CallOptions = {}): Talk {
+  let current = talk;
+  const answer = (blocks: readonly ContentBlock[]): void => {
+    const content = provider.reply(current, blocks, options);
+    current = { ...current, messages: [...current.messages, { role: "assistant", content }] };
+  };
+  const say = (message: ApiMessage): void => {
+    current = { ...current, messages: [...current.messages, message] };
+  };
+  const first = current.messages.length;
+  for (let turn = 0; turn < turns; turn++) {
+    const name = `${first}_${turn}`;
+    say(asked(`question ${name}`));
+    answer([thought(`plan ${name}`), used(`toolu_${name}`)]);
+    say({ role: "user", content: [result(`toolu_${name}`)] });
+    answer([thought(`conclusion ${name}`), said(`answer ${name}`)]);
+  }
+  say(asked("and now?"));
+  return current;
+}
+
+/** The same talk with other messages. */
+export const withMessages = (talk: Talk, messages: readonly ApiMessage[]): Talk => ({ ...talk, messages });
+
+/** Leaves out the thinking blocks with these numbers, counted through the whole talk. */
+export function withoutThinking(talk: Talk, isLeftOut: (number: number) => boolean): Talk {
+  let number = 0;
+  const messages = talk.messages.map((message): ApiMessage => {
+    if (typeof message.content === "string") return message;
+    const content = message.content.filter((block) => block.type !== "thinking" || !isLeftOut(number++));
+    return { ...message, content };
+  });
+  return withMessages(talk, messages);
+}
+
+/** Changes one message. */
+export function edited(talk: Talk, index: number, change: (message: ApiMessage) => ApiMessage): Talk {
+  return withMessages(
+    talk,
+    talk.messages.map((message, at) => (at === index ? change(message) : message)),
+  );
+}
+
+/** Every array and object made anew, as a client does that parses its own file. */
+export const reparsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
