@@ -5,7 +5,9 @@ import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { createDemoSession } from "../../../demo/demo.ts";
+import { summariseMessages } from "../../../summary/builtin-model/summarise-messages.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
+import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { coder } from "./coder.ts";
 import { conforms } from "./schema/conforms.ts";
@@ -269,6 +271,21 @@ describe("the coder", () => {
     expect(turns).toHaveLength(401);
     expect(messages.length).toBeLessThan(100);
     expect(wordsOf(turns.at(-1))).toContain("(done at step 400: Make the shop faster)");
+  });
+
+  it("finds its place roughly in a summary by someone who knows nothing of its marks", () => {
+    const compact = (messages: readonly ApiMessage[], step: number): ApiMessage[] => {
+      if (step % 41 !== 0) return [...messages];
+      const { text: summary } = summariseMessages(messages, {
+        countTokens: ESTIMATORS.o200k,
+        budgetTokens: 3_000,
+      });
+      return [human(continuationMessage({ summary, keptRecent: false, trigger: "auto" }))];
+    };
+    const { turns } = play(coder({ turns: 300 }), [human("Make the shop faster")], { compact });
+    expect(turns.length).toBeGreaterThanOrEqual(301);
+    expect(turns.length).toBeLessThan(340);
+    expect(wordsOf(turns.at(-1))).toContain("Make the shop faster");
   });
 
   it("takes a request that comes after the summary of a finished task as a new one", () => {

@@ -100,21 +100,30 @@ interface Change {
 function changeOf({ sight, random, step }: IdeaSource): Change | undefined {
   for (const call of sight.calls) {
     const path = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
-    if (path === undefined) continue;
+    // A remark would break a JSON file.
+    if (path === undefined || path.endsWith(".json")) continue;
     const lines = fileLines(call.result);
     const usable = lines.filter(
       (line) => isEditable(line) && lines.indexOf(line) === lines.lastIndexOf(line),
     );
     const oldText = usable[random.between(0, Math.max(0, usable.length - 1))];
     if (oldText === undefined) continue;
-    const indent = /^\s*/.exec(oldText)?.[0] ?? "";
-    const remark = `${indent}// ${capitalised(phrase(random))}, see step ${step}.`;
-    const newText = chance(random, 70)
-      ? `${remark}\n${oldText}`
-      : `${oldText} // ${phrase(random)}, step ${step}`;
-    return { path, oldText, newText };
+    return { path, oldText, newText: withRemark(oldText, path, `${phrase(random)}, see step ${step}`) };
   }
   return undefined;
+}
+
+/** How a line comment begins; where none is known, the remark is a line of text. */
+const COMMENTS: readonly (readonly [ending: RegExp, start: string])[] = [
+  [/\.(?:[cm]?[jt]sx?|go|rs|java|kt|c|h|cpp|cs|php)$/, "// "],
+  [/\.(?:py|rb|sh|ya?ml|toml)$/, "# "],
+  [/\.sql$/, "-- "],
+];
+
+function withRemark(line: string, path: string, remark: string): string {
+  const indent = /^\s*/.exec(line)?.[0] ?? "";
+  const start = COMMENTS.find(([ending]) => ending.test(path))?.[1] ?? "";
+  return `${indent}${start}${capitalised(remark)}.\n${line}`;
 }
 
 export const canEdit = (source: IdeaSource): boolean => changeOf(source) !== undefined;
@@ -153,9 +162,9 @@ function searchPattern(random: Random): string {
 function filePattern({ random, folder }: IdeaSource): string {
   const ending = random.pick(["ts", "test.ts", "json", "md", "*"]);
   return random.pick([
-    `${folder}/${area(random)}/**/*.${ending}`,
-    `**/*${thing(random)}*.${ending}`,
-    `${folder}/**/${quality(random)}-*.${ending}`,
+    `${folder}/${area(random)}/**/*${thing(random)}*.${ending}`,
+    `**/${quality(random)}-${thing(random)}*.${ending}`,
+    `${folder}/{${area(random)},${area(random)}}/**/${quality(random)}-*.${ending}`,
   ]);
 }
 
