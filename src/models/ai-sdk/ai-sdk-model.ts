@@ -58,7 +58,7 @@ class AiSdkModel implements Model {
     const state = (): CallState => ({
       model: this.name,
       hasBegun: reader.hasBegun,
-      partial: [...reader.content],
+      partial: reader.complete,
     });
     // Ours, so that a caller who stops listening ends the call as well.
     const hangUp = new AbortController();
@@ -127,17 +127,17 @@ class AiSdkModel implements Model {
 
   #replyOf(reader: ReplyReader, changes: readonly RequestChange[]): ModelReply {
     const { content, finish } = reader;
-    const state: CallState = { model: this.name, hasBegun: true, partial: [...content] };
+    const state: CallState = { model: this.name, hasBegun: true, partial: reader.complete };
     if (finish === undefined) throw callError({ kind: "cut-off" }, state);
     const calls = content.some(({ type }) => type === "tool_use");
-    const ending = endingOf(finish.finishReason, finish.rawFinishReason, calls);
+    const ending = endingOf(finish, calls);
     if (ending.kind === "failed") throw callError({ kind: "other", retry: true }, state);
     if (ending.kind !== "stopped") throw callError(ending, state);
     const { flavour } = this.#dialect;
     return {
       id: stringField(finish.response, "id") ?? "",
       model: stringField(finish.response, "modelId") ?? this.name,
-      content: state.partial,
+      content: [...content],
       stopReason: ending.reason,
       usage: usageOf(finish.usage, finish.providerMetadata, flavour),
       appliedEdits: appliedEdits(finish.providerMetadata),

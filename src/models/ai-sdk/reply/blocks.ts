@@ -36,8 +36,12 @@ export function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock
 
 /** The input of a call that is no JSON object is kept in one, under a name that says so. */
 export function callInput(input: unknown): JsonRecord {
-  return isRecord(input) ? input : { INVALID_JSON: input ?? null };
+  return isRecord(input) ? input : { [BROKEN_INPUT]: input ?? null };
 }
+
+const BROKEN_INPUT = "INVALID_JSON";
+
+export const isBrokenInput = (input: unknown): boolean => isRecord(input) && BROKEN_INPUT in input;
 
 export function parsedInput(json: string): JsonRecord {
   if (json.trim() === "") return {};

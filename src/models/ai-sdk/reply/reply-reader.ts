@@ -9,12 +9,14 @@ import {
   callInput,
   carrierBlock,
   fileBlock,
+  isBrokenInput,
   parsedInput,
   serverCallBlock,
   serverResultBlock,
   textBlock,
   thinkingBlock,
 } from "./blocks.ts";
+import { endingOf } from "./stop-reason.ts";
 
 interface OpenPart {
   text: string;
@@ -46,6 +48,11 @@ export class ReplyReader {
   constructor(dialect: Dialect, usedIds: Iterable<string>) {
     this.#dialect = dialect;
     this.#usedIds = new Set(usedIds);
+  }
+
+  /** The blocks that came whole: without a call that was broken off, where the call as a whole failed. */
+  get complete(): readonly ContentBlock[] {
+    return this.content.filter((block) => block.type !== "tool_use" || !isBrokenInput(block.input));
   }
 
   read(part: JsonRecord): readonly ModelEvent[] {
@@ -85,8 +92,10 @@ export class ReplyReader {
 
   callStart(part: JsonRecord): readonly ModelEvent[] {
     if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
+    // Some providers close a text only at the very end; what comes before a call stays before it.
+    const said = this.#closeTexts();
     const { id, name } = this.#openCall(part);
-    return [{ type: "tool-call-start", id, name }];
+    return [...said, { type: "tool-call-start", id, name }];
   }
 
   callPiece(part: JsonRecord): readonly ModelEvent[] {
@@ -127,9 +136,10 @@ export class ReplyReader {
   /** The step is over: what a server did not bother to close is closed. */
   stepEnd(part: JsonRecord): readonly ModelEvent[] {
     this.finish = part;
+    if (endingOf(part, false).kind === "cut-off") return [];
     const events: ModelEvent[] = [];
     for (const id of [...this.#thoughts.keys()]) events.push(...this.thoughtEnd({ id }));
-    for (const id of [...this.#texts.keys()]) events.push(...this.textEnd({ id }));
+    events.push(...this.#closeTexts());
     for (const call of this.#calls.values()) {
       if (call.isDone) continue;
       call.isDone = true;
@@ -137,6 +147,10 @@ export class ReplyReader {
       events.push(...this.#complete({ type: "tool_use", id: call.id, name: call.name, input }, undefined));
     }
     return events;
+  }
+
+  #closeTexts(): readonly ModelEvent[] {
+    return [...this.#texts.keys()].flatMap((id) => this.textEnd({ id }));
   }
 
   #complete(block: ContentBlock, metadata: unknown): readonly ModelEvent[] {

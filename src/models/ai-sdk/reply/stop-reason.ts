@@ -1,3 +1,5 @@
+import { field, stringField } from "../../../conversation/fields.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { StopReason } from "../../port.ts";
 
 /** How a call came to its end, by the SDK's word and the provider's own. */
@@ -9,15 +11,15 @@ export type Ending =
   | { readonly kind: "cut-off" };
 
 /** `calls`: whether the reply holds a tool call. Some servers say `stop` all the same. */
-export function endingOf(finishReason: unknown, raw: unknown, calls: boolean): Ending {
-  const provider = typeof raw === "string" ? raw : undefined;
-  switch (finishReason) {
+export function endingOf(finish: JsonRecord, calls: boolean): Ending {
+  const provider = stringField(finish, "rawFinishReason");
+  switch (finish.finishReason) {
     case "tool-calls":
       return stopped("tool_use");
     case "length":
       return stopped(provider === WINDOW_FULL ? WINDOW_FULL : "max_tokens");
     case "content-filter":
-      return refusal(provider);
+      return refusal(provider, finish.providerMetadata);
     case "error":
       return { kind: "failed" };
     case "stop":
@@ -37,7 +39,8 @@ const stopped = (reason: StopReason): Ending => ({ kind: "stopped", reason });
 /** Words that say no more than that it was refused. */
 const PLAIN_REFUSAL = /^(refusal|content[_-]filter)$/i;
 
-function refusal(provider: string | undefined): Ending {
-  if (provider === undefined || PLAIN_REFUSAL.test(provider)) return { kind: "refused" };
-  return { kind: "refused", category: provider };
+function refusal(provider: string | undefined, metadata: unknown): Ending {
+  const stated = stringField(field(field(metadata, "anthropic"), "stopDetails"), "category");
+  const category = stated ?? (provider !== undefined && PLAIN_REFUSAL.test(provider) ? undefined : provider);
+  return category === undefined ? { kind: "refused" } : { kind: "refused", category };
 }

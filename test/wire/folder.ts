@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  FAILURE_SCENARIOS,
+  REPLY_SCENARIOS,
+  type Scenario,
+  type WireAnswer,
+} from "../../src/testing/contract/subject.ts";
+
+/** The status of answers that are no streams, unless a folder says otherwise. */
+const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
+  "too-long": 400,
+  "too-long-without-numbers": 400,
+  "too-large": 413,
+  overloaded: 503,
+  "rate-limited": 429,
+  authentication: 401,
+  "unknown-model": 404,
+  "server-error": 500,
+};
+
+const SCENARIOS: readonly Scenario[] = [...REPLY_SCENARIOS, ...FAILURE_SCENARIOS, "hang"];
+
+/** One recorded answer: `<name>.sse` is a stream, `<name>.body` a plain answer. */
+export function wireOf(folder: string, name: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {
+  const path = join(import.meta.dirname, folder, name);
+  const isStream = existsSync(`${path}.sse`);
+  const contentType = isStream ? "text/event-stream; charset=utf-8" : "application/json";
+  return {
+    ...answer,
+    headers: { "content-type": contentType, ...answer.headers },
+    body: readFileSync(`${path}${isStream ? ".sse" : ".body"}`, "utf8"),
+  };
+}
+
+/** All scenarios that a folder holds an answer for; `special` has what differs from the usual status. */
+export function wiresOf(
+  folder: string,
+  special: Readonly<Partial<Record<Scenario, Omit<WireAnswer, "body">>>> = {},
+): Readonly<Partial<Record<Scenario, WireAnswer>>> {
+  const wires: Partial<Record<Scenario, WireAnswer>> = {};
+  for (const scenario of SCENARIOS) {
+    const path = join(import.meta.dirname, folder, scenario);
+    if (!existsSync(`${path}.sse`) && !existsSync(`${path}.body`)) continue;
+    const status = existsSync(`${path}.body`) ? STATUS[scenario] : undefined;
+    wires[scenario] = wireOf(folder, scenario, {
+      ...(status === undefined ? {} : { status }),
+      ...(scenario === "hang" ? { hang: true } : {}),
+      ...special[scenario],
+    });
+  }
+  const early = wires["ended-early"];
+  if (early !== undefined) wires["cut-off"] = { ...early, cutAfterBytes: Buffer.byteLength(early.body) };
+  return wires;
+}
