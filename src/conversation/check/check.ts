@@ -6,7 +6,13 @@ import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
 import { readMessages } from "./read.ts";
 import type { CheckOptions, CheckSettings, Rule } from "./rule.ts";
 import { keepBlocksInTheirRole } from "./rules/block-roles.ts";
-import { dropMarksOnThinking, limitCacheMarks, orderCacheTimes } from "./rules/cache-marks.ts";
+import {
+  dropConflictingAutomaticMark,
+  dropMarksOnThinking,
+  limitCacheMarks,
+  orderCacheTimes,
+} from "./rules/cache-marks.ts";
+import { keepOneCompaction } from "./rules/compaction-blocks.ts";
 import { dropEmptyMessages } from "./rules/empty-messages.ts";
 import { trimFinalAssistantText } from "./rules/final-whitespace.ts";
 import { startWithUser } from "./rules/first-role.ts";
@@ -17,6 +23,7 @@ import { endWithUserWherePrefillIsRefused } from "./rules/prefill.ts";
 import { mergeSameRole } from "./rules/same-role.ts";
 import { pairServerTools } from "./rules/server-tools.ts";
 import { placeSystemMessages } from "./rules/system-placement.ts";
+import { replaceUnsupportedSystemMessages } from "./rules/system-support.ts";
 import { dropEmptyTexts } from "./rules/texts.ts";
 import { reportToolTurnWithoutThinking } from "./rules/thinking-first.ts";
 import { dropTrailingThinking } from "./rules/thinking-last.ts";
@@ -42,9 +49,13 @@ export interface CheckedRequest {
  */
 export function checkRequest(request: ApiRequest, options: CheckOptions = {}): CheckedRequest {
   const draft = new Draft(isRecord(request) ? request : { messages: [] });
-  draft.messages = readMessages(draft, draft.request.messages);
+  const given = draft.request;
+  draft.messages = readMessages(draft, given.messages);
   applyRules(draft, options);
-  return { valid: draft.findings.length === 0, request: finishDraft(draft), findings: draft.findings };
+  const { findings } = draft;
+  // Messages of one role that are accepted were merged for the rules alone.
+  const isRepaired = findings.some(({ action }) => action !== "reported");
+  return { valid: findings.length === 0, request: isRepaired ? finishDraft(draft) : given, findings };
 }
 
 /** Block by block; none of these depends on what the neighbours are. */
@@ -56,6 +67,8 @@ const BLOCK_RULES: readonly Rule[] = [
   replaceUnusableMedia,
   dropUserCitations,
   dropEmptyTexts,
+  keepOneCompaction,
+  replaceUnsupportedSystemMessages,
 ];
 
 /** Each of these may make work for another: a message left out brings two of one role together. */
@@ -77,6 +90,7 @@ const REQUEST_RULES: readonly Rule[] = [
   reportTooManyMessages,
   reportMissingTools,
   dropMarksOnThinking,
+  dropConflictingAutomaticMark,
   limitCacheMarks,
   orderCacheTimes,
 ];
@@ -87,6 +101,8 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
     maxMedia: MAX_MEDIA,
     maxRequestBytes: MAX_REQUEST_BYTES,
     requireTools: false,
+    apiVersion: "2026-10-21",
+    consecutiveRoles: "reported",
     prefill: "report",
     ...options,
   };

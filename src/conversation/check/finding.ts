@@ -21,6 +21,9 @@ export type RuleName =
   | "thinking-only"
   | "thinking-not-first"
   | "system-placement"
+  | "system-unsupported"
+  | "compaction-misplaced"
+  | "compaction-repeated"
   | "tool-use-unanswered"
   | "tool-result-orphan"
   | "tool-result-duplicate"
@@ -38,6 +41,7 @@ export type RuleName =
   | "request-bytes"
   | "cache-mark-on-thinking"
   | "cache-mark-on-empty-text"
+  | "cache-mark-conflict"
   | "cache-mark-count"
   | "cache-ttl-order";
 

@@ -26,7 +26,8 @@ export const IMAGE_MEDIA_TYPES: ReadonlySet<string> = new Set([
   "image/gif",
   "image/webp",
 ]);
-export const DOCUMENT_MEDIA_TYPES: ReadonlySet<string> = new Set(["application/pdf", "text/plain"]);
+/** As data; plain text is sent as a source of type `text`. */
+export const DOCUMENT_MEDIA_TYPES: ReadonlySet<string> = new Set(["application/pdf"]);
 
 /** From this version on a model refuses a conversation that ends with the beginning of its own answer. */
 export const FIRST_VERSION_WITHOUT_PREFILL: { readonly major: number; readonly minor: number } = {

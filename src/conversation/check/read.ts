@@ -1,7 +1,9 @@
 import type { ContentBlock } from "../block.ts";
+import { field } from "../fields.ts";
 import type { ApiMessage } from "../message.ts";
 import { isBlock, isRecord, type JsonRecord } from "../untrusted.ts";
 import { type Draft, type DraftMessage, type Origin, type Part, textPart } from "./draft.ts";
+import { tagOf } from "./server-tools.ts";
 
 /** What is not a message at all cannot be sent; what is one but badly made is put right as far as it goes. */
 export function readMessages(draft: Draft, messages: unknown): readonly DraftMessage[] {
@@ -19,7 +21,9 @@ export function readMessages(draft: Draft, messages: unknown): readonly DraftMes
 }
 
 function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessage {
-  const { content, role } = message;
+  const { role } = message;
+  // A system message may do without: it can set the effort alone.
+  const content = role === "system" && message.content === undefined ? [] : message.content;
   const parts = readParts(draft, content, at);
   const source = message as unknown as ApiMessage;
   const sourceBlocks = intactBlocks(content, parts);
@@ -83,7 +87,13 @@ function isUnreadable(block: ContentBlock): boolean {
   if (block.type === "thinking") {
     return typeof block.thinking !== "string" || typeof block.signature !== "string";
   }
-  return block.type === "redacted_thinking" && typeof block.data !== "string";
+  if (block.type === "redacted_thinking") return typeof block.data !== "string";
+  return tagOf(block) === "compaction" && !isCompactionContent(field(block, "content"));
+}
+
+/** None is a compaction that failed, which may be sent; an empty summary may not. */
+function isCompactionContent(content: unknown): boolean {
+  return content === undefined || content === null || (typeof content === "string" && content !== "");
 }
 
 function readToolResult(

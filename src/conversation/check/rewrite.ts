@@ -12,7 +12,10 @@ export function rewriteParts(draft: Draft, rewrite: PartRewrite): void {
 }
 
 /** Makes a new list only from the first change on: most lists of most conversations have none. */
-function mapChanged<T>(list: readonly T[], map: (item: T, index: number) => T | undefined): readonly T[] {
+export function mapChanged<T>(
+  list: readonly T[],
+  map: (item: T, index: number) => T | undefined,
+): readonly T[] {
   let changed: T[] | undefined;
   for (const [index, item] of list.entries()) {
     const after = map(item, index);

@@ -6,6 +6,16 @@ export interface CheckOptions {
   readonly maxRequestBytes?: number;
   /** Some models refuse tool blocks in a request that defines no tools. Reported only. */
   readonly requireTools?: boolean;
+  /**
+   * The version of the API that the request is for. Documents in assistant messages and citations on the
+   * user's text are faults only under the newer one, which is the default.
+   */
+  readonly apiVersion?: "2023-06-01" | "2026-10-21";
+  /**
+   * Messages of one role in a row: reported and merged, which every reading of the API takes, or accepted as
+   * the current reference has it. Accepted ones are judged as the one message that the API makes of them.
+   */
+  readonly consecutiveRoles?: "reported" | "accepted";
   /** What to do when a model that takes no prefill is sent a conversation that ends with the assistant. */
   readonly prefill?: "report" | "add-user-message";
 }

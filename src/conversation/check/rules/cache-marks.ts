@@ -1,6 +1,7 @@
 import { isThinking } from "../../block.ts";
+import { field } from "../../fields.ts";
 import { isBlock, isRecord, type JsonRecord } from "../../untrusted.ts";
-import type { Draft, Origin } from "../draft.ts";
+import type { Draft, DraftMessage, Origin, Part } from "../draft.ts";
 import { MAX_CACHE_MARKS } from "../limits.ts";
 import { rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
 
@@ -14,6 +15,24 @@ export function dropMarksOnThinking(draft: Draft): void {
     return withBlock(part, withMark(block, undefined));
   });
 }
+
+/**
+ * The automatic mark goes to the last block that can carry one. Where that has a mark of another lifetime
+ * already, the API refuses both; the one on the block was set for it and stays.
+ */
+export function dropConflictingAutomaticMark(draft: Draft): void {
+  const automatic = field(draft.request, "cache_control");
+  if (!isRecord(automatic)) return;
+  const parts = draft.messages.findLast(hasCacheable)?.parts;
+  const mark = field(parts?.findLast(isCacheable)?.block, "cache_control");
+  if (!isRecord(mark) || (mark.ttl === "1h") === (automatic.ttl === "1h")) return;
+  const message = "The last block has a cache mark of another lifetime; the automatic one was left out.";
+  draft.report({ rule: "cache-mark-conflict", at: "cache_control", message, action: "dropped" });
+  draft.request = withMark(draft.request, undefined);
+}
+
+const isCacheable = (part: Part): boolean => !isThinking(part.block);
+const hasCacheable = (message: DraftMessage): boolean => message.parts.some(isCacheable);
 
 /**
  * The oldest marks in messages go first: those on tools and system cover what never changes, and the

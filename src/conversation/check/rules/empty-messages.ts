@@ -1,10 +1,12 @@
 import type { Draft, DraftMessage } from "../draft.ts";
+import { isEffortOnly } from "../effort-only.ts";
 
-/** Only a final assistant message may be empty, and only if it was sent to us so. */
+/** Only a final assistant message may be empty, and only if it was sent to us so; or one that sets the effort. */
 export function dropEmptyMessages(draft: Draft): void {
   const last = draft.messages.at(-1);
   const kept = draft.messages.filter((message) => {
-    if (message.parts.length > 0 || (message === last && isEmptyPrefill(message))) return true;
+    if (message.parts.length > 0 || isEffortOnly(message)) return true;
+    if (message === last && isEmptyPrefill(message)) return true;
     const text = "A message without content was left out.";
     draft.report({ rule: "message-empty", at: message.origin, message: text, action: "dropped" });
     return false;

@@ -2,7 +2,7 @@ import { claudeVersion, isAtLeast } from "../../claude-version.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
 import type { CheckSettings } from "../rule.ts";
-import { serverToolResult, serverToolUse } from "../server-tools.ts";
+import { serverToolResult, serverToolUse, tagOf } from "../server-tools.ts";
 
 export const GO_ON_TEXT = "Go on from where you stopped.";
 
@@ -25,10 +25,12 @@ export function endWithUserWherePrefillIsRefused(draft: Draft, settings: CheckSe
     ];
 }
 
-/** A turn that the provider paused in the middle of its own tools is sent back as it is. */
+/** A turn that the provider paused, in the middle of its own tools or after its own summary, is sent back as it is. */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
-  return last !== undefined && (serverToolUse(last.block) ?? serverToolResult(last.block)) !== undefined;
+  if (last === undefined) return false;
+  if (tagOf(last.block) === "compaction") return true;
+  return (serverToolUse(last.block) ?? serverToolResult(last.block)) !== undefined;
 }
 
 export function refusesPrefill(model: unknown): boolean {

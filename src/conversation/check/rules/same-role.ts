@@ -1,11 +1,12 @@
 import type { Draft, DraftMessage } from "../draft.ts";
+import type { CheckSettings } from "../rule.ts";
 import { tagOf } from "../server-tools.ts";
 
 /**
  * Today the API merges messages of one role in a row by itself, but its own tools still list the old
  * refusal. Merging here is right under both readings. System messages in a row are one section as they are.
  */
-export function mergeSameRole(draft: Draft): void {
+export function mergeSameRole(draft: Draft, settings: CheckSettings): void {
   const hasNeighbours = draft.messages.some((message, index) => {
     const previous = draft.messages[index - 1];
     return previous !== undefined && canMerge(previous, message);
@@ -20,6 +21,7 @@ export function mergeSameRole(draft: Draft): void {
       continue;
     }
     run.push(message);
+    if (settings.consecutiveRoles === "accepted") continue;
     const text = `Two ${message.role} messages in a row became one.`;
     draft.report({ rule: "same-role", at: message.origin, message: text, action: "merged" });
   }

@@ -29,7 +29,11 @@ function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dro
     return;
   }
   const result = serverToolResult(part.block);
-  if (result === undefined || open.delete(result.tool_use_id)) return;
+  if (result === undefined) return;
+  if (isAnswer(open.get(result.tool_use_id), result.type)) {
+    open.delete(result.tool_use_id);
+    return;
+  }
   dropped.add(part);
   draft.report({
     rule: "server-result-orphan",
@@ -38,6 +42,12 @@ function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dro
     action: "dropped",
     detail: { toolUseId: result.tool_use_id },
   });
+}
+
+function isAnswer(call: Part | undefined, resultType: string): boolean {
+  if (call === undefined) return false;
+  const expected = serverToolUse(call.block)?.resultType;
+  return expected === undefined || expected === resultType;
 }
 
 function reportUnanswered(draft: Draft, part: Part, dropped: Set<Part>): void {

@@ -1,4 +1,5 @@
 import type { Draft, DraftMessage, Part } from "../draft.ts";
+import { isEffortOnly } from "../effort-only.ts";
 import { serverToolResult } from "../server-tools.ts";
 
 /**
@@ -15,7 +16,8 @@ export function placeSystemMessages(draft: Draft): void {
   for (const [index, message] of draft.messages.entries()) {
     const next = followers[index];
     if (message.role === "system") {
-      if (canStandAfter(before) && next !== "user") placed.push(message);
+      const opensWithEffort = before === undefined && isEffortOnly(message);
+      if (opensWithEffort || (canStandAfter(before) && next !== "user")) placed.push(message);
       else waiting.push(message);
       continue;
     }
@@ -25,7 +27,7 @@ export function placeSystemMessages(draft: Draft): void {
     for (const system of waiting) placed.push(reportMoved(draft, system));
     waiting = [];
   }
-  for (const system of waiting) placed.push(asUserMessage(draft, system));
+  for (const system of waiting) placed.push(reportSentAsUser(draft, system));
   if (placed.some((message, index) => message !== draft.messages[index])) draft.messages = placed;
 }
 
@@ -54,11 +56,15 @@ function reportMoved(draft: Draft, message: DraftMessage): DraftMessage {
   return message;
 }
 
-/** Blocks that only a system message may hold (changes of the tool set) are sent as their JSON. */
-function asUserMessage(draft: Draft, message: DraftMessage): DraftMessage {
+function reportSentAsUser(draft: Draft, message: DraftMessage): DraftMessage {
   const text =
     "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
   draft.report({ rule: "system-placement", at: message.origin, message: text, action: "rewritten" });
+  return asUserMessage(message);
+}
+
+/** Blocks that only a system message may hold (changes of the tool set) are sent as their JSON. */
+export function asUserMessage(message: DraftMessage): DraftMessage {
   const parts = message.parts.map((part): Part => {
     if (part.block.type === "text") return part;
     return { block: { type: "text", text: JSON.stringify(part.block) }, origin: part.origin };
