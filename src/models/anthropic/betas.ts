@@ -1,4 +1,4 @@
-import { asList, field, stringField } from "../../conversation/fields.ts";
+import { asList, field, listField, stringField } from "../../conversation/fields.ts";
 import type { ModelRequest } from "../port.ts";
 
 const COMPACT_EDIT = "compact_20260112";
@@ -66,21 +66,23 @@ function needsCompactionOnDemand(request: ModelRequest): boolean {
 }
 
 function compactionBlocks({ messages }: ModelRequest): readonly unknown[] {
-  return messages.flatMap(({ content }) =>
-    asList(content).filter((block) => stringField(block, "type") === "compaction"),
+  return messages.flatMap((message) =>
+    listField(message, "content").filter((block) => stringField(block, "type") === "compaction"),
   );
 }
 
 const isSigned = (block: unknown): boolean => isSet(field(block, "signature"));
+const isSystem = (message: unknown): boolean => field(message, "role") === "system";
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 function hasSystemBlock({ messages }: ModelRequest, types: readonly string[]): boolean {
   return messages.some(
-    ({ role, content }) =>
-      role === "system" && asList(content).some((block) => types.includes(stringField(block, "type") ?? "")),
+    (message) =>
+      isSystem(message) &&
+      listField(message, "content").some((block) => types.includes(stringField(block, "type") ?? "")),
   );
 }
 
 function hasSystemField({ messages }: ModelRequest, name: string): boolean {
-  return messages.some((message) => message.role === "system" && isSet(field(message, name)));
+  return messages.some((message) => isSystem(message) && isSet(field(message, name)));
 }

@@ -1,7 +1,7 @@
 import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
-import { asList, field } from "../../conversation/fields.ts";
+import { asList, field, listField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { isBlock, isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../port.ts";
 
 export interface FoundMark {
@@ -21,10 +21,10 @@ export function findMarks(request: ModelRequest): readonly FoundMark[] {
   };
   for (const [index, tool] of (request.tools ?? []).entries()) look(tool, [0, index, 0, 0]);
   for (const [index, block] of asList(request.system).entries()) look(block, [1, index, 0, 0]);
-  for (const [index, { content }] of request.messages.entries()) {
-    for (const [blockIndex, block] of asList(content).entries()) {
+  for (const [index, message] of request.messages.entries()) {
+    for (const [blockIndex, block] of listField(message, "content").entries()) {
       // A result's own mark comes after those of the blocks in it.
-      const inner = asList(field(block, "content"));
+      const inner = listField(block, "content");
       for (const [innerIndex, item] of inner.entries()) look(item, [2, index, blockIndex, innerIndex]);
       look(block, [2, index, blockIndex, inner.length]);
     }
@@ -46,6 +46,7 @@ export function withoutMarks(request: ModelRequest): ModelRequest {
     ...(request.tools === undefined ? {} : { tools: request.tools.map((tool) => unmarked(tool)) }),
     ...(request.system === undefined ? {} : { system: unmarkedContent(request.system) }),
     messages: request.messages.map((message): ApiMessage => {
+      if (!isRecord(message)) return message;
       const content = unmarkedContent(message.content);
       return content === message.content ? message : { ...message, content };
     }),
@@ -53,8 +54,8 @@ export function withoutMarks(request: ModelRequest): ModelRequest {
 }
 
 function unmarkedContent(content: MessageContent): MessageContent {
-  if (typeof content === "string") return content;
-  const blocks = content.map(unmarkedBlock);
+  if (!Array.isArray(content)) return content;
+  const blocks = content.map((block) => (isBlock(block) ? unmarkedBlock(block) : block));
   return blocks.every((block, index) => block === content[index]) ? content : blocks;
 }
 

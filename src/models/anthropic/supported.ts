@@ -1,6 +1,7 @@
 import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
 import { stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isBlock, isRecord } from "../../conversation/untrusted.ts";
 import type { ModelCapabilities, ModelRequest, RequestChange } from "../port.ts";
 import { isCompactEdit } from "./betas.ts";
 import { withoutMarks } from "./marks.ts";
@@ -55,6 +56,7 @@ type MapBlock = (block: ContentBlock) => ContentBlock | undefined;
 /** Messages that lose all of their blocks go too: an empty one would be refused. */
 function withBlocks(request: ModelRequest, map: MapBlock): ModelRequest {
   const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
+    if (!isRecord(message)) return [message];
     const content = mapContent(message.content, map);
     if (content === message.content) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
@@ -66,9 +68,10 @@ function withBlocks(request: ModelRequest, map: MapBlock): ModelRequest {
 }
 
 function mapContent(content: MessageContent, map: MapBlock): MessageContent {
-  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return content;
   let isChanged = false;
   const blocks = content.flatMap((block): readonly ContentBlock[] => {
+    if (!isBlock(block)) return [block];
     const mapped = map(withinResult(block, map));
     if (mapped !== block) isChanged = true;
     return mapped === undefined ? [] : [mapped];

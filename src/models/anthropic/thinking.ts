@@ -1,5 +1,7 @@
 import { type ContentBlock, isThinking } from "../../conversation/block.ts";
+import { listField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isBlock } from "../../conversation/untrusted.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
 
 export interface LeftOut {
@@ -46,8 +48,10 @@ export function droppingMismatches(request: ModelRequest): ModelRequest {
 
 type Thinking = Extract<ContentBlock, { type: "thinking" | "redacted_thinking" }>;
 
+const isThinkingBlock = (value: unknown): value is Thinking => isBlock(value) && isThinking(value);
+
 function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
-  return messages.flatMap(({ content }) => (typeof content === "string" ? [] : content.filter(isThinking)));
+  return messages.flatMap((message) => listField(message, "content").filter(isThinkingBlock));
 }
 
 /** What tells one block from another. Unsigned thinking, of another provider, has none. */
@@ -68,10 +72,10 @@ function withoutThinkingUpTo(request: ModelRequest, count: number): LeftOut {
   if (count === 0) return { request, blocks: 0 };
   let left = count;
   const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
-    const { content } = message;
-    if (left === 0 || typeof content === "string" || !content.some(isThinking)) return [message];
-    const kept = content.filter((block) => {
-      if (left === 0 || !isThinking(block)) return true;
+    if (left === 0 || !listField(message, "content").some(isThinkingBlock)) return [message];
+    const blocks = message.content as readonly ContentBlock[];
+    const kept = blocks.filter((block) => {
+      if (left === 0 || !isThinkingBlock(block)) return true;
       left -= 1;
       return false;
     });
