@@ -1,68 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createFixedClock, type MovableClock } from "../clock.ts";
-import { coder } from "./behaviours/coder.ts";
-import { type ScriptedBehaviour, type ScriptedTurn, scriptedTurns } from "./behaviours/scripted.ts";
-import { compactionSummary, summaries } from "./behaviours/summaries.ts";
-import type { Summarise } from "./context/compaction.ts";
-import type { Behaviour, Switches } from "./exchange.ts";
+import type { ScriptedTurn } from "./behaviours/scripted.ts";
 import { createTokenCounter, type TokenCounter } from "./prompt/count.ts";
-import type { Pace } from "./server/answer.ts";
-import { Catalogue, type ModelOptions } from "./server/catalogue.ts";
-import { Conversations } from "./server/conversations.ts";
-import { Desk } from "./server/desk.ts";
-import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
-import { createIds } from "./server/ids.ts";
+import type { Fault, FaultConditions } from "./server/faults.ts";
 import { listen } from "./server/listen.ts";
-import { type LoggedRequest, RequestLog } from "./server/log.ts";
+import { RequestLog } from "./server/log.ts";
 import { serve } from "./server/serve.ts";
+import { beginSession, type Session, type SimulatorOptions } from "./server/session.ts";
 
-export interface SimulatorOptions {
-  /** Any free one unless given. */
-  readonly port?: number;
-  /** In addition to the Claude models, or in place of those with the same name. */
-  readonly models?: readonly ModelOptions[];
-  /** The window of every model that `models` does not name. */
-  readonly windowTokens?: number;
-  /**
-   * Who plays the model when the turns given to `reply` are used up: the first that answers. Unless given,
-   * requests for a summary get a good one, and everything else is answered by the coder.
-   */
-  readonly behaviours?: readonly Behaviour[];
-  /** Writes the summaries of the provider's own compactions; the built-in summariser unless given. */
-  readonly summarise?: Summarise;
-  /** Which reading of the API is meant where reports conflict. */
-  readonly switches?: Partial<Switches>;
-  /** The keys that are let in; any key unless given. */
-  readonly apiKeys?: readonly string[];
-  /** Lifetimes run by it. Unless given, it stands still until it is moved. */
-  readonly clock?: MovableClock;
-  /** Counts in place of gpt-tokenizer, which stands in for the model's own tokenizer. */
-  readonly countText?: (text: string) => number;
-  /** Milliseconds before the first byte, or these and those between the events of a stream. */
-  readonly latency?: number | Partial<Pace>;
-  /** Ids, signatures and faults by chance follow from it: the same seed repeats the same run. */
-  readonly seed?: number;
-  /** How many bodies the log keeps; of older requests it keeps the figures alone. */
-  readonly keepBodies?: number;
-  /** Called when a request has come to its end, whatever the end was. */
-  readonly onRequest?: (request: LoggedRequest) => void;
-}
-
-/** What is taken unless a test says otherwise: the current reference, and the newest accounts. */
-export const DEFAULT_SWITCHES: Switches = Object.freeze({
-  consecutiveRoles: "merged",
-  requireTools: false,
-  enforceBinding: true,
-  foreignSignatures: "refused",
-  cacheEdits: false,
-  threads: "accepted",
-});
+export type { SimulatorOptions } from "./server/session.ts";
 
 /** Enough for what a test looks back at; the bodies of a long run would fill the memory. */
 const DEFAULT_KEPT_BODIES = 100;
-const DEFAULT_SEED = 1;
-/** Turns of work after each human message, when nobody scripted anything. */
-const CODER_TURNS = 12;
 
 /** A local server that speaks the Anthropic API, as strict as the real one. */
 export interface Simulator {
@@ -106,52 +55,4 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     close: () => listening.close(),
   };
-}
-
-/** Everything that a reset begins anew. */
-interface Session {
-  readonly desk: Desk;
-  readonly script: ScriptedBehaviour;
-  readonly faults: Faults;
-}
-
-interface Lasting {
-  readonly counter: TokenCounter;
-  readonly clock: MovableClock;
-  readonly log: RequestLog;
-}
-
-function beginSession(options: SimulatorOptions, { counter, clock, log }: Lasting): Session {
-  const seed = options.seed ?? DEFAULT_SEED;
-  const ids = createIds(seed);
-  const script = scriptedTurns();
-  const faults = new Faults(seed);
-  const catalogue = new Catalogue(options.models, options.windowTokens);
-  const conversations = new Conversations({
-    catalogue,
-    clock,
-    counter,
-    ids,
-    seed,
-    switches: { ...DEFAULT_SWITCHES, ...options.switches },
-    summarise: options.summarise ?? compactionSummary,
-    behaviours: [script, ...(options.behaviours ?? [summaries(), coder({ turns: CODER_TURNS, seed })])],
-  });
-  const desk = new Desk({
-    catalogue,
-    clock,
-    ids,
-    faults,
-    log,
-    pace: paceOf(options.latency),
-    apiKeys: options.apiKeys,
-    onRequest: options.onRequest,
-    converse: (request, entry, headers) => conversations.answer(request, entry, headers),
-  });
-  return { desk, script, faults };
-}
-
-function paceOf(latency: SimulatorOptions["latency"] = 0): Pace {
-  const given = typeof latency === "number" ? { firstByteMs: latency } : latency;
-  return { firstByteMs: 0, betweenEventsMs: 0, ...given };
 }

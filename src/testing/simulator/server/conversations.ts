@@ -65,7 +65,7 @@ export class Conversations {
 
   answer(request: SimulatedRequest, entry: LogEntry, identity: Headers): Answer {
     const { switches, clock } = this.#parts;
-    entry.checkOptions = checkOptionsFor(request.model, switches);
+    entry.checkOptions = checkOptionsFor(request, switches);
     const context = this.#prepare(request);
     if (request.endpoint === "count_tokens") {
       context.thread?.release();

@@ -3,7 +3,7 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import { asList, contentText, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import type { SeenRequest, SimulatedModel, Switches } from "../exchange.ts";
+import type { SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import type { ReplyLimits } from "./compose-reply.ts";
 
 /** Stands where a cached edit has left a result out; the model sees that there was one. */
@@ -73,7 +73,15 @@ function thinks(body: JsonRecord, { features }: SimulatedModel): boolean {
 }
 
 /** The checker's options that say what the simulator's own rules say. */
-export function checkOptionsFor(model: SimulatedModel | undefined, switches: Switches): CheckOptions {
+export function checkOptionsFor(
+  { model, version }: Pick<SimulatedRequest, "model" | "version">,
+  switches: Switches,
+): CheckOptions {
   const isSmall = model !== undefined && model.windowTokens <= SMALL_WINDOW_TOKENS;
-  return { maxMedia: isSmall ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA, requireTools: switches.requireTools };
+  return {
+    maxMedia: isSmall ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA,
+    requireTools: switches.requireTools,
+    apiVersion: version,
+    consecutiveRoles: switches.consecutiveRoles === "merged" ? "accepted" : "reported",
+  };
 }

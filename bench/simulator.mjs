@@ -1,0 +1,159 @@
+// What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
+import { createDemoSession } from "../dist/demo/demo.js";
+import { checkRequest, flatten } from "../dist/index.js";
+import { createFixedClock } from "../dist/testing/clock.js";
+import { createTokenCounter } from "../dist/testing/simulator/prompt/count.js";
+import { parseBody } from "../dist/testing/simulator/server/body.js";
+import { RequestLog } from "../dist/testing/simulator/server/log.js";
+import { findRoute } from "../dist/testing/simulator/server/routes.js";
+import { beginSession } from "../dist/testing/simulator/server/session.js";
+import { claim } from "./claims.mjs";
+import { collectGarbage, consume, median } from "./measure.mjs";
+import { milliseconds, table, times } from "./table.mjs";
+
+const MOST_TIMES = 2;
+const SIZES = [15_000, 150_000, 600_000];
+/** The size that the claim is about. */
+const CLAIMED = 150_000;
+const CONVERSATIONS = 5;
+/** Of each conversation, after its first request. */
+const TURNS = 8;
+const PATH = "/v1/messages";
+const HEADERS = {
+  "x-api-key": "bench",
+  "anthropic-version": "2023-06-01",
+  "content-type": "application/json",
+};
+
+export async function run({ isQuick }) {
+  const rows = [];
+  for (const size of isQuick ? SIZES.slice(0, 2) : SIZES) {
+    collectGarbage();
+    rows.push(await measure(size, isQuick ? 2 : CONVERSATIONS));
+  }
+  const claimed = rows.find(({ size }) => size === CLAIMED);
+  return {
+    text: table(
+      "The simulator: a request that is one turn longer than the one before",
+      ["tokens", "messages", "body", "JSON.parse", "handled", "ratio", "first request"],
+      rows.map(({ cells }) => ({ ours: true, cells })),
+      [
+        "Parsed: from the bytes of the body to its values. Handled: from the same bytes to those of the answer.",
+        "The network is left out. The first request of a conversation is counted with the tokenizer.",
+      ],
+    ),
+    claims: [
+      claim(
+        `the simulator against JSON.parse, one more turn of ${CLAIMED.toLocaleString("en")} tokens`,
+        `< ${MOST_TIMES}×`,
+        claimed.ratio,
+        (ratio) => ratio < MOST_TIMES,
+      ),
+    ],
+  };
+}
+
+/** Each turn is the one before with an answer and its results; the first conversation only warms up. */
+async function measure(size, conversations) {
+  const figures = { beginning: [], parsing: [], handling: [] };
+  let last;
+  for (let round = 0; round <= conversations; round++) {
+    const handle = await freshSimulator();
+    let body = bodyOf(messagesOf(size));
+    let answer;
+    const beginningMs = timed(() => (answer = handle(body)));
+    if (round > 0) figures.beginning.push(beginningMs);
+    for (let turn = 0; turn < TURNS; turn++) {
+      body = bodyOf([...JSON.parse(body).messages, ...nextTurn(JSON.parse(answer))]);
+      const parseMs = timed(() => consume(JSON.parse(body.toString())));
+      const handleMs = timed(() => (answer = handle(body)));
+      if (round === 0) continue;
+      figures.parsing.push(parseMs);
+      figures.handling.push(handleMs);
+    }
+    last = { body, usage: JSON.parse(answer).usage };
+  }
+  return rowOf(size, figures, last);
+}
+
+function rowOf(size, { beginning, parsing, handling }, { body, usage }) {
+  const [parseMs, handleMs] = [median(parsing), median(handling)];
+  const tokens = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+  const cells = [
+    tokens.toLocaleString("en"),
+    String(JSON.parse(body).messages.length),
+    `${Math.round(body.length / 1_000)} KB`,
+    milliseconds(parseMs),
+    milliseconds(handleMs),
+    times(handleMs / parseMs),
+    milliseconds(median(beginning)),
+  ];
+  return { size, ratio: handleMs / parseMs, cells };
+}
+
+function timed(run) {
+  const startedAt = performance.now();
+  run();
+  return performance.now() - startedAt;
+}
+
+/** The whole way from bytes to bytes, as the server goes it; nothing is known from an earlier round. */
+async function freshSimulator() {
+  const log = new RequestLog(2);
+  const lasting = { counter: await createTokenCounter(), clock: createFixedClock(), log };
+  const switches = { foreignSignatures: "accepted" };
+  const { desk } = beginSession({ switches }, lasting);
+  const route = findRoute(PATH);
+  return (content) => {
+    const entry = desk.open("POST", PATH, route);
+    const body = parseBody(content);
+    entry.body = body;
+    const call = { route, method: "POST", query: new URLSearchParams(), headers: HEADERS, body, entry };
+    const answer = desk.answer({ ...call, bodyProblem: undefined, bytes: content.length });
+    answer.begun?.();
+    return Buffer.from(JSON.stringify(answer.body));
+  };
+}
+
+const TOOLS = ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "TodoWrite"].map((name) => ({
+  name,
+  description: `${name} as a coding agent has it.`,
+  input_schema: {
+    type: "object",
+    properties: { file_path: { type: "string" }, command: { type: "string" } },
+  },
+}));
+
+/** Marked as agents mark it: the system prompt, and the newest message. */
+function bodyOf(messages) {
+  const ephemeral = { type: "ephemeral" };
+  const system = [{ type: "text", text: "You are a coding agent. ".repeat(200), cache_control: ephemeral }];
+  return Buffer.from(
+    JSON.stringify({
+      model: "claude-opus-4-6",
+      max_tokens: 4_000,
+      system,
+      tools: TOOLS,
+      cache_control: ephemeral,
+      messages,
+    }),
+  );
+}
+
+function messagesOf(approximateTokens) {
+  const messages = flatten(createDemoSession({ approximateTokens }));
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  return checkRequest({ messages: messages.slice(0, last + 1) }).request.messages;
+}
+
+/** What a client sends next: the answer, and a result for each call in it. */
+function nextTurn({ content }) {
+  const results = content
+    .filter(({ type }) => type === "tool_use")
+    .map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done ".repeat(200) }));
+  const words = { type: "text", text: "Please go on." };
+  return [
+    { role: "assistant", content },
+    { role: "user", content: results.length > 0 ? results : [words] },
+  ];
+}
