@@ -272,6 +272,16 @@ describe("lifetimes", () => {
     }
   });
 
+  it("start anew for what was read, also where the mark has moved on", () => {
+    const start: Body = { messages: [user(text(2_000, "a", MARK))] };
+    const branch = (letter: string): Body => ({ messages: [user(text(2_000, "a"), text(9, letter, MARK))] });
+    scene.send(start);
+    scene.clock.advance(4 * MINUTE_MS);
+    scene.send(branch("b"));
+    scene.clock.advance(4 * MINUTE_MS);
+    expect(scene.send(branch("c")).cache_read_input_tokens).toBe(upTo(start, 0));
+  });
+
   it("run from the start of the request, not from its answer", () => {
     const lookup = scene.begin(marked);
     scene.clock.advance(4 * MINUTE_MS);

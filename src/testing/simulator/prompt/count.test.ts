@@ -150,9 +150,8 @@ describe("the memory of counted texts", () => {
       cache.count(text(letter));
       cache.count(text("a"));
     }
+    expect(count.mock.calls.filter(([value]) => value === text("a"))).toHaveLength(1);
     count.mockClear();
-    cache.count(text("a"));
-    expect(count).not.toHaveBeenCalled();
     cache.count(text("z"));
     expect(count).toHaveBeenCalledTimes(1);
   });
@@ -162,7 +161,8 @@ describe("the memory of counted texts", () => {
     const cache = new CountCache(count, 100);
     cache.count(text("a"));
     cache.count(text("b", 1_000));
+    cache.count(text("c", 1_000));
     cache.count(text("a"));
-    expect(count).toHaveBeenCalledTimes(2);
+    expect(count).toHaveBeenCalledTimes(3);
   });
 });
