@@ -112,8 +112,10 @@ export class ThinkingBinder {
       for (let index = from; index < blocks.length; index++) {
         const block = blocks[index];
         if (block === undefined) continue;
-        if (isThinking(block)) atThinking(at, index);
-        else addBlock(walk, message.role, block, this.#readSummary);
+        if (isThinking(block)) {
+          walk.reach(message.role);
+          atThinking(at, index);
+        } else addBlock(walk, message.role, block, this.#readSummary);
       }
     }
   }

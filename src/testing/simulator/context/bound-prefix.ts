@@ -164,7 +164,7 @@ export class PrefixWalk {
   }
 
   #advance(role: string, parts: BlockParts): void {
-    if (this.#resumedFrom !== undefined) this.#resume(role);
+    this.reach(role);
     // Neighbours of one role are one message to the provider, however they are sent.
     const place = role === this.#role ? "" : `${role}\0`;
     this.#nodes = this.#nodes.map((node) => node.block(parts, place));
@@ -172,14 +172,15 @@ export class PrefixWalk {
   }
 
   /**
-   * A first kept message of the same role would have been part of the last summarised one, and a system
-   * message cannot follow the summary: in both cases the kept thinking no longer fits.
+   * To be called before thinking, which is no part of the prefix itself. A first kept message of the same
+   * role would have been part of the last summarised one, and a system message cannot follow the summary:
+   * in both cases the kept thinking no longer fits.
    */
-  #resume(role: string): void {
+  reach(role: string): void {
     const from = this.#resumedFrom;
+    if (from === undefined) return;
     this.#resumedFrom = undefined;
-    if (from === undefined || role === from.lastRole || role === "system") return;
-    this.#nodes = [...this.#nodes, ...from.nodes];
+    if (role !== from.lastRole && role !== "system") this.#nodes = [...this.#nodes, ...from.nodes];
   }
 }
 

@@ -92,8 +92,12 @@ export class TestProvider {
 
   /** The refusal of a body; fails when it is accepted. */
   refusal(body: JsonRecord, options: CallOptions = {}): ApiRefusal {
+    return this.refused(request(body, options), options);
+  }
+
+  refused(request: SimulatedRequest, options: CallOptions = {}): ApiRefusal {
     try {
-      this.call(body, options);
+      prepareContext(request, this.#dependencies(options));
     } catch (error) {
       if (error instanceof ApiRefusal) return error;
       throw error;

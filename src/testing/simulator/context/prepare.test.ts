@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import {
+  asked,
+  type CallOptions,
+  CONTROLS,
+  FORGETFUL,
+  newTalk,
+  reparsed,
+  SWITCHES,
+  TestProvider,
+  talkOn,
+  withMessages,
+} from "./talk.case.ts";
+import { BETAS } from "./texts.ts";
+
+const EDITS = {
+  context_management: {
+    edits: [
+      {
+        type: "clear_tool_uses_20250919",
+        trigger: { type: "tool_uses", value: 1 },
+        keep: { type: "tool_uses", value: 0 },
+      },
+    ],
+  },
+};
+
+describe("a request on its way to the model", () => {
+  it("is handed on as it is when there is nothing to do, and built once", () => {
+    const provider = new TestProvider();
+    const talk = talkOn(provider, newTalk(), 2);
+    provider.builds.length = 0;
+    const prepared = provider.call(talk);
+    expect(prepared.conversation.messages).toBe(talk.messages);
+    expect(prepared.tokens).toBe(prepared.originalTokens);
+    expect(prepared.prompt.tokens).toBe(prepared.tokens);
+    expect(provider.builds).toHaveLength(1);
+    expect(prepared).toMatchObject({ appliedEdits: [], reportsIterations: false });
+    expect(prepared.inputTransformations).toBeUndefined();
+  });
+
+  it("lists transformations under the beta, none as an empty list", () => {
+    expect(new TestProvider().call(newTalk(), { betas: CONTROLS }).inputTransformations).toEqual([]);
+  });
+
+  it("has its thinking checked as sent, not as edited", () => {
+    const provider = new TestProvider();
+    const talk = { ...talkOn(provider, newTalk(), 3), ...EDITS };
+    const long = (text: string): string => text + "x".repeat(300);
+    const wordy = reparsed(talk).messages.map((message) =>
+      typeof message.content === "string" ? { ...message, content: long(message.content) } : message,
+    );
+    const fresh = withMessages(newTalk(), wordy.slice(0, 1));
+    const onward = { ...talkOn(provider, fresh, 3), ...EDITS };
+    for (const body of [talk, onward]) {
+      const prepared = provider.call(body, { betas: CONTROLS });
+      expect(prepared.inputTransformations).toEqual([]);
+    }
+  });
+
+  it("is edited before it is measured against the window", () => {
+    const provider = new TestProvider();
+    const talk = talkOn(provider, newTalk(), 1);
+    const content = [{ type: "tool_result", tool_use_id: "toolu_0_0", content: "x".repeat(5_000) }] as const;
+    const messages = talk.messages.slice(0, 2);
+    const large = withMessages(talk, [...messages, { role: "user", content }]);
+    const options: CallOptions = { windowTokens: 4_000 };
+    const trigger = { type: "input_tokens", value: 100 };
+    const edits = [{ ...EDITS.context_management.edits[0], trigger }];
+    const prepared = provider.call({ ...large, context_management: { edits } }, options);
+    expect(prepared.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 1 }]);
+    expect(prepared.tokens).toBeLessThan(4_000);
+    const { originalTokens } = prepared;
+    expect(originalTokens).toBe(provider.call(large, { endpoint: "count_tokens" }).tokens);
+    expect(provider.refusal(large, options).message).toBe(
+      `prompt is too long: ${originalTokens} tokens > 4000 maximum`,
+    );
+  });
+
+  it("may exceed the window with its answer on models that stop there, not on others", () => {
+    const provider = new TestProvider();
+    const talk = withMessages(newTalk(), [asked("hello")]);
+    const { tokens } = provider.call(talk);
+    const options: CallOptions = { windowTokens: tokens + 50 };
+    expect(provider.call(talk, options).tokens).toBe(tokens);
+    const old = { ...talk, model: "claude-opus-4-1" };
+    expect(provider.refusal(old, options).message).toBe(
+      `input length and \`max_tokens\` exceed context limit: ${tokens} + 100 > ${tokens + 50}, decrease input length or \`max_tokens\` and try again`,
+    );
+    expect(provider.call(old, { ...options, betas: [BETAS.stopAtWindow] }).tokens).toBe(tokens);
+    expect(provider.call(old, { windowTokens: tokens + 100 }).tokens).toBe(tokens);
+  });
+
+  it("is counted whatever its length", () => {
+    const provider = new TestProvider();
+    const talk = withMessages(newTalk(), [asked("x".repeat(500))]);
+    expect(provider.call(talk, { endpoint: "count_tokens", windowTokens: 100 }).tokens).toBeGreaterThan(500);
+  });
+
+  it("loses earlier thinking on older models before it is counted", () => {
+    const provider = new TestProvider();
+    const talk = talkOn(provider, newTalk(FORGETFUL), 2);
+    const prepared = provider.call(talk);
+    expect(JSON.stringify(prepared.conversation.messages)).not.toContain('"thinking"');
+    expect(prepared.tokens).toBe(prepared.originalTokens);
+  });
+
+  it("is never changed itself", () => {
+    const provider = new TestProvider();
+    const talk = deepFreeze(reparsed({ ...talkOn(provider, newTalk(), 3), ...EDITS }));
+    provider.call(talk, { betas: CONTROLS });
+    const drops = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    provider.call(deepFreeze({ ...talk, system: "other", thinking: drops }), { betas: CONTROLS });
+    expect(SWITCHES.enforceBinding).toBe(true);
+  });
+
+  it("names an unknown model", () => {
+    const provider = new TestProvider();
+    const request = provider.call(newTalk()).request;
+    const { status, message } = provider.refused({ ...request, model: undefined, body: { model: "gpt" } });
+    expect([status, message]).toEqual([404, "model: gpt"]);
+  });
+});
