@@ -226,6 +226,24 @@ describe("the coder", () => {
     expect(third.turns[0]).not.toEqual(second.turns[0]);
   });
 
+  it("gives no id twice, however often the same words are said", () => {
+    const behaviour = coder({ turns: 5 });
+    let messages: readonly ApiMessage[] = [];
+    for (let task = 0; task < 6; task++) messages = play(behaviour, [...messages, human("Go on")]).messages;
+    expect(messages).toHaveLength(6 * 12);
+    expect(checkRequest({ messages: messages.slice(0, -1), tools: TOOLS }).findings).toEqual([]);
+  });
+
+  it("takes neither reminders nor system messages for the words of a person", () => {
+    const reminder: ContentBlock = { type: "text", text: "<system-reminder>Be brief</system-reminder>" };
+    const said: ContentBlock = { type: "text", text: "Fix the cursor" };
+    const start: ApiMessage[] = [
+      { role: "user", content: [said, reminder] },
+      { role: "system", content: "The date has changed." },
+    ];
+    expect(wordsOf(coder({ turns: 5 })(seen(start)))).toContain("(step 1: Fix the cursor)");
+  });
+
   it("never ends where the turns are infinite, and ends at once where there are none", () => {
     expect(play(coder({ turns: Number.POSITIVE_INFINITY }), [human("Go")], { limit: 50 }).turns).toHaveLength(
       50,
@@ -296,6 +314,7 @@ describe("the coder", () => {
     const after = play(behaviour, [human(content), human("Now the invoices")]);
     expect(after.turns).toHaveLength(7);
     expect(wordsOf(after.turns[0])).toContain("(step 1: Now the invoices)");
+    expect(wordsOf(behaviour(seen([human(content)])))).toContain("(step 1: Fix the cursor)");
   });
 
   it("is not asked to go on with a request that was summarised before it was begun", () => {

@@ -49,7 +49,10 @@ export const doneMark = (step: number, topic: string): string => `(done at step 
 export function readProgress(messages: readonly ApiMessage[]): Progress {
   const recent = messages.slice(-LOOK_BACK_MESSAGES);
   const lastAnswer = recent.findLastIndex((message) => message.role === "assistant");
-  const incoming = recent.slice(lastAnswer + 1).flatMap(blocksOf);
+  const incoming = recent
+    .slice(lastAnswer + 1)
+    .filter(({ role }) => role === "user")
+    .flatMap(blocksOf);
   const trace = newestTrace(recent);
   const isWorking = incoming.length === 0 || incoming.some((block) => block.type === "tool_result");
   if (isWorking) return goOn(trace, messages, recent);
