@@ -81,7 +81,7 @@ const QUALITIES = [
 
 export const area = (random: Random): string => random.pick(AREAS);
 export const thing = (random: Random): string => random.pick(THINGS);
-export const verb = (random: Random): string => random.pick(VERBS);
+const verb = (random: Random): string => random.pick(VERBS);
 export const quality = (random: Random): string => random.pick(QUALITIES);
 
 export const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

@@ -45,7 +45,7 @@ export function badSummary(kind: BadSummaryKind): Behaviour {
   return summaries(kind);
 }
 
-export function asksForSummary({ messages }: SeenRequest): boolean {
+function asksForSummary({ messages }: SeenRequest): boolean {
   return summaryRequestIn(messages) !== undefined;
 }
 

@@ -181,7 +181,7 @@ function isSpoken(block: ContentBlock): block is Extract<ContentBlock, { type: "
 }
 
 /** The first line that says something, without what would end a mark early. */
-export function topicOf(text: string): string {
+function topicOf(text: string): string {
   if (isSummary(text)) return traceInText(text)?.topic ?? NO_TOPIC;
   const bare = text.slice(0, 2_000).replace(/<[^>\n]*>/g, " ");
   const line = bare.split("\n").find((candidate) => /\p{L}{2}/u.test(candidate)) ?? "";

@@ -76,7 +76,7 @@ function fitsString(value: string, schema: JsonRecord): boolean {
 }
 
 /** A pattern in another dialect cannot be checked, and is no reason to call nothing at all. */
-export function expression(pattern: string): RegExp | undefined {
+function expression(pattern: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {
       return new RegExp(pattern, flags);
