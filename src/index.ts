@@ -9,6 +9,7 @@ export {
   type Snapshot,
 } from "./compact/plan.ts";
 export { type LineOptions, linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
+export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
 export type {
   CacheControl,
   ContentBlock,
@@ -66,6 +67,37 @@ export {
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
+export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
+export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
+export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
+export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/cache-marks.ts";
+export type { AnthropicClient } from "./models/anthropic/client.ts";
+export {
+  ModelError,
+  type ModelErrorDetails,
+  type ModelFailure,
+  type ModelFailureKind,
+} from "./models/model-error.ts";
+export type {
+  CacheEdit,
+  CallOptions,
+  ContextEdit,
+  Model,
+  ModelCapabilities,
+  ModelEvent,
+  ModelReply,
+  ModelRequest,
+  ModelUsage,
+  ProviderCompaction,
+  RequestChange,
+  StopReason,
+  TokenCount,
+  ToolChoice,
+  ToolDefinition,
+  UsageIteration,
+} from "./models/port.ts";
+export { complete } from "./models/reply.ts";
+export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
 export {
   type FileAnswer,
   type ProjectFiles,
@@ -82,8 +114,20 @@ export {
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";
+export {
+  BUILT_IN_MODEL_NAME,
+  type BuiltInModelOptions,
+  builtInModel,
+} from "./summary/builtin-model/builtin-model.ts";
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
+export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/prompt.ts";
+export {
+  type ModelSummary,
+  requestSummary,
+  type SummaryProgress,
+  type SummaryRequestOptions,
+} from "./summary/request/request-summary.ts";
 export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";
 export {
   accountTokens,
@@ -102,7 +146,9 @@ export {
   type EstimatorName,
   measureContent,
   measureEntries,
+  measureRequest,
 } from "./tokens/measure.ts";
+export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";
 export {
   findModel,
   type KnownModel,
@@ -111,6 +157,7 @@ export {
   type ModelTable,
   withProvenWindow,
 } from "./window/models.ts";
+export { costOf, type PricedUsage, type Prices, pricesOf } from "./window/prices.ts";
 export {
   type ResolvedSettings,
   resolveSettings,

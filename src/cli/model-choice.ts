@@ -1,5 +1,6 @@
 import { LonghaulError } from "../errors.ts";
 import { aiSdkModel } from "../models/ai-sdk/ai-sdk-model.ts";
+import type { AiSdkLanguageModel } from "../models/ai-sdk/sdk.ts";
 import { anthropicModel } from "../models/anthropic/anthropic-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
@@ -50,12 +51,16 @@ export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Mode
 }
 
 /** Every provider package of the AI SDK has one function that makes a provider from its settings. */
-async function languageModel(provider: string, name: string, baseURL: string | undefined): Promise<object> {
+async function languageModel(
+  provider: string,
+  name: string,
+  baseURL: string | undefined,
+): Promise<AiSdkLanguageModel> {
   const packageName = `@ai-sdk/${provider}`;
   const exported = await importPackage(packageName);
   const create = Object.entries(exported).find(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
-  )?.[1] as ((settings: object) => (name: string) => object) | undefined;
+  )?.[1] as ((settings: object) => (name: string) => AiSdkLanguageModel) | undefined;
   if (create === undefined) throw missingPackage(packageName);
   return create({ name: provider, ...(baseURL === undefined ? {} : { baseURL }) })(name);
 }

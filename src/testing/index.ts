@@ -1,0 +1,31 @@
+/** For tests of what is built on longhaul, and of longhaul itself: `longhaul/testing`. Needs node. */
+export {
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  scriptedModel,
+} from "../models/scripted/scripted-model.ts";
+export { createFixedClock, createRunningClock, type MovableClock } from "./clock.ts";
+export {
+  type ExpectedFailure,
+  type ExpectedReply,
+  STANDARD_FAILURES,
+  STANDARD_REPLIES,
+  STANDARD_REQUEST,
+} from "./contract/expected.ts";
+export { modelContract } from "./contract/model-contract.ts";
+export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
+export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
+export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
+export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
+export { parseScript } from "./simulator/behaviours/parse-script.ts";
+export { type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
+export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
+export type { Behaviour, SeenRequest, Switches, Turn, TurnBlock } from "./simulator/exchange.ts";
+export type { ModelOptions } from "./simulator/server/catalogue.ts";
+export type { Fault, FaultConditions } from "./simulator/server/faults.ts";
+export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./simulator/server/log.ts";
+export { DEFAULT_SWITCHES } from "./simulator/server/session.ts";
+export { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/simulator.ts";
