@@ -39,10 +39,6 @@ export function toolParts(tool: JsonRecord): BlockParts {
 const strict = (head: string, value: unknown): BlockParts => ({ head, value, marks: "none" });
 
 /** The same as one string, equal exactly for blocks that the provider holds to be the same. */
-export function blockKey(block: JsonRecord): string {
-  return partsKey(blockParts(block));
-}
-
 export function partsKey({ head, value, marks }: BlockParts): string {
   if (value === undefined) return head;
   if (typeof value === "string") return `${head}\0${value}`;

@@ -3,7 +3,7 @@ import type { PrefixNode } from "./prefix-tree.ts";
 
 const MINUTE_MS = 60_000;
 
-export const TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 5 * MINUTE_MS, "1h": 60 * MINUTE_MS };
+const TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 5 * MINUTE_MS, "1h": 60 * MINUTE_MS };
 
 /** Expired entries are never read, so it is enough to clear them away now and then. */
 const SWEEP_EVERY_MS = MINUTE_MS;

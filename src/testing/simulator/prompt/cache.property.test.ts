@@ -4,6 +4,7 @@ import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { costOf } from "../../../window/prices.ts";
 import type { CacheLookup } from "./cache.ts";
 import { createTokenCounter, type TokenCounter } from "./count.ts";
+import type { PrefixNode } from "./prefix-tree.ts";
 import type { Prompt } from "./prompt.ts";
 import {
   assistant,
@@ -157,15 +158,16 @@ describe("for any sequence of calls", () => {
   it("only what an earlier call wrote is ever read", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
-        const written = new Set<string>();
+        const written = new Map<PrefixNode, Set<string>>();
         forEachCall(steps, ({ usage }, prompt, step) => {
-          const scope = `${step.workspace} ${prompt.model.id} `;
+          const scope = `${step.workspace} ${prompt.model.id}`;
           const read = usage.cache_read_input_tokens + (usage.cache_deleted_input_tokens ?? 0);
           const at = prompt.positions.findLast(({ tokens }) => tokens === read);
-          if (usage.cache_read_input_tokens > 0) expect(written).toContain(scope + at?.node.digest);
+          const writers = at === undefined ? undefined : written.get(at.node);
+          if (usage.cache_read_input_tokens > 0) expect(writers).toContain(scope);
           if (!step.isCommitted) return;
           for (const { node, mark } of prompt.positions) {
-            if (mark !== undefined) written.add(scope + node.digest);
+            if (mark !== undefined) written.set(node, new Set(written.get(node)).add(scope));
           }
         });
       }),

@@ -72,7 +72,7 @@ export class PromptCache {
     const applied = edits.within(reached);
     const usage = usageOf(prompt, marks, reached, applied);
     return {
-      usage: call.edits === undefined ? usage : { ...usage, cache_deleted_input_tokens: applied.tokens },
+      usage: call.edits?.size ? { ...usage, cache_deleted_input_tokens: applied.tokens } : usage,
       tokens: prompt.tokens - applied.tokens,
       cost: costOf({ ...usage, output_tokens: 0 }, prompt.model.id),
       deletedResults: [...applied.idsUpTo(reached)],

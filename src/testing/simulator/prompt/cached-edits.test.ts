@@ -150,7 +150,9 @@ describe("a call without the edits", () => {
   });
 
   it("says nothing about deleted tokens", () => {
-    expect(scene.send(conversation(2))).not.toHaveProperty("cache_deleted_input_tokens");
+    for (const body of [conversation(2), { ...conversation(2), cache_edits: [] }]) {
+      expect(scene.send(body)).not.toHaveProperty("cache_deleted_input_tokens");
+    }
   });
 });
 

@@ -22,10 +22,10 @@ export const MEDIA_TOKENS = 2_000;
 export const TOOL_BLOCK_TOKENS = 12;
 
 /** The markup around a tool definition. */
-export const TOOL_DEFINITION_TOKENS = 8;
+const TOOL_DEFINITION_TOKENS = 8;
 
 /** Tools that the provider defines send a short name and put a long description into the prompt. */
-export const PROVIDER_TOOL_TOKENS = 500;
+const PROVIDER_TOOL_TOKENS = 500;
 
 /** A signature holds the thinking in encrypted form. */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;

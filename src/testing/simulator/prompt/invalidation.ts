@@ -49,7 +49,7 @@ function thinking(config: unknown, model: SimulatedModel): string {
 }
 
 /** Naming the default is the same as saying nothing. */
-export function defaultEffort(model: string): string {
+function defaultEffort(model: string): string {
   const version = claudeVersion(model);
   const isMedium =
     version?.major === 5 && version.minor === 5 && (version.line === "opus" || version.line === "haiku");

@@ -34,7 +34,7 @@ export function explicitMark(block: JsonRecord): CacheTtl | undefined {
   return longest;
 }
 
-export function markOf(control: unknown): CacheTtl | undefined {
+function markOf(control: unknown): CacheTtl | undefined {
   if (!isRecord(control) || control.type !== "ephemeral") return undefined;
   return control.ttl === "1h" ? "1h" : "5m";
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { type BlockParts, isSameJson, type MarkDepth, partsKey } from "./block-key.ts";
 
 /** Above this many characters the tree drops what no recent call and no cache entry needs. */
@@ -30,7 +29,7 @@ interface TreeState {
 /**
  * Everything the simulator has ever been sent, as a tree of blocks: the same blocks in the same order lead
  * to the same node. So a conversation that is sent again costs one comparison per block, and what is known
- * of a prefix (its tokens, its cache entries, its digest) is found at its node.
+ * of a prefix (its tokens, its cache entries) is found at its node.
  */
 export class PrefixNode {
   readonly parent: PrefixNode | undefined;
@@ -45,7 +44,6 @@ export class PrefixNode {
   #usedInCall: number;
   #children: PrefixNode[] = [];
   #index: Map<string, PrefixNode> | undefined;
-  #digest: string | undefined;
 
   constructor(parent?: PrefixNode, head = "", value?: unknown, marks: MarkDepth = "none") {
     this.parent = parent;
@@ -69,22 +67,6 @@ export class PrefixNode {
   /** The prefix that is one block longer. `place` tells apart who speaks. */
   block({ head, value, marks }: BlockParts, place = ""): PrefixNode {
     return this.child(place + head, value, marks);
-  }
-
-  /** Of the whole prefix up to here. Computed once, when a signature first needs it. */
-  get digest(): string {
-    if (this.#digest !== undefined) return this.#digest;
-    const pending: PrefixNode[] = [];
-    let node: PrefixNode | undefined = this;
-    while (node !== undefined && node.#digest === undefined) {
-      pending.push(node);
-      node = node.parent;
-    }
-    for (const open of pending.reverse()) {
-      const before = open.parent?.digest ?? "";
-      open.#digest = createHash("sha256").update(before).update("\0").update(open.key).digest("base64url");
-    }
-    return this.#digest ?? "";
   }
 
   #find(head: string, value: unknown, marks: MarkDepth): PrefixNode | undefined {

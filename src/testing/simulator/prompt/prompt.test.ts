@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { buildPrompt, countPrompt } from "./prompt.ts";
+import { buildPrompt } from "./prompt.ts";
 import {
   assistant,
   type Body,
@@ -125,13 +125,6 @@ describe("the tokens of a prompt", () => {
     const two = tokens({ tools: [later], messages: [user(text(5)), assistant(found("a"), found("b"))] });
     expect(two - one).toBeLessThan(300);
     expect(one).toBeGreaterThan(500);
-  });
-
-  it("can be had without the rest", () => {
-    const body: Body = { system: "s", messages: [user(text(50))] };
-    const parts = { tools: undefined, system: body.system, messages: body.messages, body };
-    const model = simulatedModel("claude-opus-5-5");
-    expect(countPrompt(parts, model, scene)).toBe(buildPrompt(parts, model, scene).tokens);
   });
 
   it("are counted once for each block, however often it is sent", () => {

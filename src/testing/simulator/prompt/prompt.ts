@@ -70,12 +70,3 @@ export function buildPrompt(
     ends: { tools: toolsEnd, system: systemEnd },
   };
 }
-
-/** For `count_tokens`: nothing is read from a cache or written to one. */
-export function countPrompt(
-  parts: PromptParts,
-  model: SimulatedModel,
-  dependencies: PromptDependencies,
-): number {
-  return buildPrompt(parts, model, dependencies).tokens;
-}

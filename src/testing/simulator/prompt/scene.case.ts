@@ -10,7 +10,7 @@ import { PrefixTree } from "./prefix-tree.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 
 /** Its tokens have the scale of one, so that figures can be read off the texts; its minimum is 1,024. */
-export const PLAIN_MODEL = "claude-sonnet-4-6";
+const PLAIN_MODEL = "claude-sonnet-4-6";
 
 export const MINUTE_MS = 60_000;
 

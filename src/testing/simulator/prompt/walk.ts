@@ -1,5 +1,6 @@
 import { asList, listField, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { isBlock, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { referencedTools } from "../context/tool-changes.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type BlockParts, blockParts, toolParts } from "./block-key.ts";
 import type { TokenCounter } from "./count.ts";
@@ -142,7 +143,7 @@ export class PromptWalk {
   }
 
   #loadReferenced(block: JsonRecord): void {
-    for (const name of referencedTools(block)) {
+    for (const name of isBlock(block) ? referencedTools(block) : []) {
       const tool = this.#deferred.get(name);
       if (tool === undefined) continue;
       this.#deferred.delete(name);
@@ -190,14 +191,4 @@ function containsCited(block: JsonRecord): boolean {
 
 function nestedBlocks(block: JsonRecord): readonly JsonRecord[] {
   return block.type === "tool_result" ? listField(block, "content").filter(isRecord) : [];
-}
-
-function referencedTools(block: JsonRecord): readonly string[] {
-  const nested = isRecord(block.content)
-    ? listField(block.content, "tool_references")
-    : asList(block.content);
-  const named = [block.tool, ...nested].filter(isRecord);
-  return named
-    .filter(({ type }) => type === "tool_reference")
-    .map((one) => String(one.tool_name ?? one.name));
 }
