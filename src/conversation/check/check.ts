@@ -80,10 +80,10 @@ const SEQUENCE_RULES: readonly Rule[] = [
   placeSystemMessages,
 ];
 
+/** Both ends of the conversation. A message put at its end may close what was open there. */
+const END_RULES: readonly Rule[] = [startWithUser, trimFinalAssistantText, endWithUserWherePrefillIsRefused];
+
 const REQUEST_RULES: readonly Rule[] = [
-  startWithUser,
-  trimFinalAssistantText,
-  endWithUserWherePrefillIsRefused,
   reportToolTurnWithoutThinking,
   limitMediaCount,
   limitRequestBytes,
@@ -109,6 +109,8 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
   for (const rule of BLOCK_RULES) rule(draft, settings);
   settleSequence(draft, settings);
   pairToolResults(draft);
+  settleSequence(draft, settings);
+  for (const rule of END_RULES) rule(draft, settings);
   settleSequence(draft, settings);
   for (const rule of REQUEST_RULES) rule(draft, settings);
 }
