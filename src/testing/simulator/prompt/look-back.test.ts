@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  assistant,
+  type Body,
+  createScene,
+  MARK,
+  type Scene,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await createScene();
+});
+
+/** What stands before a position, in tokens. */
+const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
+
+describe("the look-back", () => {
+  /** A marked start, then so many plain blocks, then the next mark. */
+  const grown = (blocks: number): Body => {
+    const between = Array.from({ length: blocks }, (_, index) => text(3, String(index % 10)));
+    return { messages: [user(text(2_000, "a"), ...between, text(3, "z", MARK))] };
+  };
+  const start: Body = { messages: [user(text(2_000, "a", MARK))] };
+
+  it.each([
+    [18, true],
+    [19, false],
+  ])("after %i blocks between, finds an earlier write: %s", (blocks, isFound) => {
+    scene.send(start);
+    expect(scene.send(grown(blocks)).cache_read_input_tokens).toBe(isFound ? upTo(start, 0) : 0);
+  });
+
+  it("starts anew at every mark", () => {
+    scene.send(start);
+    const body = grown(30);
+    const blocks = body.messages[0]?.content as readonly object[];
+    const withMiddle = blocks.map((block, index) =>
+      index === 15 ? { ...block, cache_control: MARK } : block,
+    );
+    expect(scene.send({ messages: [{ role: "user", content: withMiddle }] }).cache_read_input_tokens).toBe(
+      upTo(start, 0),
+    );
+  });
+
+  it("counts a run of calls, and a run of results, as one position", () => {
+    scene.send(start);
+    const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
+    const body: Body = {
+      messages: [
+        user(text(2_000, "a")),
+        assistant(...ids.map((id) => toolUse(id))),
+        user(...ids.map((id) => toolResult(id, 3)), text(5, "z", MARK)),
+      ],
+    };
+    expect(scene.send(body).cache_read_input_tokens).toBe(upTo(start, 0));
+  });
+
+  it("finds an entry that was written in the middle of a run", () => {
+    const ids = ["a", "b", "c"];
+    const body = (markedId: string): Body => ({
+      messages: [
+        user(text(2_000)),
+        assistant(...ids.map((id) => toolUse(id))),
+        user(...ids.map((id) => toolResult(id, 9, id === markedId ? MARK : undefined))),
+      ],
+    });
+    scene.send(body("a"));
+    expect(scene.send(body("c")).cache_read_input_tokens).toBe(upTo(body("a"), 4));
+  });
+
+  it("reaches from the messages into the system prompt", () => {
+    const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
+    scene.send(marked);
+    const body: Body = { system: [text(2_000, "s")], messages: [user(text(7, "q", MARK))] };
+    expect(scene.send(body).cache_read_input_tokens).toBe(upTo(marked, 0));
+  });
+});

@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  assistant,
+  type Body,
+  createScene,
+  HOUR,
+  MARK,
+  type Scene,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await createScene();
+});
+
+/** What stands before a position, in tokens. */
+const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
+
+describe("the automatic mark", () => {
+  it("stands on the last block", () => {
+    const body: Body = { cache_control: MARK, messages: [user(text(2_000), text(3, "b"))] };
+    expect(scene.send(body).input_tokens).toBe(0);
+  });
+
+  it("walks back over what cannot be marked", () => {
+    const thinking = { type: "thinking", thinking: "hm", signature: "s" };
+    const body: Body = { cache_control: HOUR, messages: [user(text(2_000)), assistant(text(5), thinking)] };
+    expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual([undefined, "1h", undefined]);
+  });
+
+  it("changes nothing where a mark is already", () => {
+    const body: Body = { cache_control: MARK, messages: [user(text(2_000, "a", HOUR))] };
+    expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual(["1h"]);
+  });
+});
+
+describe("what cannot be marked", () => {
+  it.each([
+    ["thinking", { type: "thinking", thinking: "hm", signature: "s", cache_control: MARK }],
+    ["redacted thinking", { type: "redacted_thinking", data: "abcd", cache_control: MARK }],
+    ["an empty text", { type: "text", text: "", cache_control: MARK }],
+  ])("ignores a mark on %s", (_, block) => {
+    const body: Body = { messages: [user(text(2_000)), assistant(block, text(1))] };
+    expect(scene.send(body).cache_creation_input_tokens).toBe(0);
+  });
+
+  it("still caches thinking that lies before a mark", () => {
+    const thinking = { type: "thinking", thinking: "t".repeat(3_000), signature: "s" };
+    const body: Body = {
+      messages: [user(text(10)), assistant(thinking, toolUse("a")), user(toolResult("a", 5, MARK))],
+    };
+    expect(scene.send(body).cache_creation_input_tokens).toBe(scene.prompt(body).tokens);
+  });
+});
+
+describe("results of server tools", () => {
+  const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } };
+  const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+  const messages = [user(text(2_000)), assistant(search, found, text(50)), user(text(20))];
+
+  it("get a mark of five minutes as soon as there is any mark", () => {
+    const body: Body = { system: [text(100, "s", HOUR)], messages };
+    expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual([
+      "1h",
+      undefined,
+      undefined,
+      "5m",
+      undefined,
+      undefined,
+    ]);
+    expect(scene.send(body).cache_creation.ephemeral_5m_input_tokens).toBe(upTo(body, 3));
+  });
+
+  it("get none in a request without marks", () => {
+    expect(scene.send({ messages }).cache_creation_input_tokens).toBe(0);
+  });
+});
