@@ -10,7 +10,6 @@ import {
   type Scene,
   sumOf,
   text,
-  toolResult,
   toolUse,
   user,
 } from "./scene.case.ts";
