@@ -10,7 +10,7 @@ import {
   withTheRestOfTheRun,
 } from "./dropped-thinking.ts";
 import { type Mismatch, mismatchMessage } from "./mismatch.ts";
-import { ReplySigner } from "./reply-signer.ts";
+import { type ReplyPlace, ReplySigner } from "./reply-signer.ts";
 import type { Sealer } from "./seal.ts";
 import {
   addBlock,
@@ -20,7 +20,7 @@ import {
   type SentThinking,
   startOfChecked,
 } from "./sent-thinking.ts";
-import { isTextSigned } from "./signature.ts";
+import { SignatureReader } from "./signature.ts";
 import { invalidRequest, VERIFIED } from "./texts.ts";
 import { ThinkingOrder } from "./thinking-order.ts";
 
@@ -40,6 +40,8 @@ export interface BindingOutcome {
   readonly messages: readonly ApiMessage[];
   /** In the order of the request; empty unless the request has the beta header. */
   readonly transformations: readonly InputTransformation[];
+  /** For the thinking of the reply, which is bound to what was sent. */
+  readonly signer: ReplySigner;
 }
 
 /** What the binder knows of a model that may have written a block. */
@@ -48,52 +50,52 @@ type FindModel = (id: string) => Pick<SimulatedModel, "bindsThinking"> | undefin
 /** Signs the thinking of replies, and checks what comes back against the conversation it comes back in. */
 export class ThinkingBinder {
   readonly #sealer: Sealer;
+  readonly #reader: SignatureReader;
   readonly #findModel: FindModel;
   readonly #readSummary: ReadSummary;
   readonly #prefixes = new BoundPrefixes();
 
   constructor(sealer: Sealer, findModel: FindModel, readSummary: ReadSummary) {
     this.#sealer = sealer;
+    this.#reader = new SignatureReader(sealer);
     this.#findModel = findModel;
     this.#readSummary = readSummary;
   }
 
   check(sent: Conversation, model: SimulatedModel, rules: BindingRules): BindingOutcome {
     const start = startOfChecked(sent.messages);
-    const thinking = readThinking(this.#sealer, sent.messages, start);
-    if (thinking.length === 0) return { messages: sent.messages, transformations: [] };
-    this.#refuseInvalid(thinking, sent.messages, rules);
+    const thinking = readThinking(this.#reader, sent.messages, start);
+    const place = new LazyPlace(() => this.walk(sent), thinking);
+    const signer = new ReplySigner(this.#sealer, this.#reader, model.id, () => place.find());
+    if (thinking.length === 0) return { messages: sent.messages, transformations: [], signer };
+    refuseInvalid(thinking, sent.messages, rules);
     const unreadable = new Set(thinking.filter((block) => !this.#isReadable(block, model)));
-    const mismatches = model.bindsThinking ? this.#findMismatches(sent, start, thinking, unreadable) : [];
-    const first = mismatches[0];
+    let mismatches: readonly PlacedMismatch[] = [];
+    if (model.bindsThinking) {
+      const walk = this.#prefixes.begin(sent);
+      mismatches = this.#findMismatches(walk, sent.messages, start, thinking);
+      place.walk = walk;
+    }
+    const wrong = mismatches.filter(({ at }) => !unreadable.has(at));
+    const [first] = wrong;
     if (first !== undefined && rules.isEnforced && rules.onMismatch === "error") {
       throw invalidRequest(mismatchMessage(first, rules.hasControls));
     }
-    const failed = mismatches.map(({ at }) => at);
+    const failed = wrong.map(({ at }) => at);
     const mismatched = rules.isEnforced ? withTheRestOfTheRun(failed, thinking) : [];
     const dropped = new Set([...unreadable, ...mismatched]);
     const allowed = new Set(rules.isEnforced ? [] : failed);
     return {
       messages: dropped.size === 0 ? sent.messages : withoutBlocks(sent.messages, dropped),
       transformations: rules.hasControls ? reportBlocks(thinking, { unreadable, dropped, allowed }) : [],
+      signer,
     };
-  }
-
-  /** Signs, one after the other, the thinking of the reply to this conversation. */
-  signer(sent: Conversation, model: SimulatedModel): ReplySigner {
-    return new ReplySigner(this.#sealer, model.id, () => {
-      const start = startOfChecked(sent.messages);
-      const walk = this.walk(sent);
-      const thinkingIds = readThinking(this.#sealer, sent.messages, start).map(({ id }) => id);
-      return { walk, thinkingIds };
-    });
   }
 
   /** The whole conversation as sent, gone through to its end. */
   walk(sent: Conversation): PrefixWalk {
-    const start = startOfChecked(sent.messages);
     const walk = this.#prefixes.begin(sent);
-    this.#goThrough(walk, sent.messages, start, () => {});
+    this.#goThrough(walk, sent.messages, startOfChecked(sent.messages), () => {});
     return walk;
   }
 
@@ -120,26 +122,6 @@ export class ThinkingBinder {
     }
   }
 
-  #refuseInvalid(
-    thinking: readonly SentThinking[],
-    messages: readonly ApiMessage[],
-    rules: BindingRules,
-  ): void {
-    const latest = messages.findLastIndex(({ role }) => role === "assistant");
-    for (const { message, index, block, signature } of thinking) {
-      const path = blockPath(message, index);
-      if (signature === undefined) {
-        if (rules.acceptsForeign) continue;
-        throw invalidRequest(VERIFIED.invalidSignature(path, block.type));
-      }
-      if (isTextSigned(block, signature)) continue;
-      const isLatest = message === latest;
-      throw invalidRequest(
-        isLatest ? VERIFIED.latestThinkingModified(path) : VERIFIED.invalidSignature(path, block.type),
-      );
-    }
-  }
-
   /** What models with bound thinking write no other model can read; they read what older ones wrote. */
   #isReadable({ signature }: SentThinking, model: SimulatedModel): boolean {
     if (signature === undefined || signature.model === model.id) return true;
@@ -147,34 +129,65 @@ export class ThinkingBinder {
   }
 
   #findMismatches(
-    sent: Conversation,
+    walk: PrefixWalk,
+    messages: readonly ApiMessage[],
     start: Place,
     thinking: readonly SentThinking[],
-    unreadable: ReadonlySet<SentThinking>,
-  ): readonly (Mismatch & { readonly at: SentThinking })[] {
+  ): readonly PlacedMismatch[] {
     const order = new ThinkingOrder(thinking);
-    const mismatches: (Mismatch & { at: SentThinking })[] = [];
-    const walk = this.#prefixes.begin(sent);
+    const mismatches: PlacedMismatch[] = [];
     let next = 0;
-    this.#goThrough(walk, sent.messages, start, (message, index) => {
+    this.#goThrough(walk, messages, start, (message, index) => {
       const at = thinking[next];
       if (at === undefined || at.message !== message || at.index !== index) return;
       const disorder = order.disorderAt(next++);
-      if (at.signature === undefined || unreadable.has(at)) return;
-      const isElsewhere = !walk.has(at.signature.prefixDigest);
+      const { signature, type } = at;
+      if (signature === undefined) return;
+      const isElsewhere = !walk.has(signature.prefixDigest);
       if (!isElsewhere && disorder === undefined) return;
-      const path = blockPath(message, index);
       const { toolsDigest, systemDigest, blocks } = walk;
       const now = { toolsDigest, systemDigest, blocks };
-      mismatches.push({
-        at,
-        path,
-        kind: at.block.type,
-        signature: at.signature,
-        disorder: isElsewhere ? undefined : disorder,
-        now,
-      });
+      const reason = isElsewhere ? undefined : disorder;
+      mismatches.push({ at, path: blockPath(message, index), kind: type, signature, disorder: reason, now });
     });
     return mismatches;
   }
+}
+
+interface PlacedMismatch extends Mismatch {
+  readonly at: SentThinking;
+}
+
+/** Where the reply begins: known from the check, or found when there is something to sign. */
+class LazyPlace {
+  walk: PrefixWalk | undefined;
+  readonly #goThrough: () => PrefixWalk;
+  readonly #thinking: readonly SentThinking[];
+
+  constructor(goThrough: () => PrefixWalk, thinking: readonly SentThinking[]) {
+    this.#goThrough = goThrough;
+    this.#thinking = thinking;
+  }
+
+  find(): ReplyPlace {
+    const walk = this.walk ?? this.#goThrough();
+    return { walk, thinkingIds: this.#thinking.map(({ id }) => id) };
+  }
+}
+
+function refuseInvalid(
+  thinking: readonly SentThinking[],
+  messages: readonly ApiMessage[],
+  rules: BindingRules,
+): void {
+  const bad = thinking.find(
+    ({ signature, isIntact }) => !isIntact || (signature === undefined && !rules.acceptsForeign),
+  );
+  if (bad === undefined) return;
+  const path = blockPath(bad.message, bad.index);
+  const isLatest = bad.message === messages.findLastIndex(({ role }) => role === "assistant");
+  const isChanged = bad.signature !== undefined;
+  throw invalidRequest(
+    isLatest && isChanged ? VERIFIED.latestThinkingModified(path) : VERIFIED.invalidSignature(path, bad.type),
+  );
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { type ContentBlock, isMedia } from "../../../conversation/block.ts";
 import { stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
@@ -6,6 +5,7 @@ import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { type BlockParts, blockParts, toolParts } from "../prompt/block-key.ts";
 import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
 import { blocksOf, type Conversation } from "./conversation.ts";
+import { shortDigest } from "./seal.ts";
 import { referencedTools } from "./tool-changes.ts";
 
 /** What a signed compaction block says of the conversation that it stands for. */
@@ -45,16 +45,16 @@ export class BoundPrefixes {
   }
 
   digest(node: PrefixNode): string {
+    let before = this.#digests.get(node);
+    if (before !== undefined) return before;
     const pending: PrefixNode[] = [];
-    let before: string | undefined;
     for (let at: PrefixNode | undefined = node; at !== undefined; at = at.parent) {
       before = this.#digests.get(at);
       if (before !== undefined) break;
       pending.push(at);
     }
     for (const open of pending.reverse()) {
-      const hash = createHash("sha256").update(before ?? "");
-      before = hash.update("\0").update(open.key).digest("base64url");
+      before = shortDigest(`${before ?? ""}\0${open.key}`);
       this.#digests.set(open, before);
     }
     return before ?? "";
@@ -75,7 +75,7 @@ export class PrefixWalk {
   readonly #start: PrefixNode;
   readonly #deferred: readonly JsonRecord[];
   /** The conversation as sent comes first; then what a signed compaction block stands for. */
-  #nodes: readonly PrefixNode[];
+  #nodes: PrefixNode[];
   #role: string | undefined;
   #blocks = 0;
   #resumedFrom: { readonly nodes: readonly PrefixNode[]; readonly lastRole: string } | undefined;
@@ -120,7 +120,7 @@ export class PrefixWalk {
   /** Continues on its own: what is added to the copy is not added here. */
   copy(): PrefixWalk {
     const copy = new PrefixWalk(this.#prefixes, this.#start, this, this.#deferred);
-    copy.#nodes = this.#nodes;
+    copy.#nodes = [...this.#nodes];
     copy.#role = this.#role;
     copy.#blocks = this.#blocks;
     copy.#resumedFrom = this.#resumedFrom;
@@ -150,24 +150,34 @@ export class PrefixWalk {
 
   /** Fields beside role and content, such as `clear_at`, belong to what was sent. */
   enter(message: ApiMessage): void {
-    const { role, content, ...more } = message;
-    if (Object.keys(more).length > 0) this.#advance(message.role, { head: "m", value: more, marks: "any" });
+    for (const name in message) {
+      if (name === "role" || name === "content") continue;
+      const value = (message as unknown as JsonRecord)[name];
+      this.#advance(message.role, { head: `m\0${name}`, value, marks: "none" });
+    }
   }
 
   add(role: string, block: ContentBlock): void {
-    const parts = partsOf(block);
-    const referenced = this.#deferred.length === 0 ? [] : referencedTools(block);
-    const definitions = this.#deferred.filter((tool) => referenced.includes(stringField(tool, "name") ?? ""));
-    this.#advance(role, parts);
-    for (const definition of definitions) this.#advance(role, toolParts(definition));
+    this.#advance(role, partsOf(block));
     this.#blocks++;
+    if (this.#deferred.length > 0) this.#addReferenced(role, block);
+  }
+
+  #addReferenced(role: string, block: ContentBlock): void {
+    const referenced = referencedTools(block);
+    for (const tool of this.#deferred) {
+      if (referenced.includes(stringField(tool, "name") ?? "")) this.#advance(role, toolParts(tool));
+    }
   }
 
   #advance(role: string, parts: BlockParts): void {
     this.reach(role);
     // Neighbours of one role are one message to the provider, however they are sent.
     const place = role === this.#role ? "" : `${role}\0`;
-    this.#nodes = this.#nodes.map((node) => node.block(parts, place));
+    for (let index = 0; index < this.#nodes.length; index++) {
+      const node = this.#nodes[index];
+      if (node !== undefined) this.#nodes[index] = node.block(parts, place);
+    }
     this.#role = role;
   }
 

@@ -23,15 +23,18 @@ function readable<T>(list: readonly unknown[], isReadable: (value: unknown) => v
   return list.every(isReadable) ? list : list.filter(isReadable);
 }
 
-const isMessage = (value: unknown): value is ApiMessage => isRecord(value) && typeof value.role === "string";
+function isMessage(value: unknown): value is ApiMessage {
+  if (!isRecord(value) || typeof value.role !== "string") return false;
+  return Array.isArray(value.content) ? value.content.every(isBlock) : true;
+}
 
 const readContent = (value: unknown): MessageContent | undefined =>
-  typeof value === "string" || Array.isArray(value) ? value : undefined;
+  Array.isArray(value) ? readable(value, isBlock) : typeof value === "string" ? value : undefined;
 
 /** Text alone is one text block. A system message may come without content. */
 export function blocksOf(content: MessageContent | undefined): readonly ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? readable(content, isBlock) : [];
+  return Array.isArray(content) ? content : [];
 }
 
 /** Where a block stood in the request, in the form of error messages. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import type { ApiMessage } from "../../../conversation/message.ts";
 import {
   asked,
   type CallOptions,
@@ -7,9 +8,12 @@ import {
   FORGETFUL,
   newTalk,
   reparsed,
-  SWITCHES,
+  result,
+  said,
   TestProvider,
   talkOn,
+  thought,
+  used,
   withMessages,
 } from "./talk.case.ts";
 import { BETAS } from "./texts.ts";
@@ -46,17 +50,21 @@ describe("a request on its way to the model", () => {
 
   it("has its thinking checked as sent, not as edited", () => {
     const provider = new TestProvider();
-    const talk = { ...talkOn(provider, newTalk(), 3), ...EDITS };
-    const long = (text: string): string => text + "x".repeat(300);
-    const wordy = reparsed(talk).messages.map((message) =>
-      typeof message.content === "string" ? { ...message, content: long(message.content) } : message,
-    );
-    const fresh = withMessages(newTalk(), wordy.slice(0, 1));
-    const onward = { ...talkOn(provider, fresh, 3), ...EDITS };
-    for (const body of [talk, onward]) {
-      const prepared = provider.call(body, { betas: CONTROLS });
-      expect(prepared.inputTransformations).toEqual([]);
-    }
+    const options: CallOptions = { betas: CONTROLS };
+    const opening = { ...withMessages(newTalk(), [asked("read two")]), ...EDITS };
+    const calls = provider.reply(opening, [thought("both"), used("a"), used("b")], options);
+    const results = [result("a", "x".repeat(500)), result("b", "y".repeat(500))];
+    const messages: readonly ApiMessage[] = [
+      ...opening.messages,
+      { role: "assistant", content: calls },
+      { role: "user", content: results },
+    ];
+    const talk = withMessages(opening, messages);
+    const answer = provider.reply(talk, [thought("cleared"), said("done")], options);
+    const next = withMessages(talk, [...messages, { role: "assistant", content: answer }, asked("thanks")]);
+    const prepared = provider.call(next, options);
+    expect(prepared.appliedEdits).toMatchObject([{ cleared_tool_uses: 2 }]);
+    expect(prepared.inputTransformations).toEqual([]);
   });
 
   it("is edited before it is measured against the window", () => {
@@ -111,8 +119,8 @@ describe("a request on its way to the model", () => {
     const talk = deepFreeze(reparsed({ ...talkOn(provider, newTalk(), 3), ...EDITS }));
     provider.call(talk, { betas: CONTROLS });
     const drops = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
-    provider.call(deepFreeze({ ...talk, system: "other", thinking: drops }), { betas: CONTROLS });
-    expect(SWITCHES.enforceBinding).toBe(true);
+    const changed = deepFreeze({ ...talk, system: "other", thinking: drops });
+    expect(provider.call(changed, { betas: CONTROLS }).inputTransformations).toHaveLength(6);
   });
 
   it("names an unknown model", () => {

@@ -147,7 +147,7 @@ function prepareWhole<Built extends { readonly tokens: number }>(
     inputTransformations: betas.has(BETAS.bindingControls) ? bound.transformations : undefined,
     compaction,
     reportsIterations: betas.has(BETAS.thresholdCompaction),
-    signer: memory.binder.signer(sent, model),
+    signer: bound.signer,
   };
 }
 

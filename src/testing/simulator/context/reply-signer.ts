@@ -3,10 +3,10 @@ import type { PrefixWalk } from "./bound-prefix.ts";
 import { asCompaction, hasSummary } from "./conversation.ts";
 import type { Sealer } from "./seal.ts";
 import { addBlock } from "./sent-thinking.ts";
-import { idOfForeign, readSignature, signatureOf, signThinking } from "./signature.ts";
+import { type SignatureReader, signThinking } from "./signature.ts";
 
 /** Where the reply begins. Found only when there is something to sign. */
-interface ReplyPlace {
+export interface ReplyPlace {
   readonly walk: PrefixWalk;
   readonly thinkingIds: readonly string[];
 }
@@ -14,12 +14,14 @@ interface ReplyPlace {
 /** Signs the thinking of one reply, block by block. */
 export class ReplySigner {
   readonly #sealer: Sealer;
+  readonly #reader: SignatureReader;
   readonly #model: string;
   readonly #findPlace: () => ReplyPlace;
   #place: ReplyPlace | undefined;
 
-  constructor(sealer: Sealer, model: string, findPlace: () => ReplyPlace) {
+  constructor(sealer: Sealer, reader: SignatureReader, model: string, findPlace: () => ReplyPlace) {
     this.#sealer = sealer;
+    this.#reader = reader;
     this.#model = model;
     this.#findPlace = findPlace;
   }
@@ -31,9 +33,7 @@ export class ReplySigner {
     let thinkingIds = this.#place.thinkingIds;
     for (const block of before) {
       if (isThinking(block)) {
-        const signature = signatureOf(block);
-        const id = readSignature(this.#sealer, signature)?.id ?? idOfForeign(signature);
-        thinkingIds = [...thinkingIds, id];
+        thinkingIds = [...thinkingIds, this.#reader.read(block).id];
         continue;
       }
       addBlock(walk, "assistant", block, () => undefined);

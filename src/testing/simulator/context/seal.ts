@@ -16,8 +16,6 @@ export interface OpenSeal {
  */
 export class Sealer {
   readonly #secret: string;
-  /** What was opened before need not be computed again: a conversation comes back with every request. */
-  readonly #opened = new Map<string, OpenSeal>();
 
   constructor(secret: string) {
     this.#secret = secret;
@@ -31,15 +29,11 @@ export class Sealer {
 
   /** Undefined for anything that was not sealed with this secret. */
   open(sealed: string): OpenSeal | undefined {
-    const known = this.#opened.get(sealed);
-    if (known !== undefined) return known;
     const text = Buffer.from(sealed, "base64").toString("utf8");
     const end = text.lastIndexOf(SEPARATOR);
     const id = text.slice(end + 1);
     if (end < 0 || this.#mac(text.slice(0, end)) !== id) return undefined;
-    const seal = { fields: text.slice(0, end).split(SEPARATOR), id };
-    this.#opened.set(sealed, seal);
-    return seal;
+    return { fields: text.slice(0, end).split(SEPARATOR), id };
   }
 
   #mac(text: string): string {

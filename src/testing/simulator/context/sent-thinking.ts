@@ -1,22 +1,14 @@
-import {
-  type ContentBlock,
-  isThinking,
-  type RedactedThinkingBlock,
-  type ThinkingBlock,
-} from "../../../conversation/block.ts";
+import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
 import { asCompaction, blocksOf, hasSummary } from "./conversation.ts";
-import type { Sealer } from "./seal.ts";
-import { idOfForeign, readSignature, signatureOf, type ThinkingSignature } from "./signature.ts";
+import type { ReadThinking, SignatureReader } from "./signature.ts";
 
 /** A thinking block of a request, and where it stands in it. */
-export interface SentThinking {
+export interface SentThinking extends ReadThinking {
   readonly message: number;
   readonly index: number;
-  readonly block: ThinkingBlock | RedactedThinkingBlock;
-  readonly id: string;
-  readonly signature: ThinkingSignature | undefined;
+  readonly type: "thinking" | "redacted_thinking";
 }
 
 /** Reads what a signed compaction block says of the messages that it stands for. */
@@ -32,13 +24,15 @@ export function startOfChecked(messages: readonly ApiMessage[]): Place {
   for (let message = messages.length - 1; message >= 0; message--) {
     const content = messages[message]?.content;
     if (typeof content === "string") continue;
-    const index = blocksOf(content).findLastIndex((block) => {
-      const summary = asCompaction(block);
-      return summary !== undefined && hasSummary(summary);
-    });
+    const index = blocksOf(content).findLastIndex(isSummary);
     if (index >= 0) return { message, index };
   }
   return { message: 0, index: 0 };
+}
+
+function isSummary(block: ContentBlock): boolean {
+  const summary = asCompaction(block);
+  return summary !== undefined && hasSummary(summary);
 }
 
 /** A summary begins the conversation anew. */
@@ -55,7 +49,7 @@ export function addBlock(
 }
 
 export function readThinking(
-  sealer: Sealer,
+  reader: SignatureReader,
   messages: readonly ApiMessage[],
   start: Place,
 ): readonly SentThinking[] {
@@ -67,9 +61,8 @@ export function readThinking(
     for (let index = message === start.message ? start.index : 0; index < blocks.length; index++) {
       const block = blocks[index];
       if (block === undefined || !isThinking(block)) continue;
-      const text = signatureOf(block);
-      const signature = readSignature(sealer, text);
-      found.push({ message, index, block, id: signature?.id ?? idOfForeign(text), signature });
+      const { id, signature, isIntact } = reader.read(block);
+      found.push({ message, index, type: block.type, id, signature, isIntact });
     }
   }
   return found;

@@ -1,4 +1,4 @@
-import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/block.ts";
+import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/block.ts";
 import type { PrefixWalk } from "./bound-prefix.ts";
 import { type Sealer, shortDigest } from "./seal.ts";
 
@@ -51,9 +51,44 @@ export function signThinking(
   ]);
 }
 
-/** Undefined for a signature that is not ours. */
-export function readSignature(sealer: Sealer, signature: string): ThinkingSignature | undefined {
-  const seal = sealer.open(signature);
+/** A thinking block as it was sent: whose it is, and whether its text is the one that was signed. */
+export interface ReadThinking {
+  /** Names the block; a signature from elsewhere does so as well as one of ours. */
+  readonly id: string;
+  /** Undefined when the signature is not ours. */
+  readonly signature: ThinkingSignature | undefined;
+  readonly isIntact: boolean;
+}
+
+/** Signatures that are remembered; beyond this all are read anew, which takes microseconds each. */
+const REMEMBERED_SIGNATURES = 50_000;
+
+/** Reads signatures. A conversation comes back with every request: what was read once is not computed again. */
+export class SignatureReader {
+  readonly #sealer: Sealer;
+  readonly #known = new Map<string, { readonly text: string; readonly read: ReadThinking }>();
+
+  constructor(sealer: Sealer) {
+    this.#sealer = sealer;
+  }
+
+  read(block: ThinkingBlock | RedactedThinkingBlock): ReadThinking {
+    const sealed = signatureOf(block);
+    const text = block.type === "thinking" ? block.thinking : "";
+    const known = this.#known.get(sealed);
+    if (known !== undefined && known.text === text) return known.read;
+    const signature = parseSignature(this.#sealer, sealed);
+    // Text that the client was not shown cannot have been changed by it.
+    const isIntact = signature === undefined || text === "" || shortDigest(text) === signature.textDigest;
+    const read = { id: signature?.id ?? shortDigest(sealed), signature, isIntact };
+    if (this.#known.size >= REMEMBERED_SIGNATURES) this.#known.clear();
+    this.#known.set(sealed, { text, read });
+    return read;
+  }
+}
+
+function parseSignature(sealer: Sealer, sealed: string): ThinkingSignature | undefined {
+  const seal = sealer.open(sealed);
   if (seal === undefined || seal.fields[0] !== KIND || seal.fields.length !== FIELD_COUNT) return undefined;
   const [
     ,
@@ -84,16 +119,7 @@ export function readSignature(sealer: Sealer, signature: string): ThinkingSignat
 export const thinkingDigest = (ids: readonly string[]): string => shortDigest(ids.join(" "));
 
 /** What a block is signed with. Redacted thinking is nothing but its signature. */
-export function signatureOf(block: ThinkingBlock | RedactedThinkingBlock): string {
+function signatureOf(block: ThinkingBlock | RedactedThinkingBlock): string {
   const signature: unknown = block.type === "thinking" ? block.signature : block.data;
   return typeof signature === "string" ? signature : "";
-}
-
-/** A signature from elsewhere names its block as well as one of ours does. */
-export const idOfForeign = (signature: string): string => shortDigest(signature);
-
-/** Text that the client was not shown cannot have been changed by it. */
-export function isTextSigned(block: ContentBlock, signature: ThinkingSignature): boolean {
-  if (block.type !== "thinking" || block.thinking === "") return true;
-  return shortDigest(block.thinking) === signature.textDigest;
 }
