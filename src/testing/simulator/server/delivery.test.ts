@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Turn } from "../exchange.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
+import { HEADERS, until } from "./client.case.ts";
 
 let simulator: Simulator;
 beforeEach(async () => {
@@ -10,11 +11,6 @@ beforeEach(async () => {
 });
 afterEach(() => simulator.close());
 
-const HEADERS = {
-  "x-api-key": "any",
-  "anthropic-version": "2023-06-01",
-  "content-type": "application/json",
-};
 const BODY = {
   model: "claude-opus-5",
   max_tokens: 10_000,
@@ -297,7 +293,3 @@ const open = (): Promise<Socket> =>
   new Promise((resolve) => {
     const socket = connect(Number(new URL(simulator.url).port), "127.0.0.1", () => resolve(socket));
   });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator.ts";
+import { HEADERS, until } from "./client.case.ts";
 
 let simulator: Simulator;
 const start = async (options: SimulatorOptions = {}): Promise<void> => {
@@ -9,11 +10,6 @@ const start = async (options: SimulatorOptions = {}): Promise<void> => {
 };
 afterEach(() => simulator.close());
 
-const HEADERS = {
-  "x-api-key": "any",
-  "anthropic-version": "2023-06-01",
-  "content-type": "application/json",
-};
 const BODY = { model: "claude-opus-5", max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
 const call = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(simulator.url + path, { ...init, headers: { ...HEADERS, ...init.headers } });
@@ -176,9 +172,9 @@ describe("bodies", () => {
     const { port } = new URL(simulator.url);
     const socket = connect(Number(port), "127.0.0.1");
     socket.write("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{");
-    await waitFor(() => simulator.requests.length === 1);
+    await until(() => simulator.requests.length === 1);
     socket.destroy();
-    await waitFor(() => simulator.requests.last?.outcome === "abandoned");
+    await until(() => simulator.requests.last?.outcome === "abandoned");
     simulator.reply("hi");
     expect((await post(BODY)).status).toBe(200);
   });
@@ -240,7 +236,3 @@ describe("a run can be repeated", () => {
     expect(await run({ seed: 4 })).not.toEqual(first);
   });
 });
-
-async function waitFor(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}

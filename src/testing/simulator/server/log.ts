@@ -48,7 +48,10 @@ export interface LoggedRequest {
   readonly error: LoggedError | undefined;
   /** In real time. */
   readonly durationMs: number;
-  /** What the checker of requests finds in it; looked for when first asked. Undefined without a body. */
+  /**
+   * What the checker of requests finds in it; looked for when first asked, or when the body is given up.
+   * Undefined for requests without one.
+   */
   readonly findings: readonly Finding[] | undefined;
 }
 
@@ -116,6 +119,12 @@ export class LogEntry implements LoggedRequest {
     this.#body = body;
   }
 
+  /** What can be found in it is looked for now: afterwards nobody could. */
+  forgetBody(): void {
+    void this.findings;
+    this.#body = undefined;
+  }
+
   get findings(): readonly Finding[] | undefined {
     if (this.#checked === undefined && this.#body !== undefined) {
       this.#checked = checkRequest(this.#body as unknown as ApiRequest, this.checkOptions).findings;
@@ -135,8 +144,7 @@ export class RequestLog {
 
   add(entry: LogEntry): void {
     this.#entries.push(entry);
-    const old = this.#entries[this.#entries.length - 1 - this.#keptBodies];
-    if (old !== undefined) old.body = undefined;
+    this.#entries[this.#entries.length - 1 - this.#keptBodies]?.forgetBody();
   }
 
   get all(): readonly LoggedRequest[] {

@@ -1,0 +1,379 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { always } from "./behaviours/answers.ts";
+import type { SeenRequest } from "./exchange.ts";
+import { refused, resultsFor, send } from "./server/client.case.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
+
+let simulator: Simulator;
+const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await startSimulator(options);
+};
+afterEach(() => simulator.close());
+
+const user = (content: unknown) => ({ role: "user", content });
+const assistant = (content: unknown) => ({ role: "assistant", content });
+const BODY = { model: "claude-opus-5", max_tokens: 1_000, messages: [user("hello")] };
+const LONG = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
+const TOOLS = [{ name: "Read", input_schema: { type: "object", properties: { path: { type: "string" } } } }];
+const readCall = { blocks: [{ type: "tool_use" as const, name: "Read", input: { path: "a.ts" } }] };
+
+describe("behaviours", () => {
+  it("scripted turns come first, then the given behaviours in their order", async () => {
+    await start({ behaviours: [() => undefined, always("from the second"), always("never")] });
+    simulator.reply("from the script");
+    expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the script" }]);
+    expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the second" }]);
+  });
+
+  it("a scripted turn can look at the request it answers", async () => {
+    await start();
+    const seen: SeenRequest[] = [];
+    simulator.reply((request) => {
+      seen.push(request);
+      return `You said ${request.messages.length} things.`;
+    });
+    await send(simulator, { ...BODY, system: [{ type: "text", text: "Be brief." }], tools: TOOLS });
+    expect(seen[0]).toMatchObject({ system: "Be brief.", tools: TOOLS, maxTokens: 1_000, index: 0 });
+  });
+
+  it("without any of them the coder works with the tools it is given, and every request is valid", async () => {
+    await start();
+    const messages: object[] = [user("Please mend the test in src/a.ts.")];
+    for (let turn = 0; turn < 5; turn++) {
+      const message = await send(simulator, { ...BODY, tools: TOOLS, messages });
+      messages.push(assistant(message.content), resultsFor(message));
+      expect(message.stop_reason).toBe("tool_use");
+    }
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("nobody to answer, or one who throws, is a failure that no retry mends", async () => {
+    await start({ behaviours: [] });
+    expect(await refused(simulator, BODY)).toMatchObject({ status: 500, type: "api_error" });
+    simulator.reply(() => {
+      throw new TypeError("a mistake in the test");
+    });
+    expect((await refused(simulator, BODY)).message).toContain("a mistake in the test");
+    expect((await send(simulator, { ...BODY, max_tokens: 0 })).stop_reason).toBe("max_tokens");
+  });
+});
+
+describe("the rules", () => {
+  it("are those of the version in the header", async () => {
+    await start({ behaviours: [always("hi")] });
+    const warm = { ...BODY, model: "claude-haiku-4-5", temperature: 0.5 };
+    await send(simulator, warm);
+    const newer = await refused(simulator, warm, { "anthropic-version": "2026-10-21" });
+    expect(newer.message).toBe("temperature: Extra inputs are not permitted");
+    expect(simulator.requests.last).toMatchObject({ version: "2026-10-21", status: 400 });
+  });
+
+  it("that are disputed follow the switches", async () => {
+    const twice = { ...BODY, messages: [user("one"), user("two")] };
+    await start({ behaviours: [always("hi")] });
+    await send(simulator, twice);
+    await simulator.close();
+    await start({ switches: { consecutiveRoles: "refused" } });
+    expect((await refused(simulator, twice)).message).toContain("roles must alternate");
+  });
+
+  it("know the window: too long is told with both numbers, and the answer ends where the window does", async () => {
+    await start({
+      models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 8_000 }],
+      behaviours: [always(LONG.repeat(20))],
+      countText: (text) => Math.ceil(text.length / 4),
+    });
+    const body = (repeats: number) => ({
+      ...BODY,
+      model: "claude-small",
+      max_tokens: 8_000,
+      messages: [user(LONG.repeat(repeats))],
+    });
+    const tooLong = await refused(simulator, body(20));
+    expect(tooLong).toMatchObject({ status: 400, type: "invalid_request_error" });
+    expect(tooLong.message).toMatch(/^prompt is too long: \d+ tokens > 32000 maximum$/);
+    const message = await send(simulator, body(14));
+    expect(message.stop_reason).toBe("model_context_window_exceeded");
+    expect((message.usage.input_tokens ?? 0) + (message.usage.output_tokens ?? 0)).toBe(32_000);
+  });
+});
+
+describe("the prompt cache", () => {
+  it("is written, read, priced, and forgotten after five minutes of the simulator's clock", async () => {
+    await start({ behaviours: [always("hi")] });
+    const messages: object[] = [user(LONG)];
+    const turn = async () => {
+      const message = await send(simulator, { ...BODY, messages, cache_control: { type: "ephemeral" } });
+      messages.push(assistant(message.content), user("and then?"));
+      return message.usage;
+    };
+    const first = await turn();
+    const second = await turn();
+    expect(first.cache_read_input_tokens).toBe(0);
+    expect(second.cache_read_input_tokens).toBe(first.cache_creation_input_tokens);
+    simulator.clock.advance(6 * 60_000);
+    expect((await turn()).cache_read_input_tokens).toBe(0);
+    const [one, two] = simulator.requests.all;
+    expect(one?.costDollars).toBeGreaterThan(two?.costDollars ?? 0);
+    expect(simulator.requests.totals.cacheReadTokens).toBe(second.cache_read_input_tokens);
+  });
+
+  it("is not written by a call that never began", async () => {
+    await start({ behaviours: [always("hi")] });
+    const body = { ...BODY, messages: [user(LONG)], cache_control: { type: "ephemeral" } };
+    simulator.fail(529);
+    await refused(simulator, body);
+    expect((await send(simulator, body)).usage.cache_read_input_tokens).toBe(0);
+  });
+
+  it("says why it was missed when it is asked", async () => {
+    await start({ behaviours: [always("hi")] });
+    const body = { ...BODY, system: LONG, cache_control: { type: "ephemeral" } };
+    const { id } = await send(simulator, body);
+    const changed = { ...body, system: `${LONG}!`, diagnostics: { previous_message_id: id } };
+    expect((await send(simulator, changed)).diagnostics).toMatchObject({
+      cache_miss_reason: { type: "system_changed" },
+    });
+  });
+
+  it("leaves tool results out where cached edits are switched on", async () => {
+    await start({ switches: { cacheEdits: true } });
+    simulator.reply(readCall, "fine", (request) => JSON.stringify(request.messages));
+    const base = { ...BODY, tools: TOOLS, cache_control: { type: "ephemeral" } };
+    const messages: object[] = [user("read it")];
+    const call = await send(simulator, { ...base, messages });
+    messages.push(assistant(call.content), resultsFor(call, LONG));
+    const fine = await send(simulator, { ...base, messages });
+    messages.push(assistant(fine.content), user("what did it say?"));
+    const id = call.content.find(({ type }) => type === "tool_use")?.id;
+    const edited = await send(simulator, {
+      ...base,
+      messages,
+      cache_edits: [{ type: "delete_tool_result", tool_use_id: id }],
+    });
+    expect(edited.usage.cache_deleted_input_tokens).toBeGreaterThan(1_000);
+    expect(JSON.stringify(edited.content)).not.toContain("harbour");
+  });
+});
+
+describe("thinking that is bound to its conversation", () => {
+  const body = { ...BODY, model: "claude-opus-5-5" };
+  const thought = {
+    blocks: [
+      { type: "thinking" as const, thinking: "Hm." },
+      { type: "text" as const, text: "Yes." },
+    ],
+  };
+
+  it("comes back unchanged without a word, and not after another history", async () => {
+    await start({ behaviours: [always("ok")] });
+    simulator.reply(thought);
+    const { content } = await send(simulator, body);
+    await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
+    const moved = { ...body, messages: [user("another start"), assistant(content), user("more")] };
+    expect((await refused(simulator, moved)).message).toContain("bound to a different conversation");
+    const drop = {
+      ...moved,
+      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
+    };
+    const dropped = await send(simulator, drop, { "anthropic-beta": "thinking-binding-controls-2026-08-01" });
+    expect(dropped.input_transformations).toMatchObject([
+      { type: "thinking_dropped", path: "messages.1.content.0" },
+    ]);
+  });
+
+  it("is accepted by another simulator with the same seed", async () => {
+    await start({ behaviours: [always("ok")] });
+    simulator.reply(thought);
+    const { content } = await send(simulator, body);
+    await simulator.close();
+    await start({ behaviours: [always("ok")] });
+    await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
+  });
+});
+
+describe("context management", () => {
+  const clearing = {
+    edits: [
+      {
+        type: "clear_tool_uses_20250919",
+        trigger: { type: "tool_uses", value: 1 },
+        keep: { type: "tool_uses", value: 1 },
+      },
+    ],
+  };
+  const beta = { "anthropic-beta": "context-management-2025-06-27" };
+
+  it("clears results on the way to the model and says so", async () => {
+    await start();
+    const seen: string[] = [];
+    simulator.reply({ blocks: [...readCall.blocks, ...readCall.blocks] }, (request) => {
+      seen.push(JSON.stringify(request.messages));
+      return "done";
+    });
+    const calls = await send(simulator, { ...BODY, tools: TOOLS });
+    const messages = [user("hello"), assistant(calls.content), resultsFor(calls, LONG)];
+    const body = { ...BODY, tools: TOOLS, messages, context_management: clearing };
+    const message = await send(simulator, body, beta);
+    expect(message.context_management).toMatchObject({
+      applied_edits: [{ type: "clear_tool_uses_20250919", cleared_tool_uses: 1 }],
+    });
+    expect(simulator.requests.last?.appliedEdits).toHaveLength(1);
+    expect(seen[0]?.split(LONG)).toHaveLength(2);
+    const { max_tokens: _, ...counted } = body;
+    const count = await fetch(`${simulator.url}/v1/messages/count_tokens`, {
+      method: "POST",
+      headers: {
+        "x-api-key": "any",
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+        ...beta,
+      },
+      body: JSON.stringify(counted),
+    });
+    const { input_tokens, context_management } = (await count.json()) as {
+      input_tokens: number;
+      context_management: { original_input_tokens: number };
+    };
+    expect(context_management.original_input_tokens).toBeGreaterThan(input_tokens + 1_000);
+  });
+
+  it("compacts at the threshold, answers from the summary, and lists what that cost", async () => {
+    await start({
+      countText: (text) => Math.ceil(text.length / 4),
+      summarise: () => "We spoke about a harbour.",
+    });
+    const seen: string[] = [];
+    simulator.reply((request) => {
+      seen.push(JSON.stringify(request.messages));
+      return "On we go.";
+    });
+    const message = await send(
+      simulator,
+      {
+        ...BODY,
+        messages: [user(LONG.repeat(40)), assistant("I see."), user("go on")],
+        context_management: {
+          edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: 50_000 } }],
+        },
+      },
+      { "anthropic-beta": "compact-2026-01-12" },
+    );
+    expect(message.content).toMatchObject([
+      { type: "compaction", content: "We spoke about a harbour." },
+      { type: "text", text: "On we go." },
+    ]);
+    expect(message.usage.iterations).toMatchObject([{ type: "compaction" }, { type: "message" }]);
+    expect(message.usage.input_tokens).toBeLessThan(1_000);
+    expect(seen[0]).not.toContain("The harbour opens");
+    const { inputTokens, costDollars } = simulator.requests.last ?? {};
+    expect(inputTokens).toBeLessThan(1_000);
+    expect(costDollars).toBeGreaterThan(0.3);
+  });
+
+  it("compacts on demand into a signed block from which the conversation goes on", async () => {
+    await start({ behaviours: [always("ok")] });
+    const onDemand = { "anthropic-beta": "compact-2026-09-04" };
+    const messages = [user("Mend src/a.ts."), assistant("It is mended."), user("Thank you.")];
+    const compacted = await send(
+      simulator,
+      { ...BODY, messages, compaction: { type: "summarize" } },
+      onDemand,
+    );
+    expect(compacted).toMatchObject({
+      stop_reason: "compaction",
+      content: [{ type: "compaction", content: expect.any(String), signature: expect.any(String) }],
+      usage: { input_tokens: 0, output_tokens: 0, iterations: [{ type: "compaction" }] },
+    });
+    const next = [assistant(compacted.content), user("And src/b.ts?")];
+    expect((await send(simulator, { ...BODY, messages: next }, onDemand)).stop_reason).toBe("end_turn");
+    const [block] = compacted.content;
+    const forged = [assistant([{ ...block, content: "Something else." }]), user("And src/b.ts?")];
+    expect((await refused(simulator, { ...BODY, messages: forged }, onDemand)).details).toMatchObject({
+      error_code: "compaction_content_mismatch",
+    });
+  });
+});
+
+describe("threads", () => {
+  const beta = { "anthropic-beta": "message-threads-2026-08-12" };
+
+  it("keep the conversation for a client that sends only what is new", async () => {
+    await start();
+    const seen: number[] = [];
+    const listen = (request: SeenRequest): string => {
+      seen.push(request.messages.length);
+      return "ok";
+    };
+    simulator.reply(listen, listen);
+    const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
+    const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
+    await send(simulator, more, beta);
+    expect(seen).toEqual([1, 3]);
+    expect((await refused(simulator, more, beta)).details).toMatchObject({
+      error_code: "thread_already_continued",
+    });
+  });
+
+  it("go on after a call that failed", async () => {
+    await start({ behaviours: [always("ok")] });
+    const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
+    const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
+    let isFirst = true;
+    simulator.reply(() => {
+      if (!isFirst) return "ok";
+      isFirst = false;
+      throw new Error("once");
+    });
+    await refused(simulator, more, beta);
+    expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
+  });
+
+  it("are refused by code where they are switched off", async () => {
+    await start({ switches: { threads: "refused" } });
+    expect((await refused(simulator, { ...BODY, thread: { type: "create" } }, beta)).details).toMatchObject({
+      error_code: "thread_unsupported_request",
+    });
+  });
+});
+
+describe("the log", () => {
+  it("tells what the checker finds, and which requests are not what they should be", async () => {
+    await start({ behaviours: [always("ok")] });
+    await send(simulator, BODY);
+    await refused(simulator, { ...BODY, messages: [assistant("I begin."), user("no")] });
+    simulator.fail(500);
+    await refused(simulator, BODY);
+    const { all, invalid, last } = simulator.requests;
+    expect(all.map(({ findings }) => findings?.map(({ rule }) => rule))).toEqual([[], ["first-role"], []]);
+    expect(invalid.map(({ index }) => index)).toEqual([1]);
+    expect(last).toMatchObject({
+      status: 500,
+      outcome: "answered",
+      model: "claude-opus-5",
+      endpoint: "messages",
+    });
+    expect(all[0]?.durationMs).toBeGreaterThan(0);
+  });
+
+  it("keeps the newest bodies alone, and the figures of all", async () => {
+    await start({ behaviours: [always("ok")], keepBodies: 2 });
+    await refused(simulator, { ...BODY, messages: [assistant("I begin.")] });
+    for (let call = 0; call < 4; call++) await send(simulator, BODY);
+    const { all, totals, invalid } = simulator.requests;
+    expect(all.map(({ body }) => body !== undefined)).toEqual([false, false, false, true, true]);
+    expect(all.slice(1).every(({ usage, stopReason }) => usage && stopReason === "end_turn")).toBe(true);
+    expect(all[0]?.findings?.[0]?.rule).toBe("first-role");
+    expect(invalid).toHaveLength(1);
+    expect(totals).toMatchObject({ requests: 5, errors: 1 });
+  });
+
+  it("tells each request to whoever listens, once it is over", async () => {
+    const told: (number | undefined)[] = [];
+    await start({ behaviours: [always("ok")], onRequest: ({ status }) => told.push(status) });
+    await send(simulator, BODY);
+    simulator.fail(429);
+    await refused(simulator, BODY);
+    expect(told).toEqual([200, 429]);
+  });
+});
