@@ -178,10 +178,15 @@ async function* untilAborted(
   });
   aborted.catch(() => undefined);
   throwIfAborted(signal);
-  for (;;) {
-    const next = await Promise.race([iterator.next(), aborted]);
-    if (next.done === true) return;
-    if (isRecord(next.value)) yield next.value;
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), aborted]);
+      if (next.done === true) return;
+      if (isRecord(next.value)) yield next.value;
+    }
+  } finally {
+    // Not waited for: a source that hangs must not hold up who is leaving.
+    iterator.return?.()?.catch(() => undefined);
   }
 }
 

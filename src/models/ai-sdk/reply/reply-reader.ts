@@ -63,10 +63,11 @@ export class ReplyReader {
   }
 
   textPiece(part: JsonRecord): readonly ModelEvent[] {
+    const thought = this.#closeThoughts();
     const open = extend(this.#texts, part);
     const text = pieceOf(part);
     open.text += text;
-    return text === "" ? [] : [{ type: "text", text }];
+    return text === "" ? thought : [...thought, { type: "text", text }];
   }
 
   textEnd(part: JsonRecord): readonly ModelEvent[] {
@@ -93,7 +94,7 @@ export class ReplyReader {
   callStart(part: JsonRecord): readonly ModelEvent[] {
     if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
     // Some providers close a text only at the very end; what comes before a call stays before it.
-    const said = this.#closeTexts();
+    const said = [...this.#closeThoughts(), ...this.#closeTexts()];
     const { id, name } = this.#openCall(part);
     return [...said, { type: "tool-call-start", id, name }];
   }
@@ -147,6 +148,12 @@ export class ReplyReader {
       events.push(...this.#complete({ type: "tool_use", id: call.id, name: call.name, input }, undefined));
     }
     return events;
+  }
+
+  /** Where a signature may still come, thinking is left to its provider to close. */
+  #closeThoughts(): readonly ModelEvent[] {
+    if (this.#dialect.flavour !== "compatible") return [];
+    return [...this.#thoughts.keys()].flatMap((id) => this.thoughtEnd({ id }));
   }
 
   #closeTexts(): readonly ModelEvent[] {

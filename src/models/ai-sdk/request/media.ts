@@ -1,7 +1,7 @@
 import type { DocumentBlock, ImageBlock } from "../../../conversation/block.ts";
-import { contentText, field, stringField } from "../../../conversation/fields.ts";
+import { field, stringField } from "../../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
-import { mediaAsText } from "./block-text.ts";
+import { documentText, mediaAsText } from "./block-text.ts";
 import type { Mapping } from "./prompt.ts";
 
 /** A picture or document as this provider gets it: as a file, or in words. */
@@ -23,7 +23,7 @@ export function mediumOf(block: ImageBlock | DocumentBlock, mapping: Mapping): M
   if (stringField(source, "type") === "text") return textDocument(block, mapping);
   if (stringField(source, "type") === "content") {
     mapping.changes.notSupported("documents made of blocks, sent as text");
-    return { kind: "text", text: titled(block, contentText(field(source, "content"))) };
+    return { kind: "text", text: documentText(block) ?? "" };
   }
   if (!mapping.images) return inWords(block, mapping);
   const data = dataOf(source);
@@ -58,12 +58,7 @@ function textDocument(block: DocumentBlock, mapping: Mapping): Medium {
     return { kind: "file", data, mediaType: "text/plain", ...describedBy(block, mapping) };
   }
   mapping.changes.notSupported("text documents, sent as text");
-  return { kind: "text", text: titled(block, text) };
-}
-
-function titled(block: DocumentBlock, text: string): string {
-  const lines = [stringField(block, "title"), stringField(block, "context"), text];
-  return lines.filter((line) => line !== undefined && line !== "").join("\n\n");
+  return { kind: "text", text: documentText(block) ?? text };
 }
 
 /** A document's title, context and citations. */

@@ -4,7 +4,7 @@ import { field } from "../../../conversation/fields.ts";
 import { isBlock } from "../../../conversation/untrusted.ts";
 import { withOptions } from "../provider-options.ts";
 import { wireToolId } from "../tool-ids.ts";
-import { blockAsText } from "./block-text.ts";
+import { blockAsText, documentText } from "./block-text.ts";
 import { markOptions } from "./marks.ts";
 import { type Medium, mediumOf } from "./media.ts";
 import { type Mapping, type PromptPart, textPart } from "./prompt.ts";
@@ -55,11 +55,11 @@ function itemOf(block: ContentBlock, mapping: Mapping): Item {
     mapping.changes.notSupported(`${block.type} in a tool result, sent as text`);
     return { kind: "text", text: blockAsText(block) };
   }
-  const medium = mediumOf(block, mapping);
   // The form that a plain-text document has elsewhere is not taken inside a result.
-  if (medium.kind !== "file" || medium.mediaType !== "text/plain") return medium;
+  const text = block.type === "document" ? documentText(block) : undefined;
+  if (text === undefined) return mediumOf(block, mapping);
   mapping.changes.notSupported("text documents in a tool result, sent as text");
-  return { kind: "text", text: new TextDecoder().decode(medium.data as Uint8Array) };
+  return { kind: "text", text };
 }
 
 const announced = (item: Item): Item =>
