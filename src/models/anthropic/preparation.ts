@@ -28,7 +28,7 @@ export function preparation(options: PreparationOptions, capabilities: ModelCapa
   const wireOptions = { model, betas: options.betas ?? [], apiVersion: options.apiVersion };
 
   const prepared = (given: ModelRequest, reason: string): Prepared & { readonly request: ModelRequest } => {
-    const supported = onlySupported(given, capabilities);
+    const supported = onlySupported(given, capabilities, model);
     const leftOut = onThinkingMismatch === "leave-out" ? memory.leaveOut(supported.request) : undefined;
     const kept = leftOut?.request ?? supported.request;
     const drops = onThinkingMismatch === "drop-block" && capabilities.boundThinking;

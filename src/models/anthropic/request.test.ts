@@ -37,8 +37,8 @@ describe("a request on its way to the API", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const given = request as ModelRequest;
-        expect(onlySupported(given, able)).toEqual({ request: given, changes: [] });
-        expect(onlySupported(given, able).request).toBe(given);
+        expect(onlySupported(given, able, MODEL)).toEqual({ request: given, changes: [] });
+        expect(onlySupported(given, able, MODEL).request).toBe(given);
       }),
     );
   });
@@ -144,8 +144,19 @@ describe("what a model cannot take", () => {
     cache_edits: [{ type: "delete_tool_result", tool_use_id: "t" }],
   });
 
+  it("thinking is switched off only where the model can do without", () => {
+    const quiet: ModelRequest = { ...hello, thinking: { type: "disabled" } };
+    const sentTo = (model: string) => onlySupported(quiet, anthropicCapabilities(model), model);
+    expect(sentTo("claude-opus-4-6").request).toBe(quiet);
+    expect(sentTo("qwen3-coder").request).toBe(quiet);
+    expect(sentTo("claude-fable-5-1")).toEqual({
+      request: hello,
+      changes: [{ type: "not-supported", what: "thinking: disabled" }],
+    });
+  });
+
   it("is left out or told in text, and each change is reported", () => {
-    const { request, changes } = onlySupported(given, capabilities);
+    const { request, changes } = onlySupported(given, capabilities, "qwen3-coder");
     const mention = { type: "text", text: "[image]" };
     expect(request).toEqual({
       system: [{ type: "text", text: "Be kind." }],
@@ -169,7 +180,7 @@ describe("what a model cannot take", () => {
 
   it("takes along nothing else: an edit that the model knows stays", () => {
     const half = { ...anthropicCapabilities(MODEL), contextEdits: false };
-    expect(onlySupported(given, half).request.context_management).toEqual({
+    expect(onlySupported(given, half, "qwen3-coder").request.context_management).toEqual({
       edits: [{ type: "compact_20260112" }],
     });
   });
@@ -177,7 +188,7 @@ describe("what a model cannot take", () => {
   it("is found in whatever is there: nonsense passes as it is, for the API to judge", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
-        const { messages } = onlySupported(deepFreeze(request) as ModelRequest, capabilities).request;
+        const { messages } = onlySupported(deepFreeze(request) as ModelRequest, capabilities, MODEL).request;
         expect(JSON.stringify(messages)).not.toContain("cache_control");
         expect(messages).toHaveLength(request.messages.length);
       }),

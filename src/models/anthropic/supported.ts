@@ -1,7 +1,9 @@
 import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
+import { claudeVersion } from "../../conversation/claude-version.ts";
 import { stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { isBlock, isRecord } from "../../conversation/untrusted.ts";
+import { claudeFeatures } from "../../window/claude-features.ts";
 import type { ModelCapabilities, ModelRequest, RequestChange } from "../port.ts";
 import { isCompactEdit } from "./betas.ts";
 import { withoutMarks } from "./marks.ts";
@@ -12,7 +14,11 @@ export interface SupportedRequest {
 }
 
 /** Leaves out what the model cannot take, and says so. The same request when it can take all of it. */
-export function onlySupported(given: ModelRequest, capabilities: ModelCapabilities): SupportedRequest {
+export function onlySupported(
+  given: ModelRequest,
+  capabilities: ModelCapabilities,
+  model: string,
+): SupportedRequest {
   const changes: RequestChange[] = [];
   let request = given;
   const apply = (what: string, changed: ModelRequest): void => {
@@ -20,6 +26,7 @@ export function onlySupported(given: ModelRequest, capabilities: ModelCapabiliti
     request = changed;
     changes.push({ type: "not-supported", what });
   };
+  if (!canStopThinking(model)) apply("thinking: disabled", withoutDisabledThinking(request));
   if (!capabilities.promptCache) apply("cache_control", withoutMarks(request));
   if (!capabilities.cacheEdits) apply("cache_edits", withoutField(request, "cache_edits"));
   if (!capabilities.compaction.onDemand) {
@@ -35,6 +42,17 @@ export function onlySupported(given: ModelRequest, capabilities: ModelCapabiliti
   if (!capabilities.contextEdits) apply("context_management", withEdits(request, isCompactEdit));
   if (!capabilities.images) apply("an image, sent as a mark in text", withBlocks(request, imageAsText));
   return { request, changes };
+}
+
+/** Some models always think and refuse to be told not to; nothing is known of other makers' models. */
+function canStopThinking(model: string): boolean {
+  return claudeVersion(model) === undefined || claudeFeatures(model).thinkingModes.includes("disabled");
+}
+
+function withoutDisabledThinking(request: ModelRequest): ModelRequest {
+  if (request.thinking?.type !== "disabled") return request;
+  const { thinking: _, ...rest } = request;
+  return rest;
 }
 
 function withoutField(request: ModelRequest, name: "cache_edits" | "compaction"): ModelRequest {
