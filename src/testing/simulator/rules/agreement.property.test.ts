@@ -9,8 +9,9 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiRequest } from "../../../conversation/message.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
-import { ApiRefusal, type ApiVersion, type SimulatedModel, type Switches } from "../exchange.ts";
+import { ApiRefusal, type ApiVersion, type Switches } from "../exchange.ts";
 import { KNOWN_BETAS } from "./betas.ts";
+import { modelNamed, SWITCHES } from "./rule-bench.case.ts";
 import { validate } from "./validate.ts";
 
 const RUNS = { numRuns: 1_500 };
@@ -37,23 +38,15 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   requireTools: fc.boolean(),
 });
 
-function simulated(id: string): SimulatedModel {
-  const { windowTokens, maxOutputTokens, bindsThinking = false } = findModel(id);
-  return { id, windowTokens, maxOutputTokens, bindsThinking, features: claudeFeatures(id) };
-}
-
 /** The refusal's text; undefined for a request that is taken. Every beta is on: the checker knows of none. */
 function refusalOf(body: object, { version, isMerged, requireTools }: Setting): string | undefined {
   const switches: Switches = {
+    ...SWITCHES,
     consecutiveRoles: isMerged ? "merged" : "refused",
     requireTools,
-    enforceBinding: true,
-    foreignSignatures: "accepted",
-    cacheEdits: false,
-    threads: "accepted",
   };
   const request = body as RequestBody;
-  const model = simulated(request.model);
+  const model = modelNamed(request.model);
   const call = { endpoint: "messages", bytes: 0, workspace: "w", startedAt: 0 } as const;
   try {
     validate({ ...call, version, betas: KNOWN_BETAS, body: request, model }, switches);

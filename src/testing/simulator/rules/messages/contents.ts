@@ -1,5 +1,5 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { recordField, recordsField } from "../fields/readers.ts";
+import { continuesThread, recordField, recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import { refuse } from "../refuse.ts";
 import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
@@ -36,7 +36,8 @@ const KINDS: Readonly<Record<Role, ReadonlySet<string>>> = {
 /** What each message holds, one after the other, whatever its neighbours are. */
 export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {
   const toolUseIds = new Set<unknown>();
-  const toolNames = definedTools(inspection.request.body);
+  const { body } = inspection.request;
+  const toolNames = continuesThread(body) ? undefined : definedTools(body);
   for (const message of messages) {
     if (message.role === "system" && inspection.request.model?.features.systemMessages === false) {
       refuse("systemRole");
@@ -48,7 +49,7 @@ export function checkContents(messages: readonly SentMessage[], inspection: Insp
     for (const placed of message.blocks) {
       checkBlock(placed, message.role, inspection);
       if (placed.type === "tool_use") checkUnique(placed, toolUseIds);
-      else if (message.role === "system") checkToolChange(placed, toolNames);
+      else if (message.role === "system" && toolNames !== undefined) checkToolChange(placed, toolNames);
     }
   }
 }

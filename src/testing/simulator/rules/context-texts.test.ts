@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { type CallFields, callWith, refusalOf, SWITCHES } from "./rule-bench.case.ts";
+import { validate } from "./validate.ts";
+
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  input_schema: { type: "object", properties: {} },
+  ...more,
+});
+const edits = (...list: readonly object[]): object => ({ context_management: { edits: list } });
+const summarise = { compaction: { type: "summarize" } };
+const say = (role: string, content: unknown): object => ({ role, content });
+const call = { type: "tool_use", id: "a", name: "Read", input: {} };
+
+type Row = [rule: string, body: object, expected: string, call?: CallFields];
+
+const CONTEXT: readonly Row[] = [
+  [
+    "clearing thinking without thinking",
+    edits({ type: "clear_thinking_20251015" }),
+    "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
+  ],
+  [
+    "clearing thinking after another edit",
+    edits({ type: "clear_tool_uses_20250919" }, { type: "clear_thinking_20251015" }),
+    "context_management.edits: `clear_thinking_20251015` must be the first edit",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "a threshold that is too low",
+    edits({ type: "compact_20260112", trigger: { type: "input_tokens", value: 49_999 } }),
+    "context_management.edits.0.compact_20260112.trigger.value: Input should be greater than or equal to 50000",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction at a threshold without its beta",
+    edits({ type: "compact_20260112" }),
+    "context_management.edits.0: Input tag 'compact_20260112' found using 'type' does not match any of the expected tags: 'clear_thinking_20251015', 'clear_tool_uses_20250919'",
+    { betas: ["context-management-2025-06-27"] },
+  ],
+  [
+    "compaction on a model without",
+    edits({ type: "compact_20260112" }),
+    "compaction is not supported on this model",
+  ],
+  [
+    "compaction on demand without its beta",
+    summarise,
+    "compaction: requires anthropic-beta: compact-2026-09-04",
+    { model: "claude-opus-5", betas: ["compact-2026-01-12"] },
+  ],
+  [
+    "compaction on demand with edits",
+    { ...summarise, ...edits() },
+    "compaction: cannot be combined with `context_management`",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand with stop sequences",
+    { ...summarise, stop_sequences: ["x"] },
+    "compaction: cannot be combined with `stop_sequences`",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand with what is left of a budget",
+    { ...summarise, output_config: { task_budget: { type: "tokens", total: 5, remaining: 2 } } },
+    "compaction: cannot be combined with `output_config.task_budget.remaining`",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand in the middle of a turn",
+    { ...summarise, messages: [say("user", "go"), say("assistant", [call])] },
+    "compaction: the last `assistant` turn is not finished (compaction_incomplete_turn)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand of nothing",
+    { ...summarise, messages: [] },
+    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "threads where they are switched off",
+    { thread: { type: "create" } },
+    "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
+    { switches: { threads: "refused" } },
+  ],
+  [
+    "threads with edits of the conversation",
+    { thread: { type: "create" }, ...edits({ type: "clear_tool_uses_20250919" }) },
+    "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
+  ],
+];
+
+describe("context management", () => {
+  it.each(CONTEXT)("refuses %s", (_, body, expected, fields) => {
+    expect(refusalOf(body, fields)).toBe(expected);
+  });
+});
+
+describe("what a request may say", () => {
+  it.each<[string, object, CallFields?]>([
+    ["a cache that is filled ahead", { max_tokens: 0 }],
+    [
+      "the defaults of sampling, under the older version",
+      { temperature: 1 },
+      { version: "2023-06-01", model: "claude-opus-5" },
+    ],
+    ["any sampling, on an older model", { temperature: 0.2, top_k: 5 }, { version: "2023-06-01" }],
+    [
+      "tools of every sort",
+      {
+        tools: [
+          tool("Read"),
+          tool("Late", { defer_loading: true }),
+          { type: "bash_20250124", name: "bash" },
+          { type: "web_search_20260318", name: "web_search", max_uses: 3 },
+        ],
+        tool_choice: { type: "any", disable_parallel_tool_use: true },
+      },
+    ],
+    [
+      "edits, thinking first",
+      edits(
+        { type: "clear_thinking_20251015", keep: "all" },
+        {
+          type: "clear_tool_uses_20250919",
+          trigger: { type: "tool_uses", value: 5 },
+          clear_tool_inputs: ["Read"],
+        },
+        { type: "compact_20260112", pause_after_compaction: true },
+      ),
+      { model: "claude-opus-5" },
+    ],
+    [
+      "a summary of a conversation that ends with the assistant",
+      { ...summarise, messages: [say("user", "go"), say("assistant", "done ")] },
+      { model: "claude-opus-5" },
+    ],
+    [
+      "cache edits where they are switched on",
+      { cache_edits: [{ type: "delete_tool_result", tool_use_id: "a" }] },
+      { switches: { cacheEdits: true } },
+    ],
+    [
+      "only the new results of a thread",
+      {
+        thread: { type: "continue", previous_message_id: "msg_1" },
+        messages: [say("user", [{ type: "tool_result", tool_use_id: "a", content: "out" }])],
+      },
+    ],
+    [
+      "bound thinking that is dropped",
+      {
+        thinking: {
+          type: "adaptive",
+          display: "omitted",
+          block_binding: { prefix_mismatch_behavior: "drop_block" },
+        },
+      },
+      { model: "claude-opus-5-5" },
+    ],
+  ])("%s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
+
+  it("which fields of a thread are unsupported is in the details", () => {
+    const body = { thread: { type: "create" }, fallbacks: "default" };
+    expect(() => validate(callWith(body), SWITCHES)).toThrowError(
+      expect.objectContaining({
+        details: { error_code: "thread_unsupported_request", unsupported: ["fallbacks"] },
+      }),
+    );
+  });
+
+  it("names one fault, the shape's before the model's before the messages'", () => {
+    const broken = { max_tokens: "many", messages: [] };
+    expect(refusalOf(broken, { model: "gpt-x" })).toBe("max_tokens: Input should be a valid integer");
+    expect(refusalOf({ messages: [] }, { model: "gpt-x" })).toBe("404 not_found_error model: gpt-x");
+  });
+});
