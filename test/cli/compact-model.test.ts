@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { badSummary } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+
+const MODEL = "claude-sonnet-5-5";
+const KEY = { ANTHROPIC_API_KEY: "sk-simulated" };
+const BUILT_IN_OFFER = /Nothing was changed. Without --model the built-in summariser does it/;
+let home: string;
+let session: string;
+let simulator: Simulator;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-model-"));
+  session = join(home, "session.jsonl");
+  const lines = createDemoSession().map((entry) => `${JSON.stringify(entry)}\n`);
+  writeFileSync(session, lines.join(""));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(async () => {
+  simulator = await startSimulator();
+});
+afterEach(() => simulator.close());
+
+const compact = (args: readonly string[], env: Record<string, string> = KEY): Promise<CliRun> =>
+  runCli(["compact", session, ...args, "--base-url", simulator.url], { home, env });
+
+describe("longhaul compact --model", () => {
+  it("has the model write the summary, and says who wrote it, what was used and what it cost", async () => {
+    const { stdout, code } = await compact(["--model", MODEL, "--json"]);
+    expect(code).toBe(0);
+    const { summary, fits } = JSON.parse(stdout);
+    expect(summary).toMatchObject({ source: "model", model: MODEL, truncated: false, condensedRounds: 0 });
+    expect(summary.sections).toEqual(SECTION_NAMES);
+    expect(summary.usage.input_tokens).toBe(simulator.requests.last?.inputTokens);
+    expect(summary.cost).toBeCloseTo(simulator.requests.last?.costDollars ?? 0, 6);
+    expect(fits).toBe(true);
+    expect(simulator.requests.invalid).toEqual([]);
+    const text = await compact(["--model", MODEL]);
+    expect(text.stdout).toMatch(/by claude-sonnet-5-5: [\d,]+ tokens in, [\d,]+ out, \$\d/);
+  });
+
+  it.each(["claude-fable-5-1", "claude-opus-5-5", "claude-opus-4-6", "claude-haiku-4-5"])(
+    "works with %s, whatever it takes of thinking and tools",
+    async (model) => {
+      const { code, stderr } = await compact(["--model", model]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+
+  it("sends what does not fit into the model condensed, and says so", async () => {
+    await simulator.close();
+    simulator = await startSimulator({ windowTokens: 90_000 });
+    const { stdout, code } = await compact(["--model", MODEL]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/The oldest \d+ rounds did not fit and went in condensed/);
+    expect(simulator.requests.all[0]?.error?.message).toMatch(/prompt is too long/);
+    expect(simulator.requests.last?.status).toBe(200);
+  });
+
+  it("tries again when the provider is overloaded, also in the middle of the answer", async () => {
+    simulator.fail(529);
+    simulator.fail({ kind: "overload-in-stream", afterEvents: 4 });
+    const { code } = await compact(["--model", MODEL]);
+    expect(code).toBe(0);
+    expect(simulator.requests.length).toBe(3);
+  });
+
+  it.each([
+    ["no key", [], {}, "model-authentication", /ANTHROPIC_API_KEY/],
+    ["a wrong key", [], { ANTHROPIC_API_KEY: "wrong" }, "model-authentication", /invalid x-api-key/],
+    ["an unknown model", ["--model", "claude-none-9"], KEY, "model-unknown-model", /provider:name/],
+    ["no network", ["--base-url", "http://127.0.0.1:9"], KEY, "model-unreachable", /network/],
+    [
+      "a missing package",
+      ["--model", "mistral:large"],
+      KEY,
+      "model-sdk-missing",
+      /npm install ai @ai-sdk\/mistral/,
+    ],
+  ])("%s: clear words, an offer of the built-in summariser, exit 1", async (_, args, env, code, words) => {
+    await simulator.close();
+    simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });
+    const before = readFileSync(session);
+    const options = ["compact", session, "--in-place", "--model", MODEL, "--base-url", simulator.url];
+    const run = await runCli([...options, ...args, "--json"], { home, env });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(words);
+    expect(run.stderr).toMatch(BUILT_IN_OFFER);
+    expect(run.stderr).not.toMatch(/\bat .*\.js:\d+/);
+    expect(JSON.parse(run.stdout).error.code).toBe(code);
+    expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("an answer without a summary fails with its reason and changes nothing", async () => {
+    await simulator.close();
+    simulator = await startSimulator({ behaviours: [badSummary("only-analysis")] });
+    const before = readFileSync(session);
+    const { code, stderr } = await compact(["--model", MODEL, "--in-place"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/wrote no summary/);
+    expect(stderr).toMatch(BUILT_IN_OFFER);
+    expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("a dry run calls no model and says so", async () => {
+    const { stdout, code } = await compact(["--model", MODEL, "--dry-run"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/claude-sonnet-5-5 was not asked: a dry run calls no model/);
+    expect(simulator.requests.length).toBe(0);
+  });
+
+  it("an interrupt ends the call at once and changes nothing", async () => {
+    simulator.fail({ kind: "silence" });
+    const before = readFileSync(session);
+    const child = spawn(
+      process.execPath,
+      [CLI_MAIN, "compact", session, "--in-place", "--model", MODEL, "--base-url", simulator.url],
+      { env: { PATH: process.env.PATH ?? "", HOME: home, ...KEY } },
+    );
+    while (simulator.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGINT");
+    const [code] = await once(child, "exit");
+    expect(code).toBe(1);
+    expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("takes only an address as --base-url", async () => {
+    const { code, stderr } = await runCli(["compact", session, "--base-url", "nonsense"], { home });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/must be an address/);
+  });
+});
