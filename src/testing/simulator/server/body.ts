@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8, transcode } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
@@ -80,12 +80,21 @@ export function parseBody(content: Buffer): JsonRecord {
   if (!isUtf8(content)) throw notJson("it is not valid UTF-8");
   let value: unknown;
   try {
-    value = JSON.parse(content.toString());
+    value = JSON.parse(textOf(content));
   } catch (error) {
     throw notJson((error as Error).message);
   }
   if (!isRecord(value)) throw new ApiRefusal(400, "invalid_request_error", "Input should be an object");
   return value;
+}
+
+/**
+ * The same as `toString()`, which takes about as long as the parsing for a body that is not all ASCII; by way
+ * of UTF-16 it is half of that.
+ */
+function textOf(content: Buffer): string {
+  if (isAscii(content)) return content.toString("latin1");
+  return transcode(content, "utf8", "utf16le").toString("utf16le");
 }
 
 const notJson = (reason: string): ApiRefusal =>
