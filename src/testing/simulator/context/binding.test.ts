@@ -261,15 +261,20 @@ describe("a mismatch", () => {
   it("takes the thinking right after a dropped block with it", () => {
     const provider = new TestProvider();
     const opening = withMessages(newTalk(), [asked("hello")]);
-    const content = provider.reply(opening, [
-      thought("one"),
-      said("so"),
-      thought("two"),
-      thought("three"),
-      said("x"),
-    ]);
-    const talk = withMessages(opening, [asked("bye"), { role: "assistant", content }, asked("next")]);
-    expect(failing(provider, talk)).toEqual([0, 2, 3].map((index) => `messages.1.content.${index}`));
+    const content = provider.reply(opening, [thought("one"), said("so"), thought("two"), said("x")]);
+    const foreign = { ...thought("three"), signature: "ErUBCkYIBRgC" } as ContentBlock;
+    const mixed = [...content.slice(0, 3), foreign, ...content.slice(3), foreign, said("y")];
+    const talk = withMessages(opening, [asked("bye"), { role: "assistant", content: mixed }, asked("next")]);
+    const options: CallOptions = { ...DROP, switches: { foreignSignatures: "accepted" } };
+    const dropped = provider.call(drops(talk), options).inputTransformations ?? [];
+    expect(dropped.map(({ path }) => path)).toEqual([0, 2, 3].map((index) => `messages.1.content.${index}`));
+  });
+
+  it("of thinking with a gap before it does not concern what is written after the gap was made", () => {
+    const { provider, talk } = started();
+    const gap = drops(withoutThinking(talk, (number) => number === 2));
+    const longer = talkOn(provider, gap, 1, DROP);
+    expect(failing(provider, longer)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
   it("is only listed where the account does not enforce the check", () => {

@@ -14,8 +14,6 @@ export interface SummarisedPrefix {
   readonly digests: readonly string[];
   readonly toolsDigest: string;
   readonly systemDigest: string;
-  /** The role of the last summarised message. */
-  readonly lastRole: string;
 }
 
 /**
@@ -78,7 +76,8 @@ export class PrefixWalk {
   #nodes: PrefixNode[];
   #role: string | undefined;
   #blocks = 0;
-  #resumedFrom: { readonly nodes: readonly PrefixNode[]; readonly lastRole: string } | undefined;
+  /** Nodes that a summary stands for; the walk goes on from them too if the next message allows it. */
+  #resumable: readonly PrefixNode[] = [];
 
   constructor(
     prefixes: BoundPrefixes,
@@ -97,10 +96,6 @@ export class PrefixWalk {
   /** The number of blocks before this place. */
   get blocks(): number {
     return this.#blocks;
-  }
-
-  get lastRole(): string | undefined {
-    return this.#role;
   }
 
   /** Of the conversation as it is sent now. */
@@ -123,13 +118,14 @@ export class PrefixWalk {
     copy.#nodes = [...this.#nodes];
     copy.#role = this.#role;
     copy.#blocks = this.#blocks;
-    copy.#resumedFrom = this.#resumedFrom;
+    copy.#resumable = this.#resumable;
     return copy;
   }
 
   /** What is sent before a summary is no part of the conversation any more. */
   restart(summaryText: string): void {
     this.#nodes = [this.#start.child("compaction", summaryText)];
+    this.#resumable = [];
     this.#role = undefined;
     this.#blocks = 1;
   }
@@ -143,9 +139,8 @@ export class PrefixWalk {
     if (summarised === undefined) return;
     const isSameHead =
       summarised.toolsDigest === this.toolsDigest && summarised.systemDigest === this.systemDigest;
-    if (!isSameHead || summarised.digests.length === 0) return;
-    const nodes = summarised.digests.map((digest) => this.#prefixes.resume(digest));
-    this.#resumedFrom = { nodes, lastRole: summarised.lastRole };
+    if (!isSameHead) return;
+    this.#resumable = summarised.digests.map((digest) => this.#prefixes.resume(digest));
   }
 
   /** Fields beside role and content, such as `clear_at`, belong to what was sent. */
@@ -182,15 +177,14 @@ export class PrefixWalk {
   }
 
   /**
-   * To be called before thinking, which is no part of the prefix itself. A first kept message of the same
-   * role would have been part of the last summarised one, and a system message cannot follow the summary:
-   * in both cases the kept thinking no longer fits.
+   * To be called before thinking, which is no part of the prefix itself. A system message cannot follow the
+   * summary. A first kept message in the role of the last summarised one was part of that; here it begins a
+   * turn, so its digest is another, and the kept thinking no longer fits either.
    */
   reach(role: string): void {
-    const from = this.#resumedFrom;
-    if (from === undefined) return;
-    this.#resumedFrom = undefined;
-    if (role !== from.lastRole && role !== "system") this.#nodes = [...this.#nodes, ...from.nodes];
+    if (this.#resumable.length === 0) return;
+    if (role !== "system") this.#nodes = [...this.#nodes, ...this.#resumable];
+    this.#resumable = [];
   }
 }
 

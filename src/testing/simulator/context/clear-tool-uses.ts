@@ -8,6 +8,8 @@ import { UNVERIFIED } from "./texts.ts";
 /** The defaults of the edit as documented. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 const DEFAULT_KEPT_TOOL_USES = 3;
+/** Where the results are no longer than the placeholder there is nothing to gain. */
+const LEAST_GAIN_TOKENS = 1;
 
 export interface ClearToolUses {
   readonly trigger: { readonly type: "input_tokens" | "tool_uses"; readonly value: number };
@@ -26,7 +28,7 @@ export function readClearToolUses(edit: JsonRecord): ClearToolUses {
       value: numberOf(edit.trigger) ?? DEFAULT_TRIGGER_TOKENS,
     },
     keep: numberOf(edit.keep) ?? DEFAULT_KEPT_TOOL_USES,
-    clearAtLeastTokens: numberOf(edit.clear_at_least) ?? 0,
+    clearAtLeastTokens: Math.max(LEAST_GAIN_TOKENS, numberOf(edit.clear_at_least) ?? 0),
     excludedTools: new Set(asList(edit.exclude_tools).map(String)),
     clearsInput: (tool) => inputs === true || asList(inputs).includes(tool),
   };

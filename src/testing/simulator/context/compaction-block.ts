@@ -9,7 +9,7 @@ import { type Sealer, shortDigest } from "./seal.ts";
 import { BETAS, invalidRequest, UNVERIFIED, VERIFIED } from "./texts.ts";
 
 const KIND = "compaction";
-const FIELDS_BEFORE_DIGESTS = 6;
+const FIELDS_BEFORE_DIGESTS = 5;
 
 /** A block as the provider returns it: the client sends it back unchanged. */
 export function compactionBlock(content: string | null, more: JsonRecord = {}): ReplyBlock {
@@ -30,7 +30,6 @@ export function signSummary(
     digestOfChanges(summary.toolChanges),
     walk?.toolsDigest ?? "",
     walk?.systemDigest ?? "",
-    walk?.lastRole ?? "",
     ...(walk?.digests ?? []),
   ]);
 }
@@ -43,10 +42,9 @@ interface SummarySignature extends SummarisedPrefix {
 export function readSummarySignature(sealer: Sealer, signature: string): SummarySignature | undefined {
   const seal = sealer.open(signature);
   if (seal === undefined || seal.fields[0] !== KIND) return undefined;
-  const [, contentDigest = "", changesDigest = "", toolsDigest = "", systemDigest = "", lastRole = ""] =
-    seal.fields;
+  const [, contentDigest = "", changesDigest = "", toolsDigest = "", systemDigest = ""] = seal.fields;
   const digests = seal.fields.slice(FIELDS_BEFORE_DIGESTS);
-  return { contentDigest, changesDigest, toolsDigest, systemDigest, lastRole, digests };
+  return { contentDigest, changesDigest, toolsDigest, systemDigest, digests };
 }
 
 const digestOfChanges = (changes: unknown): string =>

@@ -108,16 +108,19 @@ describe("clear_tool_uses", () => {
     expect(run(messages, [least(gain + 1)]).messages).toBe(messages);
   });
 
-  it("is left out where results are shorter than the placeholder", () => {
-    const messages: readonly ApiMessage[] = [
-      asked("go"),
-      { role: "assistant", content: [used("a")] },
-      { role: "user", content: [result("a", "ok")] },
-    ];
-    expect(run(messages, [{ ...CLEAR_TOOLS, ...LOW, keep: { type: "tool_uses", value: 0 } }]).messages).toBe(
-      messages,
-    );
-  });
+  it.each(["ok", "x".repeat(UNVERIFIED.clearedResult.length)])(
+    "is left out where results are no longer than the placeholder: %s",
+    (text) => {
+      const messages: readonly ApiMessage[] = [
+        asked("go"),
+        { role: "assistant", content: [used("a")] },
+        { role: "user", content: [result("a", text)] },
+      ];
+      expect(
+        run(messages, [{ ...CLEAR_TOOLS, ...LOW, keep: { type: "tool_uses", value: 0 } }]).messages,
+      ).toBe(messages);
+    },
+  );
 
   it("never touches a call that waits for its result", () => {
     const open: ApiMessage = { role: "assistant", content: [used("open")] };

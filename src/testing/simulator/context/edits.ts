@@ -92,8 +92,7 @@ function applyClearToolUses(state: EditedMessages, edit: JsonRecord, measure: Me
   if (clearedToolUses === 0) return state;
   const tokens = measure(messages);
   const clearedTokens = state.tokens - tokens;
-  // Where all results are shorter than the placeholder there is nothing to gain.
-  if (clearedTokens <= 0 || clearedTokens < wanted.clearAtLeastTokens) return state;
+  if (clearedTokens < wanted.clearAtLeastTokens) return state;
   const applied: AppliedEdit = {
     type: "clear_tool_uses_20250919",
     cleared_tool_uses: clearedToolUses,
