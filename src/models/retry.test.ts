@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ModelError, type ModelFailure } from "./model-error.ts";
 import type { ModelEvent, ModelRequest } from "./port.ts";
 import { complete } from "./reply.ts";
@@ -102,6 +102,36 @@ describe("a model with retries", () => {
       code: "model-aborted",
     });
     expect(script.requests).toHaveLength(1);
+  });
+
+  it("leaves no timer behind when the wait was aborted", async () => {
+    vi.useFakeTimers();
+    const script = scriptedModel([failed({ kind: "overloaded", delayMs: 100_000 })]);
+    const abort = new AbortController();
+    const call = complete(
+      withRetries(script, { onRetry: () => queueMicrotask(() => abort.abort()) }),
+      request,
+      {
+        signal: abort.signal,
+      },
+    );
+    await expect(call).rejects.toMatchObject({ code: "model-aborted" });
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  it("tries again although there were signs of life", async () => {
+    let calls = 0;
+    const slow = {
+      ...scriptedModel([]),
+      stream: async function* (): AsyncGenerator<ModelEvent> {
+        calls += 1;
+        yield { type: "keep-alive" };
+        if (calls === 1) throw overloaded;
+        yield* scriptedModel(["Yes."]).stream(request);
+      },
+    };
+    expect((await complete(withRetries(slow, patience()), request)).content).toHaveLength(1);
   });
 
   it("leaves no listener behind on a signal that lives on", async () => {

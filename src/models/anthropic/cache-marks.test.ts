@@ -87,6 +87,15 @@ describe("cache marks", () => {
     ]);
   });
 
+  it("do not become five with the automatic one", () => {
+    const marked = turns.map((turn) => ({
+      ...turn,
+      content: [{ type: "text", text: "x", cache_control: mark } as const],
+    }));
+    const request: ModelRequest = { messages: marked, system: "S", cache_control: mark };
+    expect(withCacheMarks(request)).toBe(request);
+  });
+
   it("are at most four, change nothing but marks, keep those that are there, and are put once", () => {
     const requests = arbitraryRequest().filter((request) =>
       checkRequest(request).findings.every(({ rule }) => !/shape|role|mark|cache/.test(rule)),

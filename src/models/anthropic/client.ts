@@ -46,7 +46,6 @@ export async function createClient(options: ClientOptions): Promise<AnthropicCli
   return new Client({
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    maxRetries: 0,
   });
 }
 

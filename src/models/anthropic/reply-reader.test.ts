@@ -110,6 +110,15 @@ describe("a reply from the wire", () => {
     ]);
   });
 
+  it("takes a call without any input for one with an empty input", () => {
+    const begun = { type: "tool_use", id: "t", name: "list", input: {} };
+    const events = [
+      { type: "content_block_start", index: 0, content_block: begun },
+      { type: "content_block_stop", index: 0 },
+    ];
+    expect(replyOf([start, ...events, ...finish("tool_use")]).content).toEqual([begun]);
+  });
+
   it("takes input and text that came with a block's beginning, and blocks that were never closed", () => {
     const events = [
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "Yes" } },
