@@ -39,7 +39,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const begin = (): Session => beginSession(options, { counter, clock, log });
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
-    void serve(request, response, session.desk);
+    serve(request, response, session.desk).catch((error: unknown) => {
+      // The client must not wait for ever; the mistake must not go unseen either.
+      response.destroy();
+      throw error;
+    });
   });
   return {
     url: listening.url,

@@ -193,6 +193,7 @@ describe("faults over the wire", () => {
     }
     simulator.fail({ kind: "cut" });
     await expect(post()).rejects.toThrow();
+    expect(simulator.requests.last).toMatchObject({ outcome: "cut", status: undefined });
   });
 
   it("silence, until the client leaves", async () => {

@@ -109,6 +109,7 @@ describe("routes", () => {
     const head = await call("/v1/models", { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect((await call("/", { method: "HEAD" })).status).toBe(404);
+    expect(await raw("GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 404/);
     const options = await call("/v1/messages", { method: "OPTIONS" });
     expect([options.status, options.headers.get("allow")]).toEqual([204, "POST"]);
   });
@@ -236,3 +237,11 @@ describe("a run can be repeated", () => {
     expect(await run({ seed: 4 })).not.toEqual(first);
   });
 });
+
+async function raw(text: string): Promise<string> {
+  const socket = connect(simulator.port, "127.0.0.1");
+  socket.write(text);
+  let received = "";
+  for await (const chunk of socket.setEncoding("utf8")) received += chunk;
+  return received;
+}

@@ -20,6 +20,8 @@ export async function listen(
   // Silence and slowness are ours to give; the server's own patience must not end them.
   server.requestTimeout = 0;
   server.timeout = 0;
+  // A client that keeps its connection for later must not find it closed just as it asks again.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, port)));
     server.listen(port, LOOPBACK, resolve);

@@ -66,6 +66,7 @@ export interface LoggedError {
 export interface LogTotals {
   readonly requests: number;
   readonly errors: number;
+  /** Of calls for an answer; counting alone is free. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
@@ -185,7 +186,7 @@ export class RequestLog {
     return {
       requests: this.#entries.length,
       errors: this.#entries.filter(({ error }) => error !== undefined).length,
-      inputTokens: sum(({ inputTokens }) => inputTokens),
+      inputTokens: sum(({ inputTokens, endpoint }) => (endpoint === "messages" ? inputTokens : 0)),
       cacheReadTokens: sum(({ usage }) => usage?.cache_read_input_tokens),
       cacheWriteTokens: sum(({ usage }) => usage?.cache_creation_input_tokens),
       outputTokens: sum(({ usage }) => usage?.output_tokens),

@@ -8,6 +8,8 @@ export interface OutletOptions {
   readonly signal: AbortSignal;
   /** Ends the connection after so many bytes of the body. */
   readonly cutAfterBytes: number | undefined;
+  /** The status is on its way. */
+  readonly onBegin: (status: number) => void;
 }
 
 /** Writes one answer: as fast as the client reads, no further than a cut allows, and not at all once it left. */
@@ -15,14 +17,16 @@ export class Outlet {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
   readonly #cutAfterBytes: number;
+  readonly #onBegin: (status: number) => void;
   #sentBytes = 0;
   #isCut = false;
   #isEnded = false;
 
-  constructor(response: ServerResponse, { signal, cutAfterBytes }: OutletOptions) {
+  constructor(response: ServerResponse, { signal, cutAfterBytes, onBegin }: OutletOptions) {
     this.#response = response;
     this.#signal = signal;
     this.#cutAfterBytes = cutAfterBytes ?? Number.POSITIVE_INFINITY;
+    this.#onBegin = onBegin;
   }
 
   get isOpen(): boolean {
@@ -37,8 +41,12 @@ export class Outlet {
 
   begin(status: number, headers: Readonly<Record<string, string>>): void {
     if (!this.isOpen) return;
-    if (this.#cutAfterBytes <= 0) this.#cut();
-    else this.#response.writeHead(status, headers);
+    if (this.#cutAfterBytes <= 0) {
+      this.#cut();
+      return;
+    }
+    this.#response.writeHead(status, headers);
+    this.#onBegin(status);
   }
 
   async write(text: string): Promise<void> {

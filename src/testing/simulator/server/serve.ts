@@ -48,7 +48,7 @@ export async function serve(
   const gone = new AbortController();
   response.on("close", () => gone.abort());
   response.on("error", () => gone.abort());
-  const url = new URL(request.url ?? "/", "http://localhost");
+  const url = addressOf(request.url ?? "/");
   const method = request.method ?? "GET";
   const entry = desk.open(method, url.pathname, findRoute(url.pathname));
   const settled = await settle(request, url, entry, desk).catch((error: unknown) => {
@@ -59,6 +59,12 @@ export async function serve(
   else await say(settled, response, gone.signal, entry, desk);
   entry.durationMs = performance.now() - startedAt;
   desk.closed(entry);
+}
+
+/** What is no address at all, such as `//`, is one that nobody knows. */
+function addressOf(target: string): URL {
+  const base = "http://localhost";
+  return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
 }
 
 async function say(
@@ -77,8 +83,10 @@ async function say(
   const outlet = new Outlet(response, {
     signal,
     cutAfterBytes: fault?.kind === "cut" ? (fault.afterBytes ?? 0) : undefined,
+    onBegin: (status) => {
+      entry.status = status;
+    },
   });
-  entry.status = answer.kind === "stream" ? 200 : answer.status;
   await deliver(answer, outlet, paceOf(fault, desk.pace), fault);
   entry.outcome = outlet.outcome;
   if (fault?.kind === "overload-in-stream" && answer.kind === "stream") {

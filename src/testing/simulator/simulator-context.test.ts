@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { always } from "./behaviours/answers.ts";
+import type { SeenRequest } from "./exchange.ts";
+import { refused, resultsFor, send } from "./server/client.case.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
+
+let simulator: Simulator;
+const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await startSimulator(options);
+};
+afterEach(() => simulator.close());
+
+const user = (content: unknown) => ({ role: "user", content });
+const assistant = (content: unknown) => ({ role: "assistant", content });
+const BODY = { model: "claude-opus-5", max_tokens: 1_000, messages: [user("hello")] };
+const LONG = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
+const TOOLS = [{ name: "Read", input_schema: { type: "object", properties: { path: { type: "string" } } } }];
+const readCall = { blocks: [{ type: "tool_use" as const, name: "Read", input: { path: "a.ts" } }] };
+
+describe("thinking that is bound to its conversation", () => {
+  const body = { ...BODY, model: "claude-opus-5-5" };
+  const thought = {
+    blocks: [
+      { type: "thinking" as const, thinking: "Hm." },
+      { type: "text" as const, text: "Yes." },
+    ],
+  };
+
+  it("comes back unchanged without a word, and not after another history", async () => {
+    await start({ behaviours: [always("ok")] });
+    simulator.reply(thought);
+    const { content } = await send(simulator, body);
+    await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
+    const moved = { ...body, messages: [user("another start"), assistant(content), user("more")] };
+    expect((await refused(simulator, moved)).message).toContain("bound to a different conversation");
+    const drop = {
+      ...moved,
+      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
+    };
+    const dropped = await send(simulator, drop, { "anthropic-beta": "thinking-binding-controls-2026-08-01" });
+    expect(dropped.input_transformations).toMatchObject([
+      { type: "thinking_dropped", path: "messages.1.content.0" },
+    ]);
+  });
+
+  it("is accepted by another simulator with the same seed", async () => {
+    await start({ behaviours: [always("ok")] });
+    simulator.reply(thought);
+    const { content } = await send(simulator, body);
+    await simulator.close();
+    await start({ behaviours: [always("ok")] });
+    await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
+  });
+});
+
+describe("context management", () => {
+  const clearing = {
+    edits: [
+      {
+        type: "clear_tool_uses_20250919",
+        trigger: { type: "tool_uses", value: 1 },
+        keep: { type: "tool_uses", value: 1 },
+      },
+    ],
+  };
+  const beta = { "anthropic-beta": "context-management-2025-06-27" };
+
+  it("clears results on the way to the model and says so", async () => {
+    await start();
+    const seen: string[] = [];
+    simulator.reply({ blocks: [...readCall.blocks, ...readCall.blocks] }, (request) => {
+      seen.push(JSON.stringify(request.messages));
+      return "done";
+    });
+    const calls = await send(simulator, { ...BODY, tools: TOOLS });
+    const messages = [user("hello"), assistant(calls.content), resultsFor(calls, LONG)];
+    const body = { ...BODY, tools: TOOLS, messages, context_management: clearing };
+    const message = await send(simulator, body, beta);
+    expect(message.context_management).toMatchObject({
+      applied_edits: [{ type: "clear_tool_uses_20250919", cleared_tool_uses: 1 }],
+    });
+    expect(simulator.requests.last?.appliedEdits).toHaveLength(1);
+    expect(seen[0]?.split(LONG)).toHaveLength(2);
+    const { max_tokens: _, ...counted } = body;
+    const count = await fetch(`${simulator.url}/v1/messages/count_tokens`, {
+      method: "POST",
+      headers: {
+        "x-api-key": "any",
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+        ...beta,
+      },
+      body: JSON.stringify(counted),
+    });
+    const { input_tokens, context_management } = (await count.json()) as {
+      input_tokens: number;
+      context_management: { original_input_tokens: number };
+    };
+    expect(context_management.original_input_tokens).toBeGreaterThan(input_tokens + 1_000);
+  });
+
+  it("compacts at the threshold, answers from the summary, and lists what that cost", async () => {
+    await start({
+      countText: (text) => Math.ceil(text.length / 4),
+      summarise: () => "We spoke about a harbour.",
+    });
+    const seen: string[] = [];
+    simulator.reply((request) => {
+      seen.push(JSON.stringify(request.messages));
+      return "On we go.";
+    });
+    const message = await send(
+      simulator,
+      {
+        ...BODY,
+        messages: [user(LONG.repeat(40)), assistant("I see."), user("go on")],
+        context_management: {
+          edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: 50_000 } }],
+        },
+      },
+      { "anthropic-beta": "compact-2026-01-12" },
+    );
+    expect(message.content).toMatchObject([
+      { type: "compaction", content: "We spoke about a harbour." },
+      { type: "text", text: "On we go." },
+    ]);
+    expect(message.usage.iterations).toMatchObject([{ type: "compaction" }, { type: "message" }]);
+    expect(message.usage.input_tokens).toBeLessThan(1_000);
+    expect(seen[0]).not.toContain("The harbour opens");
+    const { inputTokens, costDollars } = simulator.requests.last ?? {};
+    expect(inputTokens).toBeLessThan(1_000);
+    expect(costDollars).toBeGreaterThan(0.3);
+  });
+
+  it("compacts on demand into a signed block from which the conversation goes on", async () => {
+    await start({ behaviours: [always("ok")] });
+    const onDemand = { "anthropic-beta": "compact-2026-09-04" };
+    const messages = [user("Mend src/a.ts."), assistant("It is mended."), user("Thank you.")];
+    const compacted = await send(
+      simulator,
+      { ...BODY, messages, compaction: { type: "summarize" } },
+      onDemand,
+    );
+    expect(compacted).toMatchObject({
+      stop_reason: "compaction",
+      content: [{ type: "compaction", content: expect.any(String), signature: expect.any(String) }],
+      usage: { input_tokens: 0, output_tokens: 0, iterations: [{ type: "compaction" }] },
+    });
+    const next = [assistant(compacted.content), user("And src/b.ts?")];
+    expect((await send(simulator, { ...BODY, messages: next }, onDemand)).stop_reason).toBe("end_turn");
+    const [block] = compacted.content;
+    const forged = [assistant([{ ...block, content: "Something else." }]), user("And src/b.ts?")];
+    expect((await refused(simulator, { ...BODY, messages: forged }, onDemand)).details).toMatchObject({
+      error_code: "compaction_content_mismatch",
+    });
+  });
+});
+
+describe("threads", () => {
+  const beta = { "anthropic-beta": "message-threads-2026-08-12" };
+
+  it("keep the conversation for a client that sends only what is new", async () => {
+    await start();
+    const seen: number[] = [];
+    const listen = (request: SeenRequest): string => {
+      seen.push(request.messages.length);
+      return "ok";
+    };
+    simulator.reply(listen, listen);
+    const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
+    const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
+    await send(simulator, more, beta);
+    expect(seen).toEqual([1, 3]);
+    expect((await refused(simulator, more, beta)).details).toMatchObject({
+      error_code: "thread_already_continued",
+    });
+  });
+
+  it("go on after a call that failed", async () => {
+    await start({ behaviours: [always("ok")] });
+    const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
+    const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
+    let isFirst = true;
+    simulator.reply(() => {
+      if (!isFirst) return "ok";
+      isFirst = false;
+      throw new Error("once");
+    });
+    await refused(simulator, more, beta);
+    expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
+  });
+
+  it("are refused by code where they are switched off", async () => {
+    await start({ switches: { threads: "refused" } });
+    expect((await refused(simulator, { ...BODY, thread: { type: "create" } }, beta)).details).toMatchObject({
+      error_code: "thread_unsupported_request",
+    });
+  });
+});
