@@ -111,6 +111,12 @@ describe("a sound conversation is taken under both versions", () => {
     }
   });
 
+  it("two messages of the assistant after a summary, even where roles must alternate", () => {
+    const messages = [assistant([compaction()]), assistant("kept"), user()];
+    const switches = { consecutiveRoles: "refused" } as const;
+    expect(refusalOf({ messages }, { model: "claude-opus-5", switches })).toBe("accepted");
+  });
+
   it("documents of the assistant and citations of the user only under the older one", () => {
     const document = { type: "document", source: { type: "file", file_id: "f" } };
     const cited = text("as said", { citations: [{ type: "char_location" }] });

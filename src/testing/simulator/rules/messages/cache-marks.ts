@@ -17,12 +17,12 @@ export function checkCacheMarks(messages: readonly SentMessage[], inspection: In
   for (const { blocks } of messages) {
     for (const placed of blocks) {
       const { type, block } = placed;
-      if (type === "tool_result") {
+      if (type === "tool_result" && typeof block.content !== "string") {
         for (const [index, nested] of recordsField(block, "content").entries()) {
           marks.visit(nested, () => `${pathOf(placed)}.content.${index}.`);
         }
       }
-      marks.visit(block, () => `${pathOf(placed)}.`);
+      if (block.cache_control !== undefined) marks.visit(block, () => `${pathOf(placed)}.`);
     }
   }
   checkAutomaticMark(body, messages);

@@ -78,8 +78,8 @@ function continues(first: SentMessage, message: SentMessage): boolean {
 }
 
 function joinRun(messages: readonly SentMessage[]): Turn {
-  const [first, ...rest] = messages;
+  const first = messages[0];
   if (first === undefined) return { role: "user", messages, blocks: [] };
-  const blocks = rest.length === 0 ? first.blocks : messages.flatMap((message) => message.blocks);
+  const blocks = messages.length === 1 ? first.blocks : messages.flatMap((message) => message.blocks);
   return { role: first.role, messages, blocks };
 }

@@ -12,8 +12,8 @@ export function checkToolPairs(turns: readonly Turn[], inspection: Inspection): 
 }
 
 function checkAnswered(turn: Turn, next: Turn | undefined, inspection: Inspection): void {
-  const uses = turn.blocks.filter(({ type }) => type === "tool_use");
-  if (uses.length === 0) return;
+  if (!turn.blocks.some(isUse)) return;
+  const uses = turn.blocks.filter(isUse);
   const answered = new Set(next?.role === "user" ? leadingResults(next).map(resultId) : []);
   const open = uses.filter(({ block }) => !answered.has(block.id));
   const [first] = open;
@@ -21,6 +21,10 @@ function checkAnswered(turn: Turn, next: Turn | undefined, inspection: Inspectio
   if (next === undefined && asksForCompaction(inspection.request.body)) refuse("compactionIncompleteTurn");
   const ids = open.map(({ block }) => String(block.id)).join(", ");
   refuse("unansweredUse", { path: `messages.${first.message}`, ids });
+}
+
+function isUse({ type }: PlacedBlock): boolean {
+  return type === "tool_use";
 }
 
 function leadingResults({ blocks }: Turn): readonly PlacedBlock[] {

@@ -15,10 +15,15 @@ import {
   stringOr,
   withBeta,
 } from "./checks.ts";
+import { isPlainBlock, isPlainMessage } from "./plain-blocks.ts";
 
 export const effort: Check = nullable(oneOf("low", "medium", "high", "xhigh", "max"));
 
-const content: Check = stringOr(list(contentBlock));
+const content: Check = stringOr(
+  list((block, inspection) => {
+    if (!isPlainBlock(block)) contentBlock(block, inspection);
+  }),
+);
 
 const spokenMessage = object({ role: string, content: required(content) });
 
@@ -33,7 +38,12 @@ const systemMessage = object({
 const message: Check = (value, inspection) => {
   if (!isRecord(value)) return refuse("notObject", { path: inspection.path });
   const { role } = value;
-  if (role === "user" || role === "assistant") return spokenMessage(value, inspection);
+  if (role === "user" || role === "assistant") {
+    if (!isPlainMessage(value)) return spokenMessage(value, inspection);
+    inspection.enter("content");
+    content(value.content, inspection);
+    return inspection.leave();
+  }
   if (role === "system") return systemMessage(value, inspection);
   inspection.enter("role");
   refuse(role === undefined ? "fieldRequired" : "badRole", { path: inspection.path });
