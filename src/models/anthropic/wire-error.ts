@@ -25,11 +25,23 @@ export function readWireError(thrown: unknown): WireError {
     status: typeof status === "number" ? status : undefined,
     type: stringField(error, "type"),
     code: stringField(field(error, "details"), "error_code"),
-    text: stringField(error, "message") ?? (thrown instanceof Error ? thrown.message : String(thrown)),
+    text:
+      stringField(error, "message") ?? (thrown instanceof Error ? deepestMessage(thrown) : String(thrown)),
     requestId: stringField(thrown, "requestID") ?? stringField(body, "request_id"),
     isAnswer: typeof status === "number" || field(body, "error") !== undefined,
     header: (name) => (headers instanceof Headers ? (headers.get(name) ?? undefined) : undefined),
   };
+}
+
+/** The SDK's "Connection error." hides what the system said, such as that nobody listens at the address. */
+function deepestMessage(error: Error): string {
+  let told = error.message;
+  let cause = error.cause;
+  for (let depth = 0; depth < 5 && cause instanceof Error; depth++) {
+    if (cause.message !== "") told = cause.message;
+    cause = cause.cause;
+  }
+  return told === error.message ? told : `${error.message.replace(/\.$/, "")}: ${told}`;
 }
 
 /** How long the provider asks to wait, in milliseconds: its own header first, then the standard one. */
