@@ -53,7 +53,7 @@ export const TEXT: Readonly<Record<"anthropic" | "openai" | "chat" | "google" | 
 };
 
 export const PNG: string = "iVBORw0KGgoAAAANSUhEUg==";
-export const image: ContentBlock = {
+const image: ContentBlock = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PNG },
 };

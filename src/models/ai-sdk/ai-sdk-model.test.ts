@@ -269,9 +269,17 @@ describe("failures in the stream", () => {
       [finishStep({ finishReason: "other", rawFinishReason: undefined })],
       "cut-off",
     ],
+    ["an interruption", [finishStep({ finishReason: "interrupted", rawFinishReason: "x" })], "cut-off"],
     ["a filter", [finishStep({ finishReason: "content-filter", rawFinishReason: "refusal" })], "refused"],
     ["an error as the reason", [finishStep({ finishReason: "error" })], "other"],
   ])("%s: %s", async (_, parts, kind) => expect((await failing(parts)).failure.kind).toBe(kind));
+
+  it("an answer that only does not please the SDK is an answer", async () => {
+    const error = { name: "AI_ToolChoiceViolationError", message: "no tool", finishReason: "stop" };
+    const parts = [...SEVEN.slice(0, 13), { type: "error", error }, finishStep({ finishReason: "error" })];
+    const reply = await complete(modelSaying(parts), REQUEST);
+    expect(reply).toMatchObject({ stopReason: "end_turn", content: [{}, {}, { text: "At six." }] });
+  });
 
   it("a reason of the provider's own that is none of ours is no failure", async () => {
     const reply = await complete(

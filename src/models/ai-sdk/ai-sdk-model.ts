@@ -99,7 +99,7 @@ class AiSdkModel implements Model {
     const changes = [...call.changes];
     let started = false;
     for await (const part of untilAborted(result.stream ?? result.fullStream, signal)) {
-      if (part.type === "error") throw part.error;
+      if (part.type === "error") reader.overrule(part.error);
       if (part.type === "abort") throw abortedError();
       if (part.type === "start-step") changes.push(...warningsIn(part));
       const events = reader.read(part);

@@ -20,11 +20,8 @@ export function packMemory(memory: ProviderMemory): string {
   return `${MARK}${JSON.stringify(memory)}`;
 }
 
-/** Whether a thinking block's signature was written by this adapter: nothing for Anthropic's own API. */
-export const isPackedMemory = (signature: string): boolean => signature.startsWith(MARK);
-
 export function unpackMemory(signature: string): ProviderMemory | undefined {
-  if (!isPackedMemory(signature)) return undefined;
+  if (!signature.startsWith(MARK)) return undefined;
   try {
     const value: unknown = JSON.parse(signature.slice(MARK.length));
     if (!isRecord(value) || typeof value.maker !== "string" || !isRecord(value.metadata)) return undefined;

@@ -39,7 +39,9 @@ function lastTry(error: unknown): unknown {
 /** Bodies are `{error: {…}}`, `{error: "…"}`, the record itself, or a list with one of these (Google). */
 function bodyOf(error: unknown): JsonRecord {
   const text = stringField(error, "responseBody");
-  const parsed = text === undefined ? field(error, "data") : parse(text);
+  // What a provider sends in its stream comes as it is: no class, no body, the record itself.
+  const own = error instanceof Error ? undefined : error;
+  const parsed = text === undefined ? (field(error, "data") ?? own) : parse(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   for (const inner of [field(field(body, "response"), "error"), field(body, "error"), body]) {
     if (isRecord(inner)) return inner;

@@ -39,6 +39,7 @@ export class ReplyReader {
   finish: JsonRecord | undefined;
   /** Something of the answer has come: a failure from here on cuts it off. */
   hasBegun = false;
+  #statedFinish: unknown;
   readonly #dialect: Dialect;
   readonly #usedIds: Set<string>;
   readonly #texts = new Map<string, OpenPart>();
@@ -60,6 +61,15 @@ export class ReplyReader {
     if (handler === undefined) return [];
     if (part.type !== "raw" && part.type !== "ping") this.hasBegun = true;
     return handler(this, part);
+  }
+
+  /**
+   * Throws the error of an error part, unless it is only the SDK's judgement of a complete answer: that no
+   * tool was called though one was asked for. The answer then ends as its provider said.
+   */
+  overrule(error: unknown): void {
+    if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
+    this.#statedFinish = field(error, "finishReason");
   }
 
   textPiece(part: JsonRecord): readonly ModelEvent[] {
@@ -136,8 +146,8 @@ export class ReplyReader {
 
   /** The step is over: what a server did not bother to close is closed. */
   stepEnd(part: JsonRecord): readonly ModelEvent[] {
-    this.finish = part;
-    if (endingOf(part, false).kind === "cut-off") return [];
+    this.finish = this.#statedFinish === undefined ? part : { ...part, finishReason: this.#statedFinish };
+    if (endingOf(this.finish, false).kind === "cut-off") return [];
     const events: ModelEvent[] = [];
     for (const id of [...this.#thoughts.keys()]) events.push(...this.thoughtEnd({ id }));
     events.push(...this.#closeTexts());

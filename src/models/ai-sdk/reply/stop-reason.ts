@@ -15,13 +15,15 @@ export function endingOf(finish: JsonRecord, calls: boolean): Ending {
   const provider = stringField(finish, "rawFinishReason");
   switch (finish.finishReason) {
     case "tool-calls":
-      return stopped("tool_use");
+      return stopped(calls ? "tool_use" : "other");
     case "length":
       return stopped(provider === WINDOW_FULL ? WINDOW_FULL : "max_tokens");
     case "content-filter":
       return refusal(provider, finish.providerMetadata);
     case "error":
       return { kind: "failed" };
+    case "interrupted":
+      return { kind: "cut-off" };
     case "stop":
       if (provider === "stop_sequence" || provider === "pause_turn") return stopped(provider);
       return stopped(calls ? "tool_use" : "end_turn");

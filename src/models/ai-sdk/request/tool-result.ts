@@ -88,7 +88,7 @@ function outputOf(items: readonly Item[], isError: boolean, mapping: Mapping): P
     if (!isError) return { type: "text", value: text };
     if (mapping.dialect.errorFlag) return { type: "error-text", value: text };
     mapping.changes.notSupported("is_error, said in the text");
-    return { type: "error-text", value: saidAsError(text) };
+    return { type: "text", value: saidAsError(text) };
   }
   const value = items.map((item) => nestedPart(item, mapping));
   if (!isError) return { type: "content", value };
