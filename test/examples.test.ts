@@ -14,6 +14,8 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "02-check-a-request.ts": /valid as given: false/,
   "03-compact-a-conversation.ts": /\d+ → \d+ tokens/,
   "04-compact-a-session-file.ts": /in-place: \d+ → \d+ tokens/,
+  "05-ask-a-model.ts": /the parser drops the last comma\.\nend_turn, \d+ tokens/,
+  "06-compact-with-a-model.ts": /writing\n\d+ → \d+ tokens, written by model/,
 };
 
 describe("examples", () => {

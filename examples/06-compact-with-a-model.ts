@@ -1,0 +1,23 @@
+// The model writes the summary; what is left is ready to be sent. When the model fails, the error says
+// whether trying again helps, and the built-in summariser needs none.
+import { randomUUID } from "node:crypto";
+import { anthropicModel, compact, ModelError, planCompaction } from "longhaul";
+import { startSimulator } from "longhaul/testing";
+import { conversation } from "./conversation.ts";
+
+const simulator = await startSimulator();
+const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
+const ports = { now: () => new Date(), newUuid: randomUUID };
+const plan = planCompaction({ entries: conversation }, { keepRecentTokens: 5_000 });
+
+const { written, tokensBefore, tokensAfter } = await compact(plan, ports, {
+  model,
+  onProgress: (progress) => console.log(progress.phase),
+}).catch((error: unknown) => {
+  if (!(error instanceof ModelError)) throw error;
+  console.log(`${error.code}, trying again helps: ${error.retryHelps}`);
+  return compact(plan, ports);
+});
+console.log(`${tokensBefore} → ${tokensAfter} tokens, written by ${written.source}`);
+
+await simulator.close();
