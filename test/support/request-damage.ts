@@ -186,6 +186,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     const picture = { type: "image", source: { type: "file", file_id: "f" } };
     for (let count = 0; count <= 98 + (a % 4); count++) place(body, [b, 999, 0], { ...picture });
   },
+  citeText: (body, [a]) => {
+    const block = pick(ofType(body, "text"), a);
+    if (block !== undefined) block.citations = [{ type: "char_location" }];
+  },
+  strayDocument: (body, dice) =>
+    place(body, dice, { type: "document", source: { type: "file", file_id: "f" } }),
   thinkByHand: (body) => void Object.assign(body, { thinking: { type: "enabled", budget_tokens: 1_024 } }),
   dropAll: (body) => void Object.assign(body, { messages: [] }),
 };
