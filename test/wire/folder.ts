@@ -21,7 +21,10 @@ const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
 
 const SCENARIOS: readonly Scenario[] = [...REPLY_SCENARIOS, ...FAILURE_SCENARIOS, "hang"];
 
-/** One recorded answer: `<name>.sse` is a stream, `<name>.body` a plain answer. */
+/**
+ * One answer, written after the provider's documented form (none could be called to record it): `<name>.sse`
+ * is a stream, `<name>.body` a plain answer.
+ */
 export function wireOf(folder: string, name: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {
   const path = join(import.meta.dirname, folder, name);
   const isStream = existsSync(`${path}.sse`);

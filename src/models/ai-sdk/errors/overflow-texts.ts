@@ -2,6 +2,11 @@
  * How servers say that a request does not fit the window. `tokens` and `limit` are read where they are
  * named; `more` is what was asked for besides the prompt. A server that has a code for it is recognised by
  * that first; most have only words.
+ *
+ * Unverified, because no captured answer of the server was at hand: Google's cloud platform and its form
+ * without a first number, vLLM's output limit and prompt alone, Mistral, the current llama.cpp, hosted
+ * Ollama, SGLang with the output, Text Generation Inference, Fireworks, MiniMax, Z.ai, Bedrock, and OpenAI's
+ * own wording of a minute's allowance (Groq's is verified).
  */
 export interface OverflowText {
   readonly server: string;
