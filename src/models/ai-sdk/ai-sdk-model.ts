@@ -1,6 +1,8 @@
 import { field, stringField } from "../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { findModel } from "../../window/models.ts";
 import { abortedError, throwIfAborted } from "../abort.ts";
+import { abortableBy } from "../abortable.ts";
 import type {
   CallOptions,
   ContextEdit,
@@ -97,8 +99,10 @@ class AiSdkModel implements Model {
       onError: () => undefined,
     });
     const changes = [...call.changes];
+    const abortable = abortableBy(signal);
     let started = false;
-    for await (const part of untilAborted(result.stream ?? result.fullStream, signal)) {
+    for await (const part of abortable.each(result.stream ?? result.fullStream ?? noParts())) {
+      if (!isRecord(part)) continue;
       if (part.type === "error") reader.overrule(part.error);
       if (part.type === "abort") throw abortedError();
       if (part.type === "start-step") changes.push(...warningsIn(part));
@@ -154,41 +158,19 @@ class AiSdkModel implements Model {
   }
 }
 
-function capabilitiesOf({ flavour }: Dialect, images: boolean): ModelCapabilities {
+function capabilitiesOf({ flavour, modelId }: Dialect, images: boolean): ModelCapabilities {
   return {
     promptCache: flavour === "anthropic",
     cacheEdits: false,
     contextEdits: false,
     compaction: { onDemand: false, threshold: false },
-    boundThinking: false,
+    boundThinking: flavour === "anthropic" && findModel(modelId).bindsThinking === true,
     images,
     countTokens: "estimate",
   };
 }
 
-/** The parts, until there are no more or the signal ends it: a stalled stream must not hold a caller back. */
-async function* untilAborted(
-  stream: AsyncIterable<unknown> | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<JsonRecord, void, void> {
-  if (stream === undefined) return;
-  const iterator = stream[Symbol.asyncIterator]();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(abortedError()), { once: true });
-  });
-  aborted.catch(() => undefined);
-  throwIfAborted(signal);
-  try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), aborted]);
-      if (next.done === true) return;
-      if (isRecord(next.value)) yield next.value;
-    }
-  } finally {
-    // Not waited for: a source that hangs must not hold up who is leaving.
-    iterator.return?.()?.catch(() => undefined);
-  }
-}
+async function* noParts(): AsyncGenerator<never, void, void> {}
 
 function* toolIdsIn(request: ModelRequest): Generator<string> {
   for (const { content } of request.messages) {

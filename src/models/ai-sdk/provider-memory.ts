@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { FOREIGN_THINKING_MARK } from "../foreign-thinking.ts";
 
 /**
  * What a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought
@@ -14,16 +15,14 @@ export interface ProviderMemory {
   readonly isForNext?: boolean;
 }
 
-const MARK = "longhaul.ai-sdk:";
-
 export function packMemory(memory: ProviderMemory): string {
-  return `${MARK}${JSON.stringify(memory)}`;
+  return `${FOREIGN_THINKING_MARK}${JSON.stringify(memory)}`;
 }
 
 export function unpackMemory(signature: string): ProviderMemory | undefined {
-  if (!signature.startsWith(MARK)) return undefined;
+  if (!signature.startsWith(FOREIGN_THINKING_MARK)) return undefined;
   try {
-    const value: unknown = JSON.parse(signature.slice(MARK.length));
+    const value: unknown = JSON.parse(signature.slice(FOREIGN_THINKING_MARK.length));
     if (!isRecord(value) || typeof value.maker !== "string" || !isRecord(value.metadata)) return undefined;
     return { maker: value.maker, metadata: value.metadata, isForNext: value.isForNext === true };
   } catch {

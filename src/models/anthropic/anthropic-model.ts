@@ -1,8 +1,8 @@
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
+import { type Abortable, abortableBy } from "../abortable.ts";
 import { ModelError } from "../model-error.ts";
 import type { CallOptions, Model, ModelCapabilities, ModelEvent, ModelRequest, TokenCount } from "../port.ts";
-import { type Abortable, abortableBy } from "./abortable.ts";
 import { anthropicCapabilities } from "./capabilities.ts";
 import { type AnthropicClient, type ClientOptions, createClient } from "./client.ts";
 import { countedTokens, openStream, type Sending, sendCount } from "./exchange.ts";

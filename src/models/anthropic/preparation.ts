@@ -43,7 +43,7 @@ export function preparation(options: PreparationOptions, capabilities: ModelCapa
   };
 
   return async (given, send) => {
-    const first = prepared(given, "refused before, or unsigned");
+    const first = prepared(given, "refused before, unsigned, or of another maker");
     try {
       return await send(first);
     } catch (thrown) {

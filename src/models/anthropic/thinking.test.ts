@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../../conversation/block.ts";
+import { packMemory } from "../ai-sdk/provider-memory.ts";
 import type { ModelRequest } from "../port.ts";
 import { createThinkingMemory, droppingMismatches } from "./thinking.ts";
 
@@ -29,6 +30,12 @@ const sealsOf = (request: ModelRequest): readonly string[] =>
   );
 
 describe("thinking that must be left out", () => {
+  it("is that of another maker, and all before it: a conversation may change its provider", () => {
+    const given = conversation([["s1"], [packMemory({ maker: "openai", metadata: {} })], ["s2"]]);
+    const { request, blocks } = createThinkingMemory().leaveOut(given);
+    expect([sealsOf(request), blocks]).toEqual([["s2"], 2]);
+  });
+
   it("goes oldest first: what stays is the unbroken rest after the last refused block", () => {
     const turns = fc.array(fc.array(fc.stringMatching(/^[rs][0-9]{1,2}$/), { maxLength: 3 }), {
       maxLength: 8,

@@ -2,6 +2,7 @@ import { type ContentBlock, isThinking } from "../../conversation/block.ts";
 import { listField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { isBlock } from "../../conversation/untrusted.ts";
+import { FOREIGN_THINKING_MARK } from "../foreign-thinking.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
 
 export interface LeftOut {
@@ -54,7 +55,7 @@ function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
   return messages.flatMap((message) => listField(message, "content").filter(isThinkingBlock));
 }
 
-/** What tells one block from another. Unsigned thinking, of another provider, has none. */
+/** What tells one block from another. Unsigned thinking has none. */
 const sealOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
 
 /** The position, counted in thinking blocks, behind the last one that must not be sent. */
@@ -62,7 +63,8 @@ function lastRefused(request: ModelRequest, refused: ReadonlySet<string>): numbe
   return (
     thinkingOf(request).findLastIndex((block) => {
       const seal: unknown = sealOf(block);
-      return typeof seal !== "string" || seal === "" || refused.has(seal);
+      if (typeof seal !== "string" || seal === "") return true;
+      return seal.startsWith(FOREIGN_THINKING_MARK) || refused.has(seal);
     }) + 1
   );
 }

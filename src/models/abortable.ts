@@ -1,4 +1,4 @@
-import { abortedError, throwIfAborted } from "../abort.ts";
+import { abortedError, throwIfAborted } from "./abort.ts";
 
 /** Lets work be waited for only as long as a signal allows: whatever it does, the wait ends with the signal. */
 export interface Abortable {
