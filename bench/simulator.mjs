@@ -1,12 +1,13 @@
 // What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
-import { createDemoSession } from "../dist/demo/demo.js";
+
 import { checkRequest, flatten } from "../dist/index.js";
-import { createFixedClock } from "../dist/testing/clock.js";
-import { createTokenCounter } from "../dist/testing/simulator/prompt/count.js";
-import { parseBody } from "../dist/testing/simulator/server/body.js";
-import { RequestLog } from "../dist/testing/simulator/server/log.js";
-import { findRoute } from "../dist/testing/simulator/server/routes.js";
-import { beginSession } from "../dist/testing/simulator/server/session.js";
+import { createDemoSession } from "../src/demo/demo.ts";
+import { createFixedClock } from "../src/testing/clock.ts";
+import { createTokenCounter } from "../src/testing/simulator/prompt/count.ts";
+import { parseBody } from "../src/testing/simulator/server/body.ts";
+import { RequestLog } from "../src/testing/simulator/server/log.ts";
+import { findRoute } from "../src/testing/simulator/server/routes.ts";
+import { beginSession } from "../src/testing/simulator/server/session.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";

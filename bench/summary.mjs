@@ -1,8 +1,8 @@
 // The built-in summary beside the least that any summary costs: reading the session.
 import { basename } from "node:path";
-import { createDemoSession } from "../dist/demo/demo.js";
 import { estimateTokens, summarise } from "../dist/index.js";
 import { loadSession } from "../dist/node.js";
+import { createDemoSession } from "../src/demo/demo.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";

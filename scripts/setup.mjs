@@ -37,7 +37,8 @@ if (installedAt < modifiedAt(inRoot("package-lock.json")))
   run("installing dependencies (once)", "npm", ["ci"]);
 
 if (process.argv.includes("--build")) {
-  const sources = Math.max(newestIn(inRoot("src")), modifiedAt(inRoot("tsconfig.build.json")), installedAt);
+  const builders = ["tsconfig.build.json", "scripts/bundle.mjs"].map((name) => modifiedAt(inRoot(name)));
+  const sources = Math.max(newestIn(inRoot("src")), ...builders, installedAt);
   if (modifiedAt(inRoot("dist", "index.js")) < sources) {
     rmSync(inRoot("dist"), { recursive: true, force: true }); // a file deleted from src must not stay published
     run("building", "npm", ["run", "--silent", "build"]);
