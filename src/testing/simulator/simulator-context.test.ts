@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
-import { refused, resultsFor, send } from "./server/client.case.ts";
+import { HEADERS, refused, resultsFor, send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 let simulator: Simulator;
@@ -84,12 +84,7 @@ describe("context management", () => {
     const { max_tokens: _, ...counted } = body;
     const count = await fetch(`${simulator.url}/v1/messages/count_tokens`, {
       method: "POST",
-      headers: {
-        "x-api-key": "any",
-        "anthropic-version": "2023-06-01",
-        "content-type": "application/json",
-        ...beta,
-      },
+      headers: { ...HEADERS, ...beta },
       body: JSON.stringify(counted),
     });
     const { input_tokens, context_management } = (await count.json()) as {
@@ -132,6 +127,28 @@ describe("context management", () => {
     expect(costDollars).toBeGreaterThan(0.3);
   });
 
+  it("thinking after a compaction is bound to the summary", async () => {
+    await start({ countText: (text) => Math.ceil(text.length / 4), behaviours: [always("ok")] });
+    simulator.reply({
+      blocks: [
+        { type: "thinking", thinking: "Hm." },
+        { type: "text", text: "Yes." },
+      ],
+    });
+    const beta = { "anthropic-beta": "compact-2026-01-12" };
+    const body = {
+      ...BODY,
+      model: "claude-opus-5-5",
+      context_management: {
+        edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: 50_000 } }],
+      },
+    };
+    const messages = [user(LONG.repeat(40))];
+    const { content } = await send(simulator, { ...body, messages }, beta);
+    expect(content.map(({ type }) => type)).toEqual(["compaction", "thinking", "text"]);
+    await send(simulator, { ...body, messages: [...messages, assistant(content), user("more")] }, beta);
+  });
+
   it("compacts on demand into a signed block from which the conversation goes on", async () => {
     await start({ behaviours: [always("ok")] });
     const onDemand = { "anthropic-beta": "compact-2026-09-04" };
@@ -146,6 +163,10 @@ describe("context management", () => {
       content: [{ type: "compaction", content: expect.any(String), signature: expect.any(String) }],
       usage: { input_tokens: 0, output_tokens: 0, iterations: [{ type: "compaction" }] },
     });
+    const compaction = { type: "summarize", instructions: "Look after the file names above all." };
+    const instructed = await send(simulator, { ...BODY, messages, compaction }, onDemand);
+    const inputOf = ({ usage }: typeof compacted): unknown => usage.iterations?.[0]?.input_tokens;
+    expect(inputOf(instructed)).toBeGreaterThan(Number(inputOf(compacted)));
     const next = [assistant(compacted.content), user("And src/b.ts?")];
     expect((await send(simulator, { ...BODY, messages: next }, onDemand)).stop_reason).toBe("end_turn");
     const [block] = compacted.content;
@@ -187,6 +208,25 @@ describe("threads", () => {
       throw new Error("once");
     });
     await refused(simulator, more, beta);
+    expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
+  });
+
+  it("go on after a client that did not wait for its answer", async () => {
+    await start({ behaviours: [always("ok")] });
+    const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
+    const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
+    simulator.fail({ kind: "slow", firstByteMs: 60_000 });
+    const leaving = new AbortController();
+    const left = fetch(`${simulator.url}/v1/messages`, {
+      method: "POST",
+      headers: { ...HEADERS, ...beta },
+      body: JSON.stringify(more),
+      signal: leaving.signal,
+    });
+    await until(() => simulator.requests.last?.usage !== undefined && simulator.requests.length === 2);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until(() => simulator.requests.last?.outcome === "abandoned");
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 

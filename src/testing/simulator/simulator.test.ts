@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
-import { refused, resultsFor, send } from "./server/client.case.ts";
+import { HEADERS, refused, resultsFor, send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 let simulator: Simulator;
@@ -123,6 +123,18 @@ describe("the prompt cache", () => {
     const body = { ...BODY, messages: [user(LONG)], cache_control: { type: "ephemeral" } };
     simulator.fail(529);
     await refused(simulator, body);
+    simulator.fail({ kind: "slow", firstByteMs: 60_000 });
+    const leaving = new AbortController();
+    const left = fetch(`${simulator.url}/v1/messages`, {
+      method: "POST",
+      headers: HEADERS,
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    await until(() => simulator.requests.last?.usage !== undefined);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until(() => simulator.requests.last?.outcome === "abandoned");
     expect((await send(simulator, body)).usage.cache_read_input_tokens).toBe(0);
   });
 
@@ -161,18 +173,27 @@ describe("the log", () => {
     await start({ behaviours: [always("ok")] });
     await send(simulator, BODY);
     await refused(simulator, { ...BODY, messages: [assistant("I begin."), user("no")] });
-    simulator.fail(500);
+    simulator.fail(400);
     await refused(simulator, BODY);
     const { all, invalid, last } = simulator.requests;
     expect(all.map(({ findings }) => findings?.map(({ rule }) => rule))).toEqual([[], ["first-role"], []]);
     expect(invalid.map(({ index }) => index)).toEqual([1]);
     expect(last).toMatchObject({
-      status: 500,
+      status: 400,
       outcome: "answered",
       model: "claude-opus-5",
       endpoint: "messages",
     });
     expect(all[0]?.durationMs).toBeGreaterThan(0);
+  });
+
+  it("judges by the version of the API that the request is for", async () => {
+    await start({ behaviours: [always("ok")] });
+    const citations = [{ type: "char_location", cited_text: "a", document_index: 0, document_title: null }];
+    const messages = [user([{ type: "text", text: "As you said.", citations }])];
+    await send(simulator, { ...BODY, messages });
+    await refused(simulator, { ...BODY, messages }, { "anthropic-version": "2026-10-21" });
+    expect(simulator.requests.all.map(({ findings }) => findings?.length)).toEqual([0, 1]);
   });
 
   it("keeps the newest bodies alone, and the figures of all", async () => {

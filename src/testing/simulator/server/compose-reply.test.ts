@@ -43,6 +43,10 @@ describe("why a reply ends", () => {
     expect(stopReason).toBe("model_context_window_exceeded");
   });
 
+  it("at max_tokens, where the window leaves just as much room", () => {
+    expect(compose(say("0123456789"), { maxTokens: 3, roomTokens: 3 }).stopReason).toBe("max_tokens");
+  });
+
   it("at the first stop sequence in the text, which is left out with all that follows", () => {
     const turn: Turn = {
       blocks: [

@@ -107,6 +107,13 @@ describe("the events of a stream", () => {
     );
   });
 
+  it("a character that takes two places is never divided", () => {
+    for (let before = 20; before < 28; before++) {
+      const parts = [...pieces(`${"x".repeat(before)}🎉${"y".repeat(20)}`)];
+      expect(parts.every((part) => part.isWellFormed())).toBe(true);
+    }
+  });
+
   it("an enormous text does not make an enormous number of events", () => {
     expect([...pieces("x".repeat(1_000_000))].length).toBeLessThanOrEqual(500);
   });

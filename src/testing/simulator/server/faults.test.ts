@@ -63,6 +63,8 @@ describe("the words of a status on demand", () => {
     expect(limited.message).toContain("(org: org, model: claude-opus-5)");
     const spent = refusalOf({ kind: "status", status: 429, spendLimit: true }, "org", "claude-opus-5");
     expect(spent.headers).toEqual({});
+    const silent = refusalOf({ kind: "status", status: 429, retryAfter: null }, "org", "claude-opus-5");
+    expect(silent.headers).toEqual({});
     expect(spent.details).toEqual({ error_code: "enforced_spend_limit_reached" });
   });
 

@@ -72,6 +72,14 @@ describe("routes", () => {
     expect((await call("/v1/models?after_id=nobody")).status).toBe(400);
   });
 
+  it("no model may write more than its window holds", async () => {
+    await start({ windowTokens: 32_000 });
+    expect(await json(await call("/v1/models/claude-opus-5"))).toMatchObject({
+      max_input_tokens: 32_000,
+      max_tokens: 32_000,
+    });
+  });
+
   it("tells what a model can do", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 4_000 }] });
     expect(await json(await call("/v1/models/claude-small"))).toMatchObject({
@@ -128,6 +136,13 @@ describe("bodies", () => {
     expect(simulator.requests.last?.body).toEqual(BODY);
   });
 
+  it("may be encoded more than once", async () => {
+    await start();
+    simulator.reply("hi");
+    const body = brotliCompressSync(gzipSync(JSON.stringify(BODY)));
+    expect((await post(body, { "content-encoding": "gzip, br" })).status).toBe(200);
+  });
+
   it("in an encoding that nobody knows, or not in the one they claim, are refused by code", async () => {
     await start();
     const unknown = await json(await post(JSON.stringify(BODY), { "content-encoding": "rot13" }));
@@ -160,12 +175,14 @@ describe("bodies", () => {
   it.each([
     ["torn", '{"model":"claude'],
     ["empty", ""],
-    ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d])],
+    ["not UTF-8", Buffer.from('{"a":"\xff"}', "latin1")],
     ["no object", "[1]"],
   ])("that are %s are refused", async (_, body) => {
     await start();
     const response = await post(body);
-    expect([response.status, (await json(response)).error.type]).toEqual([400, "invalid_request_error"]);
+    const { error } = await json(response);
+    expect([response.status, error.type]).toEqual([400, "invalid_request_error"]);
+    expect(error.message).toMatch(/not valid JSON|should be an object/);
   });
 
   it("a client that leaves while it sends leaves a trace, and the next one is served", async () => {
@@ -235,6 +252,19 @@ describe("a run can be repeated", () => {
     expect(first[1]).toMatch(/^toolu_01\w{22}$/);
     expect(await run({ seed: 3 })).toEqual(first);
     expect(await run({ seed: 4 })).not.toEqual(first);
+  });
+
+  it("a conversation that goes on with another simulator of the same seed gets new ids", async () => {
+    const [, firstCall] = await run({ seed: 3 });
+    await start({ seed: 3 });
+    simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });
+    const messages = [
+      ...BODY.messages,
+      { role: "assistant", content: "Yes?" },
+      { role: "user", content: "Read." },
+    ];
+    const { content } = await json(await post({ ...BODY, messages }));
+    expect((content as unknown as { id: string }[])[0]?.id).not.toBe(firstCall);
   });
 });
 

@@ -64,8 +64,7 @@ export function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens
   };
 }
 
-export const maxTokensOf = (body: JsonRecord): number =>
-  typeof body.max_tokens === "number" ? body.max_tokens : 0;
+const maxTokensOf = (body: JsonRecord): number => (typeof body.max_tokens === "number" ? body.max_tokens : 0);
 
 function thinks(body: JsonRecord, { features }: SimulatedModel): boolean {
   const mode = field(body.thinking, "type");
