@@ -13,9 +13,10 @@ import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
 
 const MOST_TIMES = 2;
-const SIZES = [15_000, 150_000, 600_000];
-/** The size that the claim is about. */
-const CLAIMED = 150_000;
+/** What the demo's sessions are asked for. What is sent of them counts for less: see the table. */
+const SIZES = [15_000, 180_000, 600_000];
+/** The size that the claim is about: 150,000 tokens in the request. */
+const CLAIMED = 180_000;
 const CONVERSATIONS = 5;
 /** Conversations before the first that counts: the engine compiles what runs often, and a test suite runs long. */
 const WARM_UP = 4;
@@ -49,7 +50,7 @@ export async function run({ isQuick }) {
     ),
     claims: [
       claim(
-        `the simulator against JSON.parse, one more turn of ${CLAIMED.toLocaleString("en")} tokens`,
+        `the simulator against JSON.parse, one more turn of ${claimed.tokens.toLocaleString("en")} tokens`,
         `< ${MOST_TIMES}×`,
         claimed.ratio,
         (ratio) => ratio < MOST_TIMES,
@@ -93,7 +94,7 @@ function rowOf(size, { beginning, parsing, handling }, { body, usage }) {
     times(handleMs / parseMs),
     milliseconds(median(beginning)),
   ];
-  return { size, ratio: handleMs / parseMs, cells };
+  return { size, tokens, ratio: handleMs / parseMs, cells };
 }
 
 function timed(run) {
