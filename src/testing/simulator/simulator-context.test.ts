@@ -192,6 +192,7 @@ describe("threads", () => {
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
     await send(simulator, more, beta);
     expect(seen).toEqual([1, 3]);
+    expect(simulator.requests.invalid).toEqual([]);
     expect((await refused(simulator, more, beta)).details).toMatchObject({
       error_code: "thread_already_continued",
     });
@@ -230,10 +231,28 @@ describe("threads", () => {
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 
+  it("are judged with what they keep of the conversation", async () => {
+    await start({ behaviours: [always("ok")] });
+    simulator.reply(readCall);
+    const call = await send(simulator, { ...BODY, tools: TOOLS, thread: { type: "create" } }, beta);
+    const thread = { type: "continue", previous_message_id: call.id };
+    await send(simulator, { ...BODY, messages: [resultsFor(call)], thread }, beta);
+    expect(simulator.requests.invalid).toEqual([]);
+    expect(simulator.requests.last?.findings).toEqual([]);
+    simulator.clock.advance(10 * 60_000);
+    const expired = { type: "continue", previous_message_id: "msg_gone" };
+    expect(
+      (await refused(simulator, { ...BODY, messages: [resultsFor(call)], thread: expired }, beta)).status,
+    ).toBe(404);
+    expect(simulator.requests.last?.findings).toBeUndefined();
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
   it("are refused by code where they are switched off", async () => {
     await start({ switches: { threads: "refused" } });
     expect((await refused(simulator, { ...BODY, thread: { type: "create" } }, beta)).details).toMatchObject({
       error_code: "thread_unsupported_request",
     });
+    expect(simulator.requests.invalid).toEqual([]);
   });
 });

@@ -67,6 +67,7 @@ export class Conversations {
     const { switches, clock } = this.#parts;
     entry.checkOptions = checkOptionsFor(request, switches);
     const context = this.#prepare(request);
+    if (context.thread !== undefined) entry.wholeBody = context.request.body;
     if (request.endpoint === "count_tokens") {
       context.thread?.release();
       entry.inputTokens = context.tokens;

@@ -1,6 +1,7 @@
 import { type CheckedRequest, checkRequest } from "../../../conversation/check/check.ts";
 import type { Finding } from "../../../conversation/check/finding.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
+import { stringField } from "../../../conversation/fields.ts";
 import type { ApiRequest } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ApiVersion } from "../exchange.ts";
@@ -50,7 +51,7 @@ export interface LoggedRequest {
   readonly durationMs: number;
   /**
    * What the checker of requests finds in it; looked for when first asked, or when the body is given up.
-   * Undefined for requests without one.
+   * Undefined for requests without one, and for what was to continue a thread that nobody keeps.
    */
   readonly findings: readonly Finding[] | undefined;
 }
@@ -99,6 +100,7 @@ export class LogEntry implements LoggedRequest {
   durationMs = 0;
   checkOptions: CheckOptions = {};
   #body: JsonRecord | undefined;
+  #wholeBody: JsonRecord | undefined;
   #checked: CheckedRequest["findings"] | undefined;
 
   constructor(
@@ -124,15 +126,28 @@ export class LogEntry implements LoggedRequest {
   forgetBody(): void {
     void this.findings;
     this.#body = undefined;
+    this.#wholeBody = undefined;
+  }
+
+  /** The body with all that a thread keeps of the conversation: by itself, what is new breaks every rule. */
+  set wholeBody(body: JsonRecord) {
+    this.#wholeBody = body;
   }
 
   get findings(): readonly Finding[] | undefined {
-    if (this.#checked === undefined && this.#body !== undefined) {
-      this.#checked = checkRequest(this.#body as unknown as ApiRequest, this.checkOptions).findings;
+    const body = this.#wholeBody ?? (isContinuation(this.#body) ? undefined : this.#body);
+    if (this.#checked === undefined && body !== undefined) {
+      this.#checked = checkRequest(body as unknown as ApiRequest, this.checkOptions).findings;
     }
     return this.#checked;
   }
 }
+
+const isContinuation = (body: JsonRecord | undefined): boolean =>
+  stringField(body?.thread, "type") === "continue";
+
+/** A client that offers a thread and is refused sends the whole conversation next: that is how it is meant. */
+const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
 /** Every request since the start or the last reset. */
 export class RequestLog {
@@ -167,14 +182,13 @@ export class RequestLog {
 
   /**
    * Requests that the API refused as malformed, or in which the checker finds something: empty for a client
-   * that does everything right. Refusals on demand do not count.
+   * that does everything right. Refusals on demand and refused threads do not count.
    */
   get invalid(): readonly LoggedRequest[] {
-    return this.#entries.filter(
-      ({ error, fault, findings }) =>
-        (error?.status === 400 && fault?.kind !== "status") ||
-        (findings !== undefined && findings.length > 0),
-    );
+    return this.#entries.filter(({ error, fault, findings }) => {
+      const isMalformed = error?.status === 400 && fault?.kind !== "status" && !isThreadRefusal(error);
+      return isMalformed || (findings !== undefined && findings.length > 0);
+    });
   }
 
   get totals(): LogTotals {
