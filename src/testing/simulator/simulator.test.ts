@@ -166,6 +166,23 @@ describe("the prompt cache", () => {
     expect(edited.usage.cache_deleted_input_tokens).toBeGreaterThan(1_000);
     expect(JSON.stringify(edited.content)).not.toContain("harbour");
   });
+
+  it("takes a conversation that fits into the window only thanks to cached edits", async () => {
+    const windowTokens = 6_000;
+    await start({ switches: { cacheEdits: true }, windowTokens, behaviours: [always("fine")] });
+    simulator.reply(readCall);
+    const base = { ...BODY, max_tokens: 100, tools: TOOLS, cache_control: { type: "ephemeral" } };
+    const messages: object[] = [user("read it")];
+    const call = await send(simulator, { ...base, messages });
+    messages.push(assistant(call.content), resultsFor(call, LONG));
+    const { usage } = await send(simulator, { ...base, messages });
+    messages.push(assistant([{ type: "text", text: "fine" }]), user("and now? ".repeat(1_200)));
+    expect(usage.input_tokens + usage.cache_creation_input_tokens).toBeLessThan(windowTokens);
+    expect(await refused(simulator, { ...base, messages })).toMatchObject({ status: 400 });
+    const id = call.content.find(({ type }) => type === "tool_use")?.id;
+    const cache_edits = [{ type: "delete_tool_result", tool_use_id: id }];
+    expect((await send(simulator, { ...base, messages, cache_edits })).stop_reason).toBe("end_turn");
+  });
 });
 
 describe("the log", () => {

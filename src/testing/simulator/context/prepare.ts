@@ -57,6 +57,8 @@ export interface ContextDependencies<Built extends { readonly tokens: number }> 
   /** In tokens of the model. */
   readonly countText: (text: string, model: SimulatedModel) => number;
   readonly summarise: Summarise;
+  /** What of a prompt counts against the window: less than all of it where cached edits leave results out. */
+  readonly occupied?: (prompt: Built) => number;
 }
 
 /** A request after everything that happens to it before a model sees it. */
@@ -122,7 +124,10 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   const edited = applyEdits({ messages: shown, tokens: originalTokens }, edits, model, (messages) =>
     prompts.tokens(messages),
   );
-  if (request.endpoint === "messages") refuseTooLong(edited.tokens, request, model);
+  if (request.endpoint === "messages") {
+    const occupied = dependencies.occupied?.(prompts.of(edited.messages)) ?? edited.tokens;
+    refuseTooLong(occupied, request, model);
+  }
 
   const summariser = {
     summarise: dependencies.summarise,

@@ -92,12 +92,13 @@ export class Conversations {
       buildPrompt: (conversation, model) =>
         buildPrompt({ ...conversation, body: request.body }, model, { tree: this.#tree, counter }),
       countText: (text, model) => scaleTokens(counter.text(text), model),
+      ...(switches.cacheEdits ? { occupied: (prompt) => this.#lookUp(request, prompt).tokens } : {}),
     });
   }
 
   #reply(request: SimulatedRequest, context: Context, entry: LogEntry, identity: Headers): Answer {
     const { clock } = this.#parts;
-    const lookup = this.#lookUp(request, context);
+    const lookup = this.#lookUp(request, context.prompt);
     const reply = this.#compose(request, context, lookup);
     const usage = callUsage(request, context, lookup, reply);
     const message = this.#message(request, context, lookup, reply, usage);
@@ -121,7 +122,7 @@ export class Conversations {
     return { kind: "stream", events: streamEvents(message, { isCompactionWhole }), ...shared };
   }
 
-  #lookUp({ body, workspace, startedAt }: SimulatedRequest, { prompt }: Context): CacheLookup {
+  #lookUp({ body, workspace, startedAt }: SimulatedRequest, prompt: Prompt): CacheLookup {
     const previousMessageId = field(body.diagnostics, "previous_message_id");
     return this.#cache.lookup(prompt, {
       workspace,
