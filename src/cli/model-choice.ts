@@ -33,7 +33,7 @@ const AI_SDK_PROVIDERS: readonly string[] = [
   "xai",
 ];
 
-export const OTHER_PROVIDERS_HINT =
+const OTHER_PROVIDERS_HINT =
   "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
 
 const BUILT_IN_OFFER =

@@ -32,7 +32,5 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
 
-/** Small sums to the hundredth of a cent: a summary often costs less than a cent. */
-export function formatDollars(dollars: number): string {
-  return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
-}
+/** Cents are too coarse for single calls, and four digits too many for a long run. */
+export const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

@@ -1,6 +1,6 @@
 import type { LoggedRequest, LogTotals } from "../../testing/simulator/server/log.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatShort, plural } from "./numbers.ts";
+import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import { oneLine, padEnd, padStart } from "./text-width.ts";
 
 /** What the first lines tell of the running simulator. */
@@ -35,7 +35,7 @@ export function requestLine(request: LoggedRequest, { colours }: Terminal): stri
     padEnd(`${request.method} ${endpointName(request)}`, 17),
     padEnd(oneLine(request.model ?? ""), 17),
     tokens(request, colours),
-    padStart(request.costDollars === undefined ? "" : dollars(request.costDollars), 8),
+    padStart(request.costDollars === undefined ? "" : formatDollars(request.costDollars), 8),
     ending(request, colours),
     dim(`${Math.round(request.durationMs)} ms`),
   ].join("  ");
@@ -104,10 +104,7 @@ export function simTotals(totals: LogTotals, { colours }: Terminal): string {
     `${formatCount(totals.inputTokens)} tokens in (${formatCount(totals.cacheReadTokens)} read from the cache, ${formatCount(totals.cacheWriteTokens)} written)`,
     `${formatCount(totals.outputTokens)} out`,
   ];
-  return `\n${bold("Total")}  ${parts.join(", ")}, ${bold(dollars(totals.costDollars))}\n${dim("What the same calls would have cost at the published prices; nothing was charged.")}`;
+  return `\n${bold("Total")}  ${parts.join(", ")}, ${bold(formatDollars(totals.costDollars))}\n${dim("What the same calls would have cost at the published prices; nothing was charged.")}`;
 }
 
 const figure = (value: unknown): number => (typeof value === "number" ? value : 0);
-
-/** Cents are too coarse for single calls, and four digits too many for a long run. */
-const dollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

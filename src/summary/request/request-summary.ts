@@ -13,7 +13,7 @@ import { type Cut, cutOldest, droppedEntries, keptEntries, uncut } from "./cut.t
 import { messagesToSummarise } from "./messages.ts";
 
 /** Room for a summary and the scratchpad before it. */
-export const SUMMARY_OUTPUT_TOKENS = 20_000;
+const SUMMARY_OUTPUT_TOKENS = 20_000;
 
 /** A summary request that is itself too long is cut and sent again this often. */
 const MAX_CUTS = 3;
