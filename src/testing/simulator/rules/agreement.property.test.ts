@@ -10,7 +10,7 @@ import type { ApiRequest } from "../../../conversation/message.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
 import { ApiRefusal, type ApiVersion, type Switches } from "../exchange.ts";
-import { KNOWN_BETAS } from "./betas.ts";
+import { KNOWN_BETAS } from "../wording/betas.ts";
 import { modelNamed, SWITCHES } from "./rule-bench.case.ts";
 import { validate } from "./validate.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAX_MESSAGES, MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import { type CallFields, refusalOf } from "./rule-bench.case.ts";
-import { TEXTS, UNVERIFIED_TEXTS } from "./texts.ts";
 
 const tool = (name: string, more: object = {}): object => ({
   name,
@@ -181,15 +180,5 @@ describe.each([
 ])("%s", (_, rows) => {
   it.each(rows)("refuses %s", (__, body, expected, fields) => {
     expect(refusalOf(body, fields)).toEqual(expected);
-  });
-});
-
-describe("the texts", () => {
-  it("that nobody has seen on the wire are listed", () => {
-    expect(UNVERIFIED_TEXTS.length).toBeGreaterThan(0);
-    for (const { name, text } of UNVERIFIED_TEXTS)
-      expect(TEXTS[name]).toMatchObject({ verified: false, text });
-    const listed = new Set<string>(UNVERIFIED_TEXTS.map(({ name }) => name));
-    for (const [name, { verified }] of Object.entries(TEXTS)) expect(listed.has(name)).toBe(!verified);
   });
 });

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ApiVersion } from "../exchange.ts";
-import { KNOWN_BETAS } from "./betas.ts";
-import { refuse } from "./refuse.ts";
+import { KNOWN_BETAS } from "../wording/betas.ts";
+import { refuse } from "../wording/refuse.ts";
 
 export interface HeaderOptions {
   /** The keys that are let in. Without them any key is, as long as there is one. */

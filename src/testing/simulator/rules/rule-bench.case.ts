@@ -1,7 +1,7 @@
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
 import { ApiRefusal, type SimulatedModel, type SimulatedRequest, type Switches } from "../exchange.ts";
-import { KNOWN_BETAS } from "./betas.ts";
+import { KNOWN_BETAS } from "../wording/betas.ts";
 import { validate } from "./validate.ts";
 
 export const SWITCHES: Switches = {

@@ -1,6 +1,7 @@
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { SimulatedRequest, Switches } from "../exchange.ts";
+import { refuse } from "../wording/refuse.ts";
 import { checkCompactionRequest, checkContextEdits, checkThread } from "./fields/context.ts";
 import { recordsField } from "./fields/readers.ts";
 import { checkMaxTokens, checkSampling } from "./fields/sampling-and-length.ts";
@@ -23,7 +24,6 @@ import {
 } from "./messages/order.ts";
 import { checkServerTools } from "./messages/server-tools.ts";
 import { checkToolPairs } from "./messages/tool-pairs.ts";
-import { refuse } from "./refuse.ts";
 import { checkShape } from "./shape/body.ts";
 
 /**

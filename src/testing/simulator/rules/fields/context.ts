@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SimulatedModel, SimulatedRequest, Switches } from "../../exchange.ts";
-import { refuse, refuseWithDetails } from "../refuse.ts";
+import { refuse, refuseWithDetails } from "../../wording/refuse.ts";
 import {
   asksForCompaction,
   editsOf,

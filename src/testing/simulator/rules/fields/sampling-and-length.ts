@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../../exchange.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { isForced, outputFormatOf } from "./readers.ts";
 
 /** What the newer models take in place of nothing. A `top_k` has no default value. */

@@ -2,8 +2,8 @@ import { claudeVersion } from "../../../../conversation/claude-version.ts";
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { ThinkingMode } from "../../../../window/claude-features.ts";
 import type { SimulatedModel } from "../../exchange.ts";
-import { refuse } from "../refuse.ts";
-import type { TextName } from "../texts.ts";
+import { refuse } from "../../wording/refuse.ts";
+import type { TextName } from "../../wording/texts.ts";
 import { recordField } from "./readers.ts";
 
 const UNSUPPORTED = {

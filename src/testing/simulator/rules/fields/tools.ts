@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../../exchange.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { continuesThread, isForced, recordField, recordsField } from "./readers.ts";
 
 export function checkTools(body: JsonRecord, model: SimulatedModel): void {

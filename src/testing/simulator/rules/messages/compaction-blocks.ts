@@ -1,4 +1,4 @@
-import { refuse } from "../refuse.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { type PlacedBlock, pathOf, type SentMessage } from "./conversation.ts";
 
 /**

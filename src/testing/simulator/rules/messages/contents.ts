@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { continuesThread, recordField, recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
 import { type PlacedBlock, pathOf, type Role, type SentMessage } from "./conversation.ts";
 import { checkText } from "./text.ts";

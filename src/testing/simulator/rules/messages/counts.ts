@@ -1,7 +1,7 @@
 import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../../conversation/check/limits.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { continuesThread, recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 import type { SentMessage } from "./conversation.ts";
 
 /** Models with a window up to this take fewer pictures. */

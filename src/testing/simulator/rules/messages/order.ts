@@ -1,6 +1,6 @@
+import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction, continuesThread, recordField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 import { type PlacedBlock, pathOf, type SentMessage, type Turn } from "./conversation.ts";
 import { isServerResult, isServerToolBlock } from "./server-tools.ts";
 

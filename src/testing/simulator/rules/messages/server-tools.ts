@@ -1,6 +1,6 @@
+import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
 import { type PlacedBlock, pathOf, type SentMessage } from "./conversation.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../../wording/refuse.ts";
 
 const VISIBLE = /\S/;
 

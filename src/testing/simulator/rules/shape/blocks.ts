@@ -1,5 +1,5 @@
 import { TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "../../../../conversation/check/limits.ts";
-import { BETAS, MCP_BETAS } from "../betas.ts";
+import { BETAS, MCP_BETAS } from "../../wording/betas.ts";
 import {
   anything,
   boolean,

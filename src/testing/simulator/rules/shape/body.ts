@@ -5,7 +5,7 @@ import {
   MCP_BETAS,
   OUTPUT_FORMAT_BETAS,
   SAFEGUARD_BETAS,
-} from "../betas.ts";
+} from "../../wording/betas.ts";
 import type { Inspection } from "../inspection.ts";
 import {
   anything,

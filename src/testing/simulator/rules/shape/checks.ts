@@ -1,6 +1,6 @@
 import { isRecord } from "../../../../conversation/untrusted.ts";
+import { refuse } from "../../wording/refuse.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 
 /** Refuses a value that has not the shape; says nothing about one that has. */
 export type Check = (value: unknown, inspection: Inspection) => void;

@@ -1,6 +1,6 @@
-import { BETAS } from "../betas.ts";
+import { BETAS } from "../../wording/betas.ts";
+import { refuse } from "../../wording/refuse.ts";
 import type { Inspection } from "../inspection.ts";
-import { refuse } from "../refuse.ts";
 import {
   boolean,
   type Check,

@@ -1,7 +1,7 @@
 import { MAX_MESSAGES } from "../../../../conversation/check/limits.ts";
 import { isRecord } from "../../../../conversation/untrusted.ts";
-import { BETAS } from "../betas.ts";
-import { refuse } from "../refuse.ts";
+import { BETAS } from "../../wording/betas.ts";
+import { refuse } from "../../wording/refuse.ts";
 import { contentBlock } from "./blocks.ts";
 import {
   type Check,

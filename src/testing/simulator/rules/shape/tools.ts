@@ -1,6 +1,6 @@
 import { TOOL_NAME_PATTERN } from "../../../../conversation/check/limits.ts";
 import { isRecord } from "../../../../conversation/untrusted.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../../wording/refuse.ts";
 import {
   anything,
   boolean,

@@ -1,4 +1,4 @@
-/** Betas that open a field or a kind of block, by what they open. */
+/** Betas that open a field, a kind of block or another behaviour, by what they open. */
 export const BETAS = {
   contextManagement: "context-management-2025-06-27",
   thresholdCompaction: "compact-2026-01-12",
@@ -11,6 +11,7 @@ export const BETAS = {
   inlineTools: "inline-tools-2026-09-15",
   systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
   systemOutputConfig: "mid-conversation-output-config-2026-07-01",
+  stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
 export const MCP_BETAS: readonly string[] = [
@@ -56,7 +57,6 @@ const NAMED_BY_SDK: readonly string[] = [
   "managed-agents-2026-04-01",
   "mcp-tunnels-2026-06-22",
   "message-batches-2024-09-24",
-  "model-context-window-exceeded-2025-08-26",
   "output-128k-2025-02-19",
   "output-300k-2026-03-24",
   "pdfs-2024-09-25",

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { CONTEXT_TEXTS } from "./context-texts.ts";
+import { MESSAGE_TEXTS } from "./message-texts.ts";
+import { refusal, textOf } from "./refuse.ts";
+import { REQUEST_TEXTS } from "./request-texts.ts";
+import { TEXTS, UNVERIFIED_TEXTS } from "./texts.ts";
+
+describe("the texts", () => {
+  it("that nobody has seen on the wire are listed, placeholders and single sentences with the errors", () => {
+    for (const { name, text } of UNVERIFIED_TEXTS)
+      expect(TEXTS[name]).toMatchObject({ verified: false, text });
+    const listed = new Set<string>(UNVERIFIED_TEXTS.map(({ name }) => name));
+    for (const [name, { verified }] of Object.entries(TEXTS)) expect(listed.has(name)).toBe(!verified);
+    for (const name of ["clearedResult", "olderMessageDiffers", "compactionMisplaced", "threadNotFound"])
+      expect(listed).toContain(name);
+  });
+
+  it("have one name each, and no two say the same", () => {
+    const parts = [REQUEST_TEXTS, MESSAGE_TEXTS, CONTEXT_TEXTS].flatMap((part) => Object.entries(part));
+    expect(new Set(parts.map(([name]) => name)).size).toBe(parts.length);
+    expect(new Set(parts.map(([, { text }]) => text)).size).toBe(parts.length);
+  });
+
+  it("become errors with their status, type and code", () => {
+    const { status, type, message, details } = refusal("threadNotFound", { id: "msg_1" });
+    expect([status, type, details]).toEqual([404, "not_found_error", { error_code: "thread_not_found" }]);
+    expect(message).toContain("previous_message_id msg_1.");
+    expect(refusal("compactionUnavailable")).toMatchObject({ status: 529, type: "overloaded_error" });
+    expect(refusal("tooLong", { tokens: 2, window: 1 })).toMatchObject({ status: 400, details: undefined });
+  });
+
+  it("have every hole filled", () => {
+    expect(textOf("olderMessageDiffers", { path: "messages.3" })).toBe(
+      "A message older than `messages.3` differs from when this block was created.",
+    );
+  });
+});
