@@ -49,7 +49,7 @@ describe("the published package", () => {
     ]);
   });
 
-  it("offers its two entries", () => {
+  it("offers its entries", () => {
     const output = run(`
       import { checkRequest, contextTokens, estimateTokens } from "longhaul";
       import { loadSession } from "longhaul/node";
@@ -57,6 +57,38 @@ describe("the published package", () => {
       console.log(estimateTokens("hello world"), contextTokens([]), checkRequest({ messages: [] }).valid);
     `);
     expect(output).toBe("function function function function\n2 0 false\n");
+  });
+
+  it("needs no SDK until one is used, and says then what to install", () => {
+    const output = run(`
+      import { aiSdkModel, anthropicModel, complete } from "longhaul";
+      const models = [anthropicModel({ model: "claude-sonnet-5-5" }), aiSdkModel({ model: "openai/gpt-5" })];
+      for (const model of models) {
+        const request = { messages: [{ role: "user", content: "hello" }] };
+        await complete(model, request).catch(({ code, remedy }) => console.log(code, "|", remedy));
+      }
+    `);
+    expect(output.split("\n")).toEqual([
+      expect.stringMatching(/^model-sdk-missing \| .*npm install @anthropic-ai\/sdk/),
+      expect.stringMatching(/^model-sdk-missing \| .*npm install ai/),
+      "",
+    ]);
+  });
+
+  it("brings the simulator, which counts by estimate where no tokenizer is installed", () => {
+    const output = run(`
+      import { startSimulator } from "longhaul/testing";
+      const simulator = await startSimulator();
+      simulator.reply("Here I am.");
+      const answer = await fetch(simulator.url + "/v1/messages", {
+        method: "POST",
+        headers: { "x-api-key": "any", "anthropic-version": "2026-10-21", "content-type": "application/json" },
+        body: JSON.stringify({ model: "claude-opus-5", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }),
+      });
+      console.log(simulator.counter.source, (await answer.json()).content[0].text);
+      await simulator.close();
+    `);
+    expect(output).toBe("estimate Here I am.\n");
   });
 
   it("hides everything else", () => {
