@@ -127,6 +127,46 @@ describe("context management", () => {
     expect(costDollars).toBeGreaterThan(0.3);
   });
 
+  it("goes on after the pause that a compaction made when its block is sent back as the last thing", async () => {
+    await start({
+      countText: (text) => Math.ceil(text.length / 4),
+      summarise: () => "We spoke about a harbour.",
+    });
+    const trigger = { type: "input_tokens", value: 50_000 };
+    const body = {
+      ...BODY,
+      context_management: { edits: [{ type: "compact_20260112", trigger, pause_after_compaction: true }] },
+    };
+    const beta = { "anthropic-beta": "compact-2026-01-12" };
+    const messages = [user(LONG.repeat(40)), assistant("I see."), user("go on")];
+    const paused = await send(simulator, { ...body, messages }, beta);
+    expect(paused).toMatchObject({ stop_reason: "compaction", content: [{ type: "compaction" }] });
+    const seen: unknown[] = [];
+    simulator.reply((request) => {
+      seen.push(request.messages);
+      return "On we go.";
+    });
+    const next = await send(simulator, { ...body, messages: [...messages, assistant(paused.content)] }, beta);
+    expect(next).toMatchObject({ stop_reason: "end_turn", content: [{ type: "text", text: "On we go." }] });
+    expect(seen).toEqual([[user([{ type: "text", text: "We spoke about a harbour." }])]]);
+    expect(simulator.requests.invalid).toEqual([]);
+    expect(simulator.requests.last?.findings).toEqual([]);
+  });
+
+  it("compacts on demand what ends with a finished answer, and not what waits for a result", async () => {
+    await start();
+    const onDemand = { "anthropic-beta": "compact-2026-09-04" };
+    const body = { ...BODY, tools: TOOLS, compaction: { type: "summarize" } };
+    const finished = [user("Mend src/a.ts."), assistant("It is mended.")];
+    const compacted = await send(simulator, { ...body, messages: finished }, onDemand);
+    expect(compacted).toMatchObject({ stop_reason: "compaction", content: [{ type: "compaction" }] });
+    const call = { type: "tool_use", id: "toolu_1", name: "Read", input: {} };
+    const open = [user("Mend src/a.ts."), assistant([call])];
+    expect((await refused(simulator, { ...body, messages: open }, onDemand)).details).toEqual({
+      error_code: "compaction_incomplete_turn",
+    });
+  });
+
   it("thinking after a compaction is bound to the summary", async () => {
     await start({ countText: (text) => Math.ceil(text.length / 4), behaviours: [always("ok")] });
     simulator.reply({

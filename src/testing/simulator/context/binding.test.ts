@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContentBlock } from "../../../conversation/block.ts";
+import { BETAS } from "../wording/betas.ts";
 import {
   asked,
   BINDING,
@@ -34,8 +35,8 @@ function started(model: string = BINDING): { provider: TestProvider; talk: Talk 
 }
 
 /** Paths of the blocks that fail, found by having them dropped. */
-function failing(provider: TestProvider, talk: Talk): readonly string[] {
-  const found = provider.call(drops(talk), DROP).inputTransformations ?? [];
+function failing(provider: TestProvider, talk: Talk, betas: readonly string[] = []): readonly string[] {
+  const found = provider.call(drops(talk), { betas: [...CONTROLS, ...betas] }).inputTransformations ?? [];
   expect(found.every(({ reason }) => reason === "prefix_binding_mismatch")).toBe(true);
   return found.map(({ path }) => path);
 }
@@ -197,13 +198,14 @@ describe("bound thinking becomes invalid", () => {
       ...newTalk(),
       tools: [TOOL, { name: "later", description, input_schema: { type: "object" }, defer_loading: true }],
     });
+    const betas = [BETAS.toolChanges];
     const addition = { type: "tool_addition", tool: { type: "tool_reference", name: "later" } };
     const opening = [asked("hello"), { role: "system", content: [addition] }];
     const talk = { ...deferred("one"), messages: opening } as unknown as Talk;
-    const content = provider.reply(talk, [thought("a new tool"), said("thanks")]);
+    const content = provider.reply(talk, [thought("a new tool"), said("thanks")], { betas });
     const messages = [...talk.messages, { role: "assistant", content }, asked("next")] as const;
-    expect(failing(provider, withMessages(deferred("one"), messages))).toEqual([]);
-    expect(failing(provider, withMessages(deferred("two"), messages))).toHaveLength(1);
+    expect(failing(provider, withMessages(deferred("one"), messages), betas)).toEqual([]);
+    expect(failing(provider, withMessages(deferred("two"), messages), betas)).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,7 @@
 import { isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { SimulatedModel } from "../exchange.ts";
+import { refuse } from "../wording/refuse.ts";
 import { BoundPrefixes, type PrefixWalk } from "./bound-prefix.ts";
 import { blockPath, blocksOf, type Conversation } from "./conversation.ts";
 import {
@@ -9,7 +10,7 @@ import {
   withoutBlocks,
   withTheRestOfTheRun,
 } from "./dropped-thinking.ts";
-import { type Mismatch, mismatchMessage } from "./mismatch.ts";
+import { type Mismatch, refuseMismatch } from "./mismatch.ts";
 import { type ReplyPlace, ReplySigner } from "./reply-signer.ts";
 import type { Sealer } from "./seal.ts";
 import {
@@ -21,7 +22,6 @@ import {
   startOfChecked,
 } from "./sent-thinking.ts";
 import { SignatureReader } from "./signature.ts";
-import { invalidRequest, VERIFIED } from "./texts.ts";
 import { ThinkingOrder } from "./thinking-order.ts";
 
 /** How this request wants to be checked, and how the account has it. */
@@ -79,7 +79,7 @@ export class ThinkingBinder {
     const wrong = mismatches.filter(({ at }) => !unreadable.has(at));
     const [first] = wrong;
     if (first !== undefined && rules.isEnforced && rules.onMismatch === "error") {
-      throw invalidRequest(mismatchMessage(first, rules.hasControls));
+      refuseMismatch(first, rules.hasControls);
     }
     const failed = wrong.map(({ at }) => at);
     const mismatched = rules.isEnforced ? withTheRestOfTheRun(failed, thinking) : [];
@@ -148,7 +148,7 @@ export class ThinkingBinder {
       const { toolsDigest, systemDigest, blocks } = walk;
       const now = { toolsDigest, systemDigest, blocks };
       const reason = isElsewhere ? undefined : disorder;
-      mismatches.push({ at, path: blockPath(message, index), kind: type, signature, disorder: reason, now });
+      mismatches.push({ at, path: blockPath(message, index), type, signature, disorder: reason, now });
     });
     return mismatches;
   }
@@ -187,7 +187,6 @@ function refuseInvalid(
   const path = blockPath(bad.message, bad.index);
   const isLatest = bad.message === messages.findLastIndex(({ role }) => role === "assistant");
   const isChanged = bad.signature !== undefined;
-  throw invalidRequest(
-    isLatest && isChanged ? VERIFIED.latestThinkingModified(path) : VERIFIED.invalidSignature(path, bad.type),
-  );
+  if (isLatest && isChanged) refuse("latestThinkingModified", { path });
+  refuse("signatureInvalid", { path, type: bad.type });
 }

@@ -2,14 +2,16 @@ import type { ContentBlock, ToolUseBlock } from "../../../conversation/block.ts"
 import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { textOf } from "../wording/refuse.ts";
 import { blocksOf } from "./conversation.ts";
-import { UNVERIFIED } from "./texts.ts";
 
 /** The defaults of the edit as documented. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 const DEFAULT_KEPT_TOOL_USES = 3;
 /** Where the results are no longer than the placeholder there is nothing to gain. */
 const LEAST_GAIN_TOKENS = 1;
+/** What stands in the place of a cleared result. */
+export const CLEARED_RESULT: string = textOf("clearedResult");
 
 export interface ClearToolUses {
   readonly trigger: { readonly type: "input_tokens" | "tool_uses"; readonly value: number };
@@ -65,9 +67,9 @@ export function clearToolUses(messages: readonly ApiMessage[], edit: ClearToolUs
   const cleared = new Set<string>();
   const clearBlock = (block: ContentBlock): ContentBlock => {
     if (block.type === "tool_result" && names.has(block.tool_use_id)) {
-      if (block.content === UNVERIFIED.clearedResult) return block;
+      if (block.content === CLEARED_RESULT) return block;
       cleared.add(block.tool_use_id);
-      return { ...block, content: UNVERIFIED.clearedResult };
+      return { ...block, content: CLEARED_RESULT };
     }
     const name = block.type === "tool_use" ? names.get(block.id) : undefined;
     if (block.type !== "tool_use" || name === undefined || !edit.clearsInput(name) || isEmpty(block.input)) {

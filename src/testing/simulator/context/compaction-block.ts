@@ -3,10 +3,11 @@ import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock } from "../exchange.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
+import { BETAS } from "../wording/betas.ts";
+import { refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
 import { asCompaction, blockPath, blocksOf, type CompactionBlock, hasSummary } from "./conversation.ts";
 import { type Sealer, shortDigest } from "./seal.ts";
-import { BETAS, invalidRequest, UNVERIFIED, VERIFIED } from "./texts.ts";
 
 const KIND = "compaction";
 const FIELDS_BEFORE_DIGESTS = 5;
@@ -88,44 +89,37 @@ function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
   return found;
 }
 
-/** Refuses blocks that are not as they were returned, or not where they belong. */
+/**
+ * Refuses summaries that are not as they were returned. Only those of a compaction at a threshold come without
+ * a signature, so that beta has to be there for one without.
+ */
 export function checkSummaries(
   messages: readonly ApiMessage[],
   sealer: Sealer,
   rules: CompactionRules,
 ): void {
-  const found = findBlocks(messages);
-  if (found.length === 0) return;
-  const hasThreshold = rules.betas.has(BETAS.thresholdCompaction);
-  const hasOnDemand = rules.betas.has(BETAS.onDemandCompaction);
-  for (const { block, path } of found) {
-    const isExpected = typeof block.signature === "string" ? hasOnDemand : hasThreshold || hasOnDemand;
-    if (!isExpected) throw invalidRequest(UNVERIFIED.compactionNotExpected(path));
-    if (block.content === "") throw invalidRequest(UNVERIFIED.compactionEmpty(path));
+  const needsSignature = !rules.betas.has(BETAS.thresholdCompaction);
+  for (const { block, path } of findBlocks(messages)) {
+    if (!hasSummary(block)) continue;
+    if (typeof block.signature === "string") checkSignature(block, block.signature, path, { sealer, rules });
+    else if (needsSignature) refuse("compactionSignature", { path });
   }
-  const summaries = found.filter(({ block }) => hasSummary(block));
-  const isOnDemand = !hasThreshold || summaries.some(({ block }) => typeof block.signature === "string");
-  const [first] = summaries;
-  if (!isOnDemand || first === undefined) return;
-  if (summaries.length > 1)
-    throw invalidRequest(UNVERIFIED.compactionAmbiguous, "compaction_block_ambiguous");
-  const isFirst = first.message === 0 && first.index === 0 && messages[0]?.role !== "system";
-  if (!isFirst) throw invalidRequest(VERIFIED.compactionMisplaced, "compaction_block_misplaced");
-  checkSignature(first, sealer, rules);
 }
 
-function checkSignature({ block, path }: FoundBlock, sealer: Sealer, rules: CompactionRules): void {
-  const signature =
-    typeof block.signature === "string" ? readSummarySignature(sealer, block.signature) : undefined;
+function checkSignature(
+  block: CompactionBlock,
+  given: string,
+  path: string,
+  { sealer, rules }: { readonly sealer: Sealer; readonly rules: CompactionRules },
+): void {
+  const signature = readSummarySignature(sealer, given);
   if (signature === undefined) {
-    if (rules.acceptsForeign && typeof block.signature === "string") return;
-    throw invalidRequest(UNVERIFIED.compactionSignature(path), "compaction_signature_invalid");
+    if (rules.acceptsForeign) return;
+    refuse("compactionSignature", { path });
   }
-  if (shortDigest(String(block.content)) !== signature.contentDigest) {
-    throw invalidRequest(UNVERIFIED.compactionContent(path), "compaction_content_mismatch");
-  }
+  if (shortDigest(String(block.content)) !== signature.contentDigest) refuse("compactionContent", { path });
   if (digestOfChanges(block.tool_changes) !== signature.changesDigest) {
-    throw invalidRequest(UNVERIFIED.compactionToolChanges(path), "compaction_tool_changes_mismatch");
+    refuse("compactionToolChanges", { path });
   }
 }
 

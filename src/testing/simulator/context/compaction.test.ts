@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ContentBlock } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { BETAS } from "../wording/betas.ts";
 import { compactionUnavailable } from "./compaction.ts";
 import {
   asked,
@@ -19,10 +20,8 @@ import {
   thought,
   tokensOf,
   UNBOUND,
-  used,
   withMessages,
 } from "./talk.case.ts";
-import { BETAS } from "./texts.ts";
 
 const ON_DEMAND: CallOptions = { betas: [BETAS.onDemandCompaction, ...CONTROLS] };
 const THRESHOLD: CallOptions = { betas: [BETAS.thresholdCompaction, ...CONTROLS] };
@@ -103,14 +102,6 @@ describe("compaction at a threshold", () => {
     expect(prepared.conversation.messages).toBe(talk.messages);
   });
 
-  it("is asked for a trigger of at least 50,000 tokens, on a model that can", () => {
-    const provider = new TestProvider();
-    const low = compact({ trigger: { type: "input_tokens", value: LEAST_TRIGGER - 1 } });
-    expect(provider.refusal({ ...newTalk(), ...low }, THRESHOLD).message).toContain("50000");
-    const old = { ...newTalk("claude-sonnet-4-5"), ...compact() };
-    expect(provider.refusal(old, THRESHOLD).message).toContain("not supported on claude-sonnet-4-5");
-  });
-
   it("is never made by a count, which reads the blocks that are there", () => {
     const provider = new TestProvider();
     const options: CallOptions = { ...THRESHOLD, endpoint: "count_tokens" };
@@ -127,8 +118,9 @@ describe("compaction at a threshold", () => {
 
   it("lists iterations in every response under its beta", () => {
     const provider = new TestProvider();
-    expect(provider.call(newTalk(), THRESHOLD).reportsIterations).toBe(true);
-    expect(provider.call(newTalk()).reportsIterations).toBe(false);
+    const talk = withMessages(newTalk(), [asked("a")]);
+    expect(provider.call(talk, THRESHOLD).reportsIterations).toBe(true);
+    expect(provider.call(talk).reportsIterations).toBe(false);
   });
 });
 
@@ -152,22 +144,21 @@ describe("a block of a compaction at a threshold", () => {
     expect(first).toEqual({ role: "user", content: [{ type: "text", text: "one", cache_control }] });
   });
 
-  it("without content counts for nothing; an empty one is refused", () => {
+  it("without content counts for nothing", () => {
     const messages = [asked("a"), assistant(block({ content: null }), said("b")), asked("c")];
     const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
     expect(shown).toEqual([asked("a"), assistant(said("b")), asked("c")]);
     const alone = [asked("a"), assistant(block({ content: null })), asked("c")];
     expect(provider.call(withMessages(newTalk(), alone), THRESHOLD).conversation.messages).toHaveLength(2);
-    const empty = [asked("a"), assistant(block({ content: "" }), said("b")), asked("c")];
-    expect(provider.refusal(withMessages(newTalk(), empty), THRESHOLD).message).toContain(
-      "messages.1.content.0",
-    );
   });
 
-  it("is no known block without the beta", () => {
-    const message = provider.refusal(withMessages(newTalk(), [reply, asked("c")])).message;
-    expect(message).toContain("messages.0.content.0");
-    expect(message).toContain("expected content block types");
+  it("is gone on from when the reply was paused after it", () => {
+    const talk = withMessages(newTalk(), [asked("z".repeat(LEAST_TRIGGER))]);
+    const body = { ...talk, ...compact({ pause_after_compaction: true }) };
+    const paused = provider.reply(body, [], THRESHOLD);
+    const next = provider.call({ ...body, messages: [...talk.messages, assistant(...paused)] }, THRESHOLD);
+    expect(next.conversation.messages).toEqual([{ role: "user", content: [said("What happened so far.")] }]);
+    expect(next.compaction).toBeUndefined();
   });
 
   it("begins what thinking is bound to anew, whether the messages before it stay or go", () => {
@@ -234,52 +225,17 @@ describe("compaction on demand", () => {
     expect(refusal.details).toEqual({ error_code: "compaction_unavailable" });
   });
 
-  it("refuses what it cannot be combined with", () => {
-    const provider = new TestProvider();
-    const talk = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
-    const combined: Record<string, JsonRecord> = {
-      context_management: { context_management: { edits: [] } },
-      stop_sequences: { stop_sequences: ["x"] },
-      "output_config.format": { output_config: { format: { type: "json_schema", schema: {} } } },
-      tool_choice: { tool_choice: { type: "any" } },
-      "output_config.task_budget.remaining": { output_config: { task_budget: { remaining: 5 } } },
-    };
-    for (const [name, more] of Object.entries(combined)) {
-      expect(provider.refusal({ ...talk, ...more }, ON_DEMAND).message).toContain(`\`${name}\``);
-    }
-    expect(provider.refusal(talk).message).toContain("requires anthropic-beta: compact-2026-09-04");
-    expect(provider.refusal({ ...talk, model: "claude-haiku-4-5" }, ON_DEMAND).message).toContain(
-      "not supported",
-    );
-    expect(provider.refusal({ ...talk, compaction: { type: "x" } }, ON_DEMAND).message).toContain(
-      "summarize",
-    );
-    const long = { ...talk, compaction: { type: "summarize", instructions: "x".repeat(16_385) } };
-    expect(provider.refusal(long, ON_DEMAND).message).toContain("16384");
-  });
-
-  it("refuses an unfinished turn, nothing to summarise, and a conversation that does not fit", () => {
-    const provider = new TestProvider();
-    const refused = (messages: readonly ApiMessage[], options = ON_DEMAND): unknown => {
-      const { details, message } = provider.refusal(
-        { ...withMessages(newTalk(), messages), ...SUMMARIZE },
-        options,
-      );
-      return details?.error_code ?? message;
-    };
-    const serverUse = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
-    const serverResult = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
-    expect(refused([asked("a"), assistant(used("toolu_1"))])).toBe("compaction_incomplete_turn");
-    expect(refused([asked("a"), assistant(serverUse as unknown as ContentBlock)])).toBe(
-      "compaction_incomplete_turn",
-    );
-    const answered = [serverUse, serverResult] as unknown as readonly ContentBlock[];
-    expect(() => refused([asked("a"), assistant(...answered)])).toThrow("accepted");
-    expect(refused([{ role: "system", content: "x" }])).toBe("compaction_nothing_to_summarize");
-    expect(refused([assistant(block({ content: null }))])).toBe("compaction_nothing_to_summarize");
-    expect(refused([asked("a".repeat(500))], { ...ON_DEMAND, windowTokens: 100 })).toMatch(
+  it("must fit the window like any other request", () => {
+    const body = { ...withMessages(newTalk(), [asked("a".repeat(500))]), ...SUMMARIZE };
+    expect(new TestProvider().refusal(body, { ...ON_DEMAND, windowTokens: 100 }).message).toMatch(
       /^prompt is too long: \d+ tokens > 100 maximum$/,
     );
+  });
+
+  it("is made of a conversation that ends with an answer of the assistant", () => {
+    const talk = withMessages(newTalk(), [asked("a"), assistant(said("b"))]);
+    const { compaction } = new TestProvider().call({ ...talk, ...SUMMARIZE }, ON_DEMAND);
+    expect(compaction).toMatchObject({ end: { stopReason: "compaction" } });
   });
 
   it("is ignored by a count", () => {
@@ -315,15 +271,18 @@ describe("compaction on demand", () => {
       tools: [TOOL, deferred, { ...TOOL, name: "other" }],
       ...SUMMARIZE,
     };
-    const [first] = provider.call(talk, ON_DEMAND).compaction?.blocks ?? [];
+    const options: CallOptions = {
+      betas: [...(ON_DEMAND.betas ?? []), BETAS.toolChanges, BETAS.inlineTools],
+    };
+    const [first] = provider.call(talk, options).compaction?.blocks ?? [];
     const { cache_control: _, ...unmarked } = inline as unknown as Record<string, unknown>;
     expect(first).toMatchObject({ tool_changes: [changes[0], changes[1], unmarked] });
     const next = {
       ...talk,
-      compaction: undefined,
+      compaction: null,
       messages: [assistant(first as ContentBlock), asked("go")],
     };
-    expect(provider.call(next, ON_DEMAND).conversation.messages[1]).toEqual({
+    expect(provider.call(next, options).conversation.messages[1]).toEqual({
       role: "system",
       content: [changes[0], changes[1], unmarked],
     });
@@ -372,25 +331,14 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withMessages(talk, messages))).toBe(0);
   });
 
-  it("is refused with a code when it is not as or where it should be", () => {
+  it("is refused with a code when it is not as it was returned", () => {
     const { provider, talk, block: summary } = compacted();
+    const removal = { type: "tool_removal", tool: { type: "tool_reference", name: "read" } };
     const changed = (fields: JsonRecord): Talk => swapped(talk, { ...summary, ...fields } as ContentBlock);
     expect(code(provider, changed({ content: "other" }))).toBe("compaction_content_mismatch");
     expect(code(provider, changed({ signature: "forged" }))).toBe("compaction_signature_invalid");
-    expect(code(provider, changed({ signature: undefined }))).toBe("compaction_signature_invalid");
-    expect(code(provider, changed({ tool_changes: [{ type: "tool_removal" }] }))).toBe(
-      "compaction_tool_changes_mismatch",
-    );
-    expect(code(provider, withMessages(talk, [...talk.messages, assistant(summary)]))).toBe(
-      "compaction_block_misplaced",
-    );
-    const twice = swapped(talk, summary);
-    expect(code(provider, withMessages(twice, [assistant(summary), ...twice.messages]))).toBe(
-      "compaction_block_ambiguous",
-    );
-    const system: ApiMessage = { role: "system", content: [summary] };
-    expect(code(provider, withMessages(talk, [system, asked("x")]))).toBe("compaction_block_misplaced");
-    expect(provider.refusal(swapped(talk, summary)).message).toContain("expected content block types");
+    expect(code(provider, changed({ signature: null }))).toBe("compaction_signature_invalid");
+    expect(code(provider, changed({ tool_changes: [removal] }))).toBe("compaction_tool_changes_mismatch");
   });
 
   it("of another simulator is taken where foreign signatures are", () => {
@@ -423,7 +371,7 @@ describe("a signed compaction block", () => {
     ).toBe(2);
     const [first = asked(""), ...rest] = swap.messages;
     expect(failing(provider, withMessages(swap, [first, asked("between"), ...rest]))).toBe(2);
-    expect(failing(provider, withMessages(swap, [first, ...rest.slice(2)]))).toBe(1);
+    expect(failing(provider, withMessages(swap, [first, ...rest.slice(0, 1), ...rest.slice(3)]))).toBe(1);
     expect(failing(provider, swapped(talk, summary, 4))).toBe(4);
   });
 
@@ -441,7 +389,8 @@ describe("a signed compaction block", () => {
     const talk = withMessages(newTalk(), [asked("a"), { role: "system", content: "s" }]);
     const content = provider.reply(talk, [thought("t"), said("x")]);
     const longer = withMessages(talk, [...talk.messages, assistant(...content), asked("c")]);
-    expect(failing(provider, swapped(longer, summaryOf(provider, longer, 1), 1))).toBe(1);
+    const first: ApiMessage = { role: "user", content: [summaryOf(provider, longer, 1)] };
+    expect(failing(provider, withMessages(longer, [first, ...longer.messages.slice(1)]))).toBe(1);
   });
 
   it("does not do so after a change of system or tools", () => {

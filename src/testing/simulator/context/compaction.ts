@@ -1,19 +1,16 @@
 import { field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
-import { ApiRefusal, type ReplyBlock, type SimulatedModel } from "../exchange.ts";
+import type { ApiRefusal, ReplyBlock } from "../exchange.ts";
+import { refusal } from "../wording/refuse.ts";
 import type { PrefixWalk } from "./bound-prefix.ts";
 import { compactionBlock, signSummary } from "./compaction-block.ts";
-import { asCompaction, blockPath, blocksOf, type Conversation, isOfType } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Sealer } from "./seal.ts";
-import { BETAS, invalidRequest, UNVERIFIED } from "./texts.ts";
 import { toolChanges } from "./tool-changes.ts";
 
-/** The edit's own trigger, and the least that a request may set. */
+/** The trigger of an edit that names none, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;
-const LEAST_TRIGGER_TOKENS = 50_000;
-/** The API takes no longer instructions for a compaction on demand. */
-const MAX_INSTRUCTION_LETTERS = 16_384;
 
 /** The inner call ended without a summary; the client sees why. */
 export interface NoSummary {
@@ -50,10 +47,7 @@ export interface CompactionOutcome {
 }
 
 /** To be thrown by a test's summariser: the answer that asks the client to try again. */
-export const compactionUnavailable = (): ApiRefusal =>
-  new ApiRefusal(529, "overloaded_error", UNVERIFIED.compactionUnavailable, {
-    details: { error_code: "compaction_unavailable" },
-  });
+export const compactionUnavailable = (): ApiRefusal => refusal("compactionUnavailable");
 
 export interface Summariser {
   readonly summarise: Summarise;
@@ -67,18 +61,11 @@ export interface ThresholdEdit {
 }
 
 /** Undefined when the request has no such edit. */
-export function readThresholdEdit(
-  edits: readonly JsonRecord[],
-  model: SimulatedModel,
-): ThresholdEdit | undefined {
+export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit | undefined {
   const edit = edits.find(({ type }) => type === "compact_20260112");
   if (edit === undefined) return undefined;
-  if (!model.features.compaction) throw invalidRequest(UNVERIFIED.compactionModel(model.id));
   const value = field(edit.trigger, "value");
   const triggerTokens = typeof value === "number" ? value : DEFAULT_TRIGGER_TOKENS;
-  if (triggerTokens < LEAST_TRIGGER_TOKENS) {
-    throw invalidRequest(UNVERIFIED.compactionTrigger(LEAST_TRIGGER_TOKENS));
-  }
   const pauses = edit.pause_after_compaction === true;
   return { triggerTokens, pauses, instructions: instructionsOf(edit) };
 }
@@ -97,65 +84,6 @@ export function compactAtThreshold(
     end: edit.pauses ? { stopReason: "compaction" } : undefined,
     iteration: iterationOf(shown.tokens, content, edit.instructions, countText),
   };
-}
-
-/** Refuses what cannot be combined with a compaction on demand, and conversations that cannot be summarised. */
-export function checkCompactionRequest(
-  body: JsonRecord,
-  betas: ReadonlySet<string>,
-  model: SimulatedModel,
-  messages: readonly ApiMessage[],
-): void {
-  if (!betas.has(BETAS.onDemandCompaction)) throw invalidRequest(UNVERIFIED.compactionNeedsBeta);
-  if (!model.features.compaction) throw invalidRequest(UNVERIFIED.compactionModel(model.id));
-  if (field(body.compaction, "type") !== "summarize") throw invalidRequest(UNVERIFIED.compactionType);
-  if ((stringField(body.compaction, "instructions") ?? "").length > MAX_INSTRUCTION_LETTERS) {
-    throw invalidRequest(UNVERIFIED.compactionInstructions(MAX_INSTRUCTION_LETTERS));
-  }
-  const combined = combinedFields(body)[0];
-  if (combined !== undefined) throw invalidRequest(UNVERIFIED.compactionCombined(combined));
-  if (!messages.some(hasContent)) {
-    throw invalidRequest(UNVERIFIED.compactionNothing, "compaction_nothing_to_summarize");
-  }
-  const open = openCall(messages);
-  if (open === undefined) return;
-  const path = blockPath(messages.length - 1, open);
-  throw invalidRequest(UNVERIFIED.compactionIncompleteTurn(path), "compaction_incomplete_turn");
-}
-
-function combinedFields(body: JsonRecord): readonly string[] {
-  const choice = stringField(body.tool_choice, "type");
-  const budget = field(body.output_config, "task_budget");
-  const found: Record<string, boolean> = {
-    context_management: body.context_management != null,
-    stop_sequences: Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0,
-    "output_config.format": field(body.output_config, "format") != null,
-    tool_choice: choice === "any" || choice === "tool",
-    "output_config.task_budget.remaining": field(budget, "remaining") != null,
-  };
-  return Object.keys(found).filter((name) => found[name]);
-}
-
-function hasContent(message: ApiMessage): boolean {
-  if (message.role === "system") return false;
-  return blocksOf(message.content).some((block) => {
-    const summary = asCompaction(block);
-    return summary === undefined || typeof summary.content === "string";
-  });
-}
-
-/** The block of a call without result at the end of the conversation. */
-function openCall(messages: readonly ApiMessage[]): number | undefined {
-  const last = messages.at(-1);
-  if (last?.role !== "assistant") return undefined;
-  const blocks = blocksOf(last.content);
-  const answered = new Set(blocks.map((block) => stringField(block, "tool_use_id")));
-  const index = blocks.findIndex(
-    (block) =>
-      block.type === "tool_use" ||
-      (isOfType(block, "server_tool_use") && !answered.has(stringField(block, "id"))),
-  );
-  return index < 0 ? undefined : index;
 }
 
 export interface CompactionRequest {

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { ContentBlock } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { CLEARED_RESULT } from "./clear-tool-uses.ts";
 import { applyEdits, type EditedMessages, withoutPastTurns } from "./edits.ts";
 import { asked, BINDING, FORGETFUL, result, said, simulatedModel, thought, used } from "./talk.case.ts";
-import { UNVERIFIED } from "./texts.ts";
 
 const measure = (messages: readonly ApiMessage[]): number => JSON.stringify(messages).length;
 
@@ -23,7 +23,7 @@ function reads(count: number, name: (index: number) => string = () => "read"): r
 
 function clearedIds(messages: readonly ApiMessage[]): readonly string[] {
   return blocks(messages).flatMap((block) =>
-    block.type === "tool_result" && block.content === UNVERIFIED.clearedResult ? [block.tool_use_id] : [],
+    block.type === "tool_result" && block.content === CLEARED_RESULT ? [block.tool_use_id] : [],
   );
 }
 
@@ -44,7 +44,7 @@ describe("clear_tool_uses", () => {
       {
         type: "clear_tool_uses_20250919",
         cleared_tool_uses: 3,
-        cleared_input_tokens: 3 * (200 - UNVERIFIED.clearedResult.length),
+        cleared_input_tokens: 3 * (200 - CLEARED_RESULT.length),
       },
     ]);
     expect(tokens).toBe(measure(messages) - (applied[0]?.cleared_input_tokens ?? 0));
@@ -97,7 +97,7 @@ describe("clear_tool_uses", () => {
   });
 
   it("is left out when it cannot clear as much as asked", () => {
-    const gain = 3 * (200 - UNVERIFIED.clearedResult.length);
+    const gain = 3 * (200 - CLEARED_RESULT.length);
     const least = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
       ...LOW,
@@ -108,7 +108,7 @@ describe("clear_tool_uses", () => {
     expect(run(messages, [least(gain + 1)]).messages).toBe(messages);
   });
 
-  it.each(["ok", "x".repeat(UNVERIFIED.clearedResult.length)])(
+  it.each(["ok", "x".repeat(CLEARED_RESULT.length)])(
     "is left out where results are no longer than the placeholder: %s",
     (text) => {
       const messages: readonly ApiMessage[] = [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { BETAS } from "../wording/betas.ts";
 import {
   asked,
   type CallOptions,
@@ -16,8 +17,8 @@ import {
   used,
   withMessages,
 } from "./talk.case.ts";
-import { BETAS } from "./texts.ts";
 
+const EDITING: CallOptions = { betas: [BETAS.contextManagement, ...CONTROLS] };
 const EDITS = {
   context_management: {
     edits: [
@@ -45,12 +46,15 @@ describe("a request on its way to the model", () => {
   });
 
   it("lists transformations under the beta, none as an empty list", () => {
-    expect(new TestProvider().call(newTalk(), { betas: CONTROLS }).inputTransformations).toEqual([]);
+    expect(
+      new TestProvider().call(withMessages(newTalk(), [asked("a")]), { betas: CONTROLS })
+        .inputTransformations,
+    ).toEqual([]);
   });
 
   it("has its thinking checked as sent, not as edited", () => {
     const provider = new TestProvider();
-    const options: CallOptions = { betas: CONTROLS };
+    const options = EDITING;
     const opening = { ...withMessages(newTalk(), [asked("read two")]), ...EDITS };
     const calls = provider.reply(opening, [thought("both"), used("a"), used("b")], options);
     const results = [result("a", "x".repeat(500)), result("b", "y".repeat(500))];
@@ -73,7 +77,7 @@ describe("a request on its way to the model", () => {
     const content = [{ type: "tool_result", tool_use_id: "toolu_0_0", content: "x".repeat(5_000) }] as const;
     const messages = talk.messages.slice(0, 2);
     const large = withMessages(talk, [...messages, { role: "user", content }]);
-    const options: CallOptions = { windowTokens: 4_000 };
+    const options: CallOptions = { ...EDITING, windowTokens: 4_000 };
     const trigger = { type: "input_tokens", value: 100 };
     const edits = [{ ...EDITS.context_management.edits[0], trigger }];
     const prepared = provider.call({ ...large, context_management: { edits } }, options);
@@ -117,16 +121,9 @@ describe("a request on its way to the model", () => {
   it("is never changed itself", () => {
     const provider = new TestProvider();
     const talk = deepFreeze(reparsed({ ...talkOn(provider, newTalk(), 3), ...EDITS }));
-    provider.call(talk, { betas: CONTROLS });
+    provider.call(talk, EDITING);
     const drops = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
     const changed = deepFreeze({ ...talk, system: "other", thinking: drops });
-    expect(provider.call(changed, { betas: CONTROLS }).inputTransformations).toHaveLength(6);
-  });
-
-  it("names an unknown model", () => {
-    const provider = new TestProvider();
-    const request = provider.call(newTalk()).request;
-    const { status, message } = provider.refused({ ...request, model: undefined, body: { model: "gpt" } });
-    expect([status, message]).toEqual([404, "model: gpt"]);
+    expect(provider.call(changed, EDITING).inputTransformations).toHaveLength(6);
   });
 });

@@ -1,16 +1,11 @@
 import { field } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import {
-  ApiRefusal,
-  type ReplyBlock,
-  type SimulatedModel,
-  type SimulatedRequest,
-  type Switches,
-} from "../exchange.ts";
+import type { ReplyBlock, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
+import { BETAS } from "../wording/betas.ts";
+import { refuse } from "../wording/refuse.ts";
 import { type BindingRules, ThinkingBinder } from "./binding.ts";
 import {
   type CompactionOutcome,
-  checkCompactionRequest,
   compactAtThreshold,
   compactOnDemand,
   readThresholdEdit,
@@ -27,7 +22,6 @@ import type { InputTransformation } from "./dropped-thinking.ts";
 import { type AppliedEdit, applyEdits, type EditedMessages, readEdits, withoutPastTurns } from "./edits.ts";
 import type { ReplySigner } from "./reply-signer.ts";
 import { Sealer } from "./seal.ts";
-import { BETAS, invalidRequest, VERIFIED } from "./texts.ts";
 import { Threads, type ThreadTurn } from "./threads.ts";
 
 /** What the provider remembers between requests. One for each simulator. */
@@ -50,8 +44,11 @@ export function createContextMemory(
 export interface ContextDependencies<Built extends { readonly tokens: number }> {
   readonly memory: ContextMemory;
   readonly switches: Switches;
-  /** The rules of the API for the conversation as a whole, whoever keeps it: run once a thread is put together. */
-  readonly checkRules?: (request: SimulatedRequest) => void;
+  /**
+   * The rules of the API for the conversation as a whole, whoever keeps it: run once a thread is put together,
+   * and before everything else. What they refuse is not looked for again.
+   */
+  readonly checkRules: (request: SimulatedRequest) => void;
   /** Puts together and counts what the model would be shown. */
   readonly buildPrompt: (conversation: Conversation, model: SimulatedModel) => Built;
   /** In tokens of the model. */
@@ -94,7 +91,7 @@ export function prepareContext<Built extends { readonly tokens: number }>(
   const thread = memory.threads.open(request, switches.threads);
   try {
     const whole = thread === undefined ? request : { ...request, body: thread.body };
-    dependencies.checkRules?.(whole);
+    dependencies.checkRules(whole);
     return { ...prepareWhole(whole, dependencies), thread };
   } catch (error) {
     thread?.release();
@@ -108,16 +105,15 @@ function prepareWhole<Built extends { readonly tokens: number }>(
 ): Omit<PreparedContext<Built>, "thread"> {
   const { memory, switches } = dependencies;
   const { body, betas } = request;
-  const model = modelOf(request);
+  const model = request.model ?? refuse("modelUnknown", { model: String(body.model) });
   const sent = readConversation(body);
   const isCompaction = request.endpoint === "messages" && body.compaction != null;
-  if (isCompaction) checkCompactionRequest(body, betas, model, sent.messages);
   const acceptsForeign = switches.foreignSignatures === "accepted";
   checkSummaries(sent.messages, memory.sealer, { betas, acceptsForeign });
   const bound = memory.binder.check(sent, model, bindingRules(request, switches));
 
   const edits = readEdits(body);
-  const threshold = readThresholdEdit(edits, model);
+  const threshold = readThresholdEdit(edits);
   const shown = withoutPastTurns(resolveSummaries(bound.messages), model, edits);
   const prompts = new Prompts(sent, model, dependencies.buildPrompt);
   const originalTokens = prompts.tokens(shown);
@@ -149,16 +145,11 @@ function prepareWhole<Built extends { readonly tokens: number }>(
     tokens: prompts.tokens(messages),
     originalTokens,
     appliedEdits: edited.applied,
-    inputTransformations: betas.has(BETAS.bindingControls) ? bound.transformations : undefined,
+    inputTransformations: betas.has(BETAS.thinkingBinding) ? bound.transformations : undefined,
     compaction,
     reportsIterations: betas.has(BETAS.thresholdCompaction),
     signer: bound.signer,
   };
-}
-
-function modelOf({ model, body }: SimulatedRequest): SimulatedModel {
-  if (model !== undefined) return model;
-  throw new ApiRefusal(404, "not_found_error", `model: ${String(body.model)}`);
 }
 
 /** Setting the field opts in to the check on accounts that do not enforce it. */
@@ -167,18 +158,19 @@ function bindingRules({ body, betas }: SimulatedRequest, switches: Switches): Bi
   return {
     isEnforced: switches.enforceBinding || behaviour === "error" || behaviour === "drop_block",
     onMismatch: behaviour === "drop_block" ? "drop_block" : "error",
-    hasControls: betas.has(BETAS.bindingControls),
+    hasControls: betas.has(BETAS.thinkingBinding),
     acceptsForeign: switches.foreignSignatures === "accepted",
   };
 }
 
 function refuseTooLong(tokens: number, { body, betas }: SimulatedRequest, model: SimulatedModel): void {
   const { windowTokens, features } = model;
-  if (tokens > windowTokens) throw invalidRequest(VERIFIED.tooLong(tokens, windowTokens));
+  if (tokens > windowTokens) refuse("tooLong", { tokens, window: windowTokens });
   if (features.stopsAtWindow || betas.has(BETAS.stopAtWindow)) return;
   const maxTokens = typeof body.max_tokens === "number" ? body.max_tokens : 0;
-  if (tokens + maxTokens <= windowTokens) return;
-  throw invalidRequest(VERIFIED.tooLongWithAnswer(tokens, maxTokens, windowTokens));
+  if (tokens + maxTokens > windowTokens) {
+    refuse("tooLongWithAnswer", { tokens, maxTokens, window: windowTokens });
+  }
 }
 
 /** After a compaction at the threshold the summary is all that the model has to answer from. */

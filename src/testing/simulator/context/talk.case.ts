@@ -10,6 +10,8 @@ import {
   type SimulatedRequest,
   type Switches,
 } from "../exchange.ts";
+import { validate } from "../rules/validate.ts";
+import { BETAS } from "../wording/betas.ts";
 import type { Summarise } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import {
@@ -19,7 +21,6 @@ import {
   type PreparedContext,
   prepareContext,
 } from "./prepare.ts";
-import { BETAS } from "./texts.ts";
 
 export const BINDING = "claude-opus-5-5";
 export const OTHER_BINDING = "claude-fable-5-1";
@@ -55,6 +56,8 @@ export interface CallOptions {
   readonly workspace?: string;
   readonly switches?: Partial<Switches>;
   readonly summarise?: Summarise;
+  /** False where a part is tried with conversations that the rules would refuse. */
+  readonly checksRules?: boolean;
   /** In place of that of the model. */
   readonly windowTokens?: number;
 }
@@ -92,12 +95,8 @@ export class TestProvider {
 
   /** The refusal of a body; fails when it is accepted. */
   refusal(body: JsonRecord, options: CallOptions = {}): ApiRefusal {
-    return this.refused(request(body, options), options);
-  }
-
-  refused(request: SimulatedRequest, options: CallOptions = {}): ApiRefusal {
     try {
-      prepareContext(request, this.#dependencies(options));
+      this.call(body, options);
     } catch (error) {
       if (error instanceof ApiRefusal) return error;
       throw error;
@@ -106,9 +105,13 @@ export class TestProvider {
   }
 
   #dependencies(options: CallOptions): ContextDependencies<Built> {
+    const switches = { ...SWITCHES, ...options.switches };
     return {
       memory: this.memory,
-      switches: { ...SWITCHES, ...options.switches },
+      switches,
+      checkRules: (whole) => {
+        if (options.checksRules !== false) validate(whole, switches);
+      },
       buildPrompt: (conversation) => {
         this.builds.push(conversation);
         return { conversation, tokens: tokensOf(conversation) };
@@ -124,7 +127,10 @@ export function tokensOf({ system, tools, messages }: Conversation): number {
   return JSON.stringify([system ?? "", tools, messages]).length;
 }
 
-function request(body: JsonRecord, options: CallOptions): SimulatedRequest {
+/** A count has no `max_tokens`. */
+function request(talk: JsonRecord, options: CallOptions): SimulatedRequest {
+  const { max_tokens: _, ...counted } = talk;
+  const body = options.endpoint === "count_tokens" ? counted : talk;
   const model = simulatedModel(typeof body.model === "string" ? body.model : BINDING);
   return {
     endpoint: options.endpoint ?? "messages",
@@ -138,7 +144,7 @@ function request(body: JsonRecord, options: CallOptions): SimulatedRequest {
   };
 }
 
-export const CONTROLS: readonly string[] = [BETAS.bindingControls];
+export const CONTROLS: readonly string[] = [BETAS.thinkingBinding];
 
 export const thought = (thinking: string): ContentBlock => ({ type: "thinking", thinking, signature: "" });
 export const said = (text: string): ContentBlock => ({ type: "text", text });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { BETAS } from "../wording/betas.ts";
 import { asked, type CallOptions, newTalk, said, TestProvider, withMessages } from "./talk.case.ts";
-import { BETAS } from "./texts.ts";
 import { THREAD_LIFETIME_MS } from "./threads.ts";
 
 const THREADS: CallOptions = { betas: [BETAS.threads] };
@@ -114,40 +114,25 @@ describe("a message thread", () => {
     expect(provider.call(body, THREADS).thread).toBeDefined();
   });
 
-  it("cannot be combined with what rewrites the conversation", () => {
+  it("is not looked for when the rules refuse it: without the beta, or where the provider has none", () => {
     const provider = new TestProvider();
-    const talk = { ...withMessages(newTalk(), [asked("one")]), ...CREATE };
-    const edits = (...list: readonly JsonRecord[]): JsonRecord => ({ context_management: { edits: list } });
-    const unsupported: readonly (readonly [JsonRecord, string])[] = [
-      [edits({ type: "clear_tool_uses_20250919" }), "context_management"],
-      [edits({ type: "clear_thinking_20251015" }), "context_management"],
-      [{ compaction: { type: "summarize" } }, "context_management"],
-      [{ fallbacks: [{ model: "x" }] }, "fallbacks"],
-    ];
-    for (const [fields, name] of unsupported) {
-      expect(provider.refusal({ ...talk, ...fields }, THREADS).details).toEqual({
-        error_code: "thread_unsupported_request",
-        unsupported: [name],
-      });
-    }
-    const keepsAll = edits({ type: "clear_thinking_20251015", keep: "all" });
-    expect(provider.call({ ...talk, ...keepsAll }, THREADS).thread).toBeDefined();
-  });
-
-  it("is always refused where the provider has none", () => {
-    const provider = new TestProvider();
+    const unknown = onward("msg_9", asked("x"));
+    expect(provider.refusal(unknown).message).toBe("thread: Extra inputs are not permitted");
     const options: CallOptions = { ...THREADS, switches: { threads: "refused" } };
-    for (const body of [{ ...newTalk(), ...CREATE }, onward("msg_1", asked("x"))]) {
-      const { status, details } = provider.refusal(body, options);
-      expect([status, details]).toEqual([400, { error_code: "thread_unsupported_request" }]);
-    }
-    expect(provider.call(newTalk(), options).thread).toBeUndefined();
+    expect(provider.refusal(unknown, options).details).toEqual({ error_code: "thread_unsupported_request" });
+    const without = { ...withMessages(newTalk(), [asked("one")]), thread: null };
+    expect(provider.call(without, THREADS).thread).toBeUndefined();
   });
 
-  it("is no known field without the beta", () => {
-    const provider = new TestProvider();
-    const { message } = provider.refusal({ ...newTalk(), ...CREATE });
-    expect(message).toBe("thread: Extra inputs are not permitted");
-    expect(provider.call({ ...newTalk(), thread: null }).thread).toBeUndefined();
+  it("is judged as a whole, and can be continued after a refusal", () => {
+    const provider = created();
+    const { messages: _, ...silent } = onward("msg_1");
+    expect(provider.refusal(silent, THREADS).message).toBe("messages: Field required");
+    expect(provider.refusal({ ...silent, messages: "two" }, THREADS).status).toBe(400);
+    const edits = { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } };
+    const betas = [BETAS.threads, BETAS.contextManagement];
+    const edited = provider.refusal({ ...onward("msg_1", asked("two")), ...edits }, { betas });
+    expect(edited.details).toMatchObject({ error_code: "thread_unsupported_request" });
+    expect(provider.call(onward("msg_1", asked("two")), THREADS).thread).toBeDefined();
   });
 });

@@ -1,11 +1,11 @@
-import { field, listField, stringField } from "../../../conversation/fields.ts";
+import { field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { ApiRefusal, type ReplyBlock, type SimulatedRequest, type Switches } from "../exchange.ts";
+import type { ReplyBlock, SimulatedRequest, Switches } from "../exchange.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
+import { BETAS } from "../wording/betas.ts";
+import { refuse } from "../wording/refuse.ts";
 import { readConversation } from "./conversation.ts";
-import { readEdits } from "./edits.ts";
-import { BETAS, invalidRequest, UNVERIFIED, VERIFIED } from "./texts.ts";
 
 /** A thread is forgotten this long after its last response. */
 export const THREAD_LIFETIME_MS = 300_000;
@@ -42,11 +42,11 @@ interface StoredThread {
 export class Threads {
   readonly #threads = new Map<string, StoredThread>();
 
-  /** Undefined for a request that has nothing to do with threads. */
+  /** Undefined for a request that has nothing to do with threads, or that the rules will refuse for its thread. */
   open(request: SimulatedRequest, accepted: Switches["threads"]): ThreadTurn | undefined {
     const { thread } = request.body;
     if (thread === undefined || thread === null) return undefined;
-    refuseUnsupported(request, accepted);
+    if (accepted === "refused" || !request.betas.has(BETAS.threads)) return undefined;
     this.#forgetExpired(request.startedAt);
     const previousId = stringField(thread, "previous_message_id");
     if (field(thread, "type") !== "continue" || previousId === undefined) {
@@ -60,16 +60,9 @@ export class Threads {
 
   #find(id: string, { workspace }: SimulatedRequest): StoredThread {
     const thread = this.#threads.get(id);
-    if (thread === undefined || thread.workspace !== workspace) {
-      const details = { error_code: "thread_not_found" };
-      throw new ApiRefusal(404, "not_found_error", UNVERIFIED.threadNotFound(id), { details });
-    }
-    if (thread.state === "continued") {
-      throw invalidRequest(UNVERIFIED.threadContinued(id), "thread_already_continued");
-    }
-    if (thread.state === "in-flight") {
-      throw invalidRequest(UNVERIFIED.threadInFlight(id), "thread_continue_in_flight");
-    }
+    if (thread === undefined || thread.workspace !== workspace) return refuse("threadNotFound", { id });
+    if (thread.state === "continued") refuse("threadContinued", { id });
+    if (thread.state === "in-flight") refuse("threadInFlight", { id });
     return thread;
   }
 
@@ -103,36 +96,18 @@ export class Threads {
   }
 }
 
-function refuseUnsupported({ betas, body }: SimulatedRequest, accepted: Switches["threads"]): void {
-  const unsupported = unsupportedFields(body);
-  if (accepted === "refused" || unsupported.length > 0) {
-    const more = unsupported.length === 0 ? {} : { unsupported };
-    throw invalidRequest(UNVERIFIED.threadUnsupported(unsupported), "thread_unsupported_request", more);
-  }
-  if (!betas.has(BETAS.threads)) throw invalidRequest(VERIFIED.extraInput("thread"));
-}
-
-/** The thread holds the conversation as the client knows it, so nothing may rewrite it on the way. */
-function unsupportedFields(body: JsonRecord): readonly string[] {
-  const rewrites = body.compaction != null || readEdits(body).some((edit) => !keepsAllThinking(edit));
-  const hasFallbacks = typeof body.fallbacks === "string" || listField(body, "fallbacks").length > 0;
-  return [...(rewrites ? ["context_management"] : []), ...(hasFallbacks ? ["fallbacks"] : [])];
-}
-
-const keepsAllThinking = (edit: JsonRecord): boolean =>
-  edit.type === "clear_thinking_20251015" && (edit.keep === "all" || field(edit.keep, "type") === "all");
-
+/** The body as it would be without the thread. What is no list of messages is left for the rules to refuse. */
 function continued(previous: StoredThread, body: JsonRecord): JsonRecord {
   const given = KEPT_FIELDS.filter((name) => body[name] !== undefined);
   const differing = [...FIXED_FIELDS, ...given].filter((name) => !isSame(body[name], previous.fields[name]));
-  if (differing.length > 0) {
-    throw invalidRequest(UNVERIFIED.threadDiffers(differing), "thread_fingerprint_mismatch");
-  }
+  if (differing.length > 0) refuse("threadDiffers", { fields: differing.join(", ") });
   const [repeated] = given;
-  if (repeated !== undefined) throw invalidRequest(UNVERIFIED.threadRepeats(repeated));
+  if (repeated !== undefined) refuse("threadRepeats", { field: repeated });
   const kept = KEPT_FIELDS.filter((name) => previous.fields[name] !== undefined);
   const fields = Object.fromEntries(kept.map((name) => [name, previous.fields[name]]));
-  return { ...body, ...fields, messages: [...previous.messages, ...listField(body, "messages")] };
+  const { messages } = body;
+  if (!Array.isArray(messages)) return body;
+  return { ...body, ...fields, messages: [...previous.messages, ...messages] };
 }
 
 function threadFields(body: JsonRecord): JsonRecord {

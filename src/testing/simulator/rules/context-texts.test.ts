@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CallFields, callWith, refusalOf, SWITCHES } from "./rule-bench.case.ts";
+import { type CallFields, callWith, compaction, refusalOf, SWITCHES, search } from "./rule-bench.case.ts";
 import { validate } from "./validate.ts";
 
 const tool = (name: string, more: object = {}): object => ({
@@ -68,6 +68,49 @@ const CONTEXT: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
+    "compaction on demand with a form of the answer",
+    { ...summarise, output_config: { format: { type: "json_schema", schema: {} } } },
+    "compaction: cannot be combined with `output_config.format`",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand with a forced tool",
+    { ...summarise, tools: [tool("Read")], tool_choice: { type: "any" } },
+    "compaction: cannot be combined with `tool_choice`",
+    { model: "claude-opus-5" },
+  ],
+  ["compaction on demand on a model without", summarise, "compaction is not supported on this model"],
+  [
+    "compaction of another type",
+    { compaction: { type: "x" } },
+    "compaction.type: Input should be 'summarize'",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand with long instructions",
+    { compaction: { type: "summarize", instructions: "x".repeat(16_385) } },
+    "compaction.instructions: String should have at most 16384 characters",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand while a tool of the provider runs",
+    { ...summarise, messages: [say("user", "go"), say("assistant", [search])] },
+    "compaction: the last `assistant` turn is not finished (compaction_incomplete_turn)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand of what is only the system's",
+    { ...summarise, messages: [say("system", "x")] },
+    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "compaction on demand of nothing but a failed one",
+    { ...summarise, messages: [say("assistant", [compaction({ content: null })])] },
+    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    { model: "claude-opus-5" },
+  ],
+  [
     "compaction on demand in the middle of a turn",
     { ...summarise, messages: [say("user", "go"), say("assistant", [call])] },
     "compaction: the last `assistant` turn is not finished (compaction_incomplete_turn)",
@@ -84,6 +127,12 @@ const CONTEXT: readonly Row[] = [
     { thread: { type: "create" } },
     "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
     { switches: { threads: "refused" } },
+  ],
+  [
+    "threads without their beta",
+    { thread: { type: "create" } },
+    "thread: Extra inputs are not permitted",
+    { betas: [] },
   ],
   [
     "threads with edits of the conversation",
@@ -150,6 +199,11 @@ describe("what a request may say", () => {
       },
     ],
     [
+      "a thread whose thinking is all kept",
+      { thread: { type: "create" }, ...edits({ type: "clear_thinking_20251015", keep: "all" }) },
+      { model: "claude-opus-5" },
+    ],
+    [
       "bound thinking that is dropped",
       {
         thinking: {
@@ -162,11 +216,15 @@ describe("what a request may say", () => {
     ],
   ])("%s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
 
-  it("which fields of a thread are unsupported is in the details", () => {
-    const body = { thread: { type: "create" }, fallbacks: "default" };
-    expect(() => validate(callWith(body), SWITCHES)).toThrowError(
+  it.each([
+    ["fallbacks", { fallbacks: "default" }],
+    ["context_management", edits({ type: "clear_thinking_20251015" })],
+    ["context_management", summarise],
+  ])("which fields of a thread are unsupported is in the details: %s", (unsupported, fields) => {
+    const body = { thread: { type: "create" }, ...fields };
+    expect(() => validate(callWith(body, { model: "claude-opus-5" }), SWITCHES)).toThrowError(
       expect.objectContaining({
-        details: { error_code: "thread_unsupported_request", unsupported: ["fallbacks"] },
+        details: { error_code: "thread_unsupported_request", unsupported: [unsupported] },
       }),
     );
   });

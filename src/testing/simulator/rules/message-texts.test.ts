@@ -171,6 +171,48 @@ const MESSAGES: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
+    "a summary in the user's words that is not first",
+    { messages: [user(), assistant("hi"), user([compaction()])] },
+    "messages.2.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "a summary in the system's",
+    { messages: [system([compaction({ signature: "s" })]), user()] },
+    "messages.0.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "a summary without signature that is not first, where only signed ones are known",
+    { messages: [user(), assistant([compaction(), text("hi")]), user()] },
+    "messages.1.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
+    { model: "claude-opus-5", betas: ["compact-2026-09-04"] },
+  ],
+  [
+    "two signed summaries",
+    {
+      messages: [
+        assistant([compaction({ signature: "s" })]),
+        assistant([compaction({ signature: "s" })]),
+        user(),
+      ],
+    },
+    "messages.1.content.0: `messages` holds more than one `compaction` block with content (compaction_block_ambiguous)",
+    { model: "claude-opus-5" },
+  ],
+  [
+    "a signed summary under the beta of the others",
+    { messages: [assistant([compaction({ signature: "s" })]), user()] },
+    "messages.0.content.0.compaction.signature: Extra inputs are not permitted",
+    { model: "claude-opus-5", betas: ["compact-2026-01-12"] },
+  ],
+  [
+    "an empty summary",
+    { messages: [assistant([compaction({ content: "" })]), user()] },
+    "messages.0.content.0.compaction.content: String should have at least 1 character",
+    { model: "claude-opus-5" },
+  ],
+  [
     "a second summary beside a signed one",
     { messages: [assistant([compaction({ signature: "s" })]), user(), assistant([compaction()]), user()] },
     "messages.2.content.0: `messages` holds more than one `compaction` block with content (compaction_block_ambiguous)",

@@ -10,7 +10,7 @@ import { checkThinking } from "./fields/thinking.ts";
 import { checkTools } from "./fields/tools.ts";
 import { Inspection } from "./inspection.ts";
 import { checkCacheMarks } from "./messages/cache-marks.ts";
-import { checkCompactionBlocks } from "./messages/compaction-blocks.ts";
+import { checkCompactionBlocks, checkSomethingToSummarise } from "./messages/compaction-blocks.ts";
 import { checkContents } from "./messages/contents.ts";
 import { readMessages, readTurns } from "./messages/conversation.ts";
 import { checkMediaCount, checkToolsGiven } from "./messages/counts.ts";
@@ -18,7 +18,6 @@ import {
   checkEnd,
   checkLastBlocks,
   checkOpening,
-  checkSomethingToSummarise,
   checkSystemPlacement,
   checkThinkingFirst,
 } from "./messages/order.ts";
@@ -52,9 +51,9 @@ export function validate(request: SimulatedRequest, switches: Switches): void {
 function checkMessages(sent: readonly JsonRecord[], inspection: Inspection): void {
   const messages = readMessages(sent);
   checkSomethingToSummarise(messages, inspection);
+  checkCompactionBlocks(messages, inspection);
   checkOpening(messages, inspection);
   checkContents(messages, inspection);
-  checkCompactionBlocks(messages);
   const turns = readTurns(messages, inspection);
   checkSystemPlacement(turns);
   checkServerTools(messages, inspection);

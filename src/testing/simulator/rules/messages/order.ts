@@ -67,9 +67,3 @@ export function checkThinkingFirst(turns: readonly Turn[], inspection: Inspectio
     refuse("thinkingFirst", { path: pathOf(first), type: first.type });
   }
 }
-
-export function checkSomethingToSummarise(messages: readonly SentMessage[], inspection: Inspection): void {
-  if (!asksForCompaction(inspection.request.body)) return;
-  const hasContent = messages.some(({ role, blocks }) => role !== "system" && blocks.length > 0);
-  if (!hasContent) refuse("compactionNothing");
-}
