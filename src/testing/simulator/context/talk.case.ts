@@ -27,7 +27,7 @@ export const OTHER_BINDING = "claude-fable-5-1";
 export const UNBOUND = "claude-opus-4-6";
 export const FORGETFUL = "claude-sonnet-4-5";
 
-export const SWITCHES: Switches = {
+const SWITCHES: Switches = {
   consecutiveRoles: "merged",
   requireTools: false,
   enforceBinding: true,
