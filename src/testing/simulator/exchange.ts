@@ -61,6 +61,12 @@ export class ApiRefusal extends Error {
     this.details = more.details;
     this.headers = more.headers ?? {};
   }
+
+  /** The same with these headers. */
+  with(headers: Readonly<Record<string, string>>): ApiRefusal {
+    const details = this.details === undefined ? {} : { details: this.details };
+    return new ApiRefusal(this.status, this.type, this.message, { ...details, headers });
+  }
 }
 
 interface RefusalDetails {

@@ -160,6 +160,7 @@ describe("context management", () => {
     const finished = [user("Mend src/a.ts."), assistant("It is mended.")];
     const compacted = await send(simulator, { ...body, messages: finished }, onDemand);
     expect(compacted).toMatchObject({ stop_reason: "compaction", content: [{ type: "compaction" }] });
+    expect(simulator.requests.invalid).toEqual([]);
     const call = { type: "tool_use", id: "toolu_1", name: "Read", input: {} };
     const open = [user("Mend src/a.ts."), assistant([call])];
     expect((await refused(simulator, { ...body, messages: open }, onDemand)).details).toEqual({

@@ -175,9 +175,8 @@ describe("the prompt cache", () => {
     const messages: object[] = [user("read it")];
     const call = await send(simulator, { ...base, messages });
     messages.push(assistant(call.content), resultsFor(call, LONG));
-    const { usage } = await send(simulator, { ...base, messages });
+    await send(simulator, { ...base, messages });
     messages.push(assistant([{ type: "text", text: "fine" }]), user("and now? ".repeat(1_200)));
-    expect(usage.input_tokens + usage.cache_creation_input_tokens).toBeLessThan(windowTokens);
     expect(await refused(simulator, { ...base, messages })).toMatchObject({ status: 400 });
     const id = call.content.find(({ type }) => type === "tool_use")?.id;
     const cache_edits = [{ type: "delete_tool_result", tool_use_id: id }];

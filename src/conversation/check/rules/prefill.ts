@@ -1,4 +1,6 @@
 import { claudeVersion, isAtLeast } from "../../claude-version.ts";
+import { field } from "../../fields.ts";
+import { isRecord } from "../../untrusted.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
 import type { CheckSettings } from "../rule.ts";
@@ -10,6 +12,8 @@ export function endWithUserWherePrefillIsRefused(draft: Draft, settings: CheckSe
   const last = draft.messages.at(-1);
   const { model } = draft.request;
   if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
+  // A request to summarise the conversation is not one to go on with it.
+  if (isRecord(field(draft.request, "compaction"))) return;
   const adds = settings.prefill === "add-user-message";
   draft.report({
     rule: "prefill-unsupported",

@@ -192,13 +192,6 @@ describe("what a request may say", () => {
       { switches: { cacheEdits: true } },
     ],
     [
-      "only the new results of a thread",
-      {
-        thread: { type: "continue", previous_message_id: "msg_1" },
-        messages: [say("user", [{ type: "tool_result", tool_use_id: "a", content: "out" }])],
-      },
-    ],
-    [
       "a thread whose thinking is all kept",
       { thread: { type: "create" }, ...edits({ type: "clear_thinking_20251015", keep: "all" }) },
       { model: "claude-opus-5" },

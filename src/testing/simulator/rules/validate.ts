@@ -52,7 +52,7 @@ function checkMessages(sent: readonly JsonRecord[], inspection: Inspection): voi
   const messages = readMessages(sent);
   checkSomethingToSummarise(messages, inspection);
   checkCompactionBlocks(messages, inspection);
-  checkOpening(messages, inspection);
+  checkOpening(messages);
   checkContents(messages, inspection);
   const turns = readTurns(messages, inspection);
   checkSystemPlacement(turns);

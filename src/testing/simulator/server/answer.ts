@@ -1,4 +1,5 @@
 import type { ApiRefusal } from "../exchange.ts";
+import { TEXTS } from "../wording/texts.ts";
 import { encodeEvent, type StreamEvent } from "./events.ts";
 import type { Fault } from "./faults.ts";
 import type { Outlet } from "./outlet.ts";
@@ -50,7 +51,7 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
   status: 413,
   headers: {},
-  body: { error: { type: "request_too_large", message: "Request exceeds the maximum size" } },
+  body: { error: { type: "request_too_large", message: TEXTS.tooManyBytes.text } },
 };
 
 export async function deliver(

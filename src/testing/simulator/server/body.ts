@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
-import { ApiRefusal } from "../exchange.ts";
+import { refuse } from "../wording/refuse.ts";
 
 /**
  * A body that the network in front of the API turns away: that answer has no request id and not even the
@@ -57,34 +57,25 @@ async function collect(request: IncomingMessage, maxBytes: number): Promise<Buff
 async function decode(content: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const decoder = DECODERS.get(encoding);
   if (decoder === undefined) {
-    throw new ApiRefusal(400, "invalid_request_error", `Content-Encoding "${encoding}" is not supported.`, {
-      details: { error_code: "request_body_encoding_unsupported" },
-    });
+    return refuse("encodingUnsupported", { encoding });
   }
   try {
     return await decoder(content, { maxOutputLength: maxBytes });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-      throw new ApiRefusal(413, "request_too_large", "Request exceeds the maximum size", {
-        details: { error_code: "request_body_too_large_after_decoding" },
-      });
-    }
-    throw new ApiRefusal(400, "invalid_request_error", `The request body is not valid ${encoding}.`, {
-      details: { error_code: "request_body_encoding_invalid" },
-    });
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return refuse("tooLargeDecoded");
+    return refuse("encodingInvalid", { encoding });
   }
 }
 
-/** The wording of these refusals is our own; nobody has published the API's. */
 export function parseBody(content: Buffer): JsonRecord {
-  if (!isUtf8(content)) throw notJson("it is not valid UTF-8");
+  if (!isUtf8(content)) refuse("notJson", { reason: "it is not valid UTF-8" });
   let value: unknown;
   try {
     value = JSON.parse(textOf(content));
   } catch (error) {
-    throw notJson((error as Error).message);
+    refuse("notJson", { reason: (error as Error).message });
   }
-  if (!isRecord(value)) throw new ApiRefusal(400, "invalid_request_error", "Input should be an object");
+  if (!isRecord(value)) refuse("bodyNotObject");
   return value;
 }
 
@@ -96,6 +87,3 @@ function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");
   return transcode(content, "utf8", "utf16le").toString("utf16le");
 }
-
-const notJson = (reason: string): ApiRefusal =>
-  new ApiRefusal(400, "invalid_request_error", `The request body is not valid JSON: ${reason}`);

@@ -1,7 +1,8 @@
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { MovableClock } from "../../clock.ts";
-import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
+import type { ApiRefusal, SimulatedRequest } from "../exchange.ts";
 import { readHeaders } from "../rules/headers.ts";
+import { refusal, refuse } from "../wording/refuse.ts";
 import { type Answer, NETWORK_TOO_LARGE, type Pace, refusalAnswer } from "./answer.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Fault, FaultCandidate, Faults, StatusFault } from "./faults.ts";
@@ -57,20 +58,19 @@ export class Desk implements CallDesk {
 
   answer(call: Call): Answer {
     const { route, method, entry, headers } = call;
-    if (route === undefined) throw new ApiRefusal(404, "not_found_error", "Not found");
+    if (route === undefined) refuse("notFound");
     const allow = route.methods.join(", ");
     if (method === "OPTIONS")
       return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
     if (!route.methods.includes(method)) {
-      throw new ApiRefusal(405, "invalid_request_error", "Method Not Allowed", { headers: { allow } });
+      throw refusal("methodNotAllowed").with({ allow });
     }
     const { apiKeys } = this.#parts;
     const { version, betas, workspace } = readHeaders(headers, apiKeys === undefined ? {} : { apiKeys });
     entry.version = version;
     entry.betas = [...betas];
     if (route.endpoint !== "messages" && route.endpoint !== "count_tokens") return this.#models(call, betas);
-    if (call.body === undefined)
-      throw call.bodyProblem ?? new ApiRefusal(400, "invalid_request_error", "No body");
+    if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
     const request: SimulatedRequest = {
       endpoint: route.endpoint,
       version,
@@ -84,16 +84,16 @@ export class Desk implements CallDesk {
     return this.#parts.converse(request, entry, this.#identity(entry));
   }
 
-  refuse(refusal: ApiRefusal, entry: LogEntry): Answer {
-    const { status, type, message, details } = refusal;
+  refuse(refused: ApiRefusal, entry: LogEntry): Answer {
+    const { status, type, message, details } = refused;
     const code = details?.error_code;
     entry.error = { status, type, message, code: typeof code === "string" ? code : undefined };
-    return refusalAnswer(refusal, entry.requestId, this.#identity(entry));
+    return refusalAnswer(refused, entry.requestId, this.#identity(entry));
   }
 
   statusFault(fault: StatusFault, entry: LogEntry): Answer {
-    const refusal = refusalOf(fault, this.#parts.ids.organization, entry.model ?? "unknown");
-    const answer = this.refuse(refusal, entry);
+    const refused = refusalOf(fault, this.#parts.ids.organization, entry.model ?? "unknown");
+    const answer = this.refuse(refused, entry);
     return fault.status === NETWORK_TOO_LARGE.status ? NETWORK_TOO_LARGE : answer;
   }
 
@@ -109,7 +109,7 @@ export class Desk implements CallDesk {
     if (id === undefined)
       return { kind: "json", status: 200, headers, body: modelPage(catalogue, call.query, betas) };
     const model = catalogue.find(id);
-    if (model === undefined) throw new ApiRefusal(404, "not_found_error", `model: ${id}`);
+    if (model === undefined) refuse("modelUnknown", { model: id });
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 

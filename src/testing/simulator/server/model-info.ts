@@ -1,6 +1,7 @@
 import { claudeVersion } from "../../../conversation/claude-version.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { ApiRefusal, type SimulatedModel } from "../exchange.ts";
+import type { SimulatedModel } from "../exchange.ts";
+import { refuse } from "../wording/refuse.ts";
 import { type Catalogue, snapshotDate } from "./catalogue.ts";
 
 const DEFAULT_PAGE = 20;
@@ -38,14 +39,12 @@ export function modelPage(
   const all = catalogue.all;
   const positionOf = (id: string): number => {
     const position = all.findIndex((model) => model.id === id);
-    if (position < 0) throw new ApiRefusal(400, "invalid_request_error", `Invalid cursor: ${id}`);
+    if (position < 0) refuse("cursorInvalid", { id });
     return position;
   };
   const after = query.get("after_id");
   const before = query.get("before_id");
-  if (after !== null && before !== null) {
-    throw new ApiRefusal(400, "invalid_request_error", "Only one of before_id and after_id may be given.");
-  }
+  if (after !== null && before !== null) refuse("twoCursors");
   const end = before === null ? undefined : positionOf(before);
   const start = end === undefined ? (after === null ? 0 : positionOf(after) + 1) : Math.max(0, end - limit);
   const page = all.slice(start, end ?? start + limit);
@@ -60,14 +59,11 @@ export function modelPage(
 function pageSize(text: string | null): number {
   if (text === null) return DEFAULT_PAGE;
   const size = Number(text);
-  if (!Number.isInteger(size)) throw invalidLimit("Input should be a valid integer");
-  if (size < 1) throw invalidLimit("Input should be greater than or equal to 1");
-  if (size > LARGEST_PAGE) throw invalidLimit(`Input should be less than or equal to ${LARGEST_PAGE}`);
+  if (!Number.isInteger(size)) refuse("notInteger", { path: "limit" });
+  if (size < 1) refuse("tooSmall", { path: "limit", minimum: 1 });
+  if (size > LARGEST_PAGE) refuse("tooBig", { path: "limit", maximum: LARGEST_PAGE });
   return size;
 }
-
-const invalidLimit = (reason: string): ApiRefusal =>
-  new ApiRefusal(400, "invalid_request_error", `limit: ${reason}`);
 
 function capabilities({ features }: SimulatedModel, betas: ReadonlySet<string>): JsonRecord {
   const support = (supported: boolean): JsonRecord => ({ supported });

@@ -15,8 +15,15 @@ type ValuesFor<Name extends TextName> = [Holes<(typeof TEXTS)[Name]["text"]>] ex
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
   404: "not_found_error",
+  408: "timeout_error",
+  409: "conflict_error",
   413: "request_too_large",
+  429: "rate_limit_error",
+  500: "api_error",
+  504: "timeout_error",
   529: "overloaded_error",
 };
 

@@ -1,6 +1,7 @@
 import { CONTEXT_TEXTS } from "./context-texts.ts";
 import { MESSAGE_TEXTS } from "./message-texts.ts";
 import { REQUEST_TEXTS } from "./request-texts.ts";
+import { STATUS_TEXTS } from "./status-texts.ts";
 
 /**
  * A text of the API. `{name}` is filled in when it is sent. Verified means: quoted from an official page or
@@ -16,10 +17,10 @@ export interface TextRow {
   readonly code?: string;
 }
 
-type Texts = typeof REQUEST_TEXTS & typeof MESSAGE_TEXTS & typeof CONTEXT_TEXTS;
+type Texts = typeof STATUS_TEXTS & typeof REQUEST_TEXTS & typeof MESSAGE_TEXTS & typeof CONTEXT_TEXTS;
 
 /** Every text that the simulated API writes: errors, and what it puts in the place of things. */
-export const TEXTS: Texts = { ...REQUEST_TEXTS, ...MESSAGE_TEXTS, ...CONTEXT_TEXTS };
+export const TEXTS: Texts = { ...STATUS_TEXTS, ...REQUEST_TEXTS, ...MESSAGE_TEXTS, ...CONTEXT_TEXTS };
 
 export type TextName = keyof Texts;
 

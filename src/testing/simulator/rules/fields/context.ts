@@ -24,10 +24,9 @@ function thinks(body: JsonRecord, model: SimulatedModel): boolean {
   return mode === undefined ? model.features.thinksByDefault : mode === "enabled" || mode === "adaptive";
 }
 
-/** Counting takes the field and ignores it, so what it cannot be combined with does not matter there. */
 export function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel): void {
-  const { body, endpoint } = request;
-  if (!asksForCompaction(body) || endpoint === "count_tokens") return;
+  const { body } = request;
+  if (!asksForCompaction(request)) return;
   if (!model.features.compaction) refuse("compactionModel");
   const budget = recordField(recordField(body, "output_config") ?? {}, "task_budget");
   const combined: Readonly<Record<string, boolean>> = {
@@ -47,7 +46,7 @@ export function checkThread(body: JsonRecord, switches: Switches): void {
   if (recordField(body, "thread") === undefined) return;
   if (switches.threads === "refused") refuse("threadsUnsupported");
   const unsupported: string[] = [];
-  if (!editsOf(body).every(keepsAllThinking) || asksForCompaction(body))
+  if (!editsOf(body).every(keepsAllThinking) || recordField(body, "compaction") !== undefined)
     unsupported.push("context_management");
   if (body.fallbacks !== undefined && body.fallbacks !== null) unsupported.push("fallbacks");
   if (unsupported.length > 0) refuseWithDetails("threadsUnsupported", { unsupported });

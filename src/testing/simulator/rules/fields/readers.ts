@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import type { SimulatedRequest } from "../../exchange.ts";
 
 /** Readers for fields whose shape has been checked: what is absent or null is undefined. */
 
@@ -26,12 +27,10 @@ export function editsOf(body: JsonRecord): readonly JsonRecord[] {
   return recordsField(recordField(body, "context_management") ?? {}, "edits");
 }
 
-/** The call asks for a summary of the conversation, which is then no beginning of an answer. */
-export function asksForCompaction(body: JsonRecord): boolean {
-  return recordField(body, "compaction") !== undefined;
-}
-
-/** Only the new messages are sent; what came before is with the server. */
-export function continuesThread(body: JsonRecord): boolean {
-  return recordField(body, "thread")?.type === "continue";
+/**
+ * The call asks for a summary of the conversation, which is then no beginning of an answer. Counting takes the
+ * field and ignores it.
+ */
+export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "endpoint" | "body">): boolean {
+  return endpoint === "messages" && recordField(body, "compaction") !== undefined;
 }

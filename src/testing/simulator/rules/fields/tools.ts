@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../../exchange.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { continuesThread, isForced, recordField, recordsField } from "./readers.ts";
+import { isForced, recordField, recordsField } from "./readers.ts";
 
 export function checkTools(body: JsonRecord, model: SimulatedModel): void {
   const tools = recordsField(body, "tools");
@@ -14,12 +14,10 @@ export function checkTools(body: JsonRecord, model: SimulatedModel): void {
   checkToolChoice(body, model, names);
 }
 
-/** A thread that is continued has its tools with the server. */
 function checkToolChoice(body: JsonRecord, model: SimulatedModel, names: ReadonlySet<unknown>): void {
   const choice = recordField(body, "tool_choice");
   if (choice === undefined) return;
   if (isForced(choice) && !model.features.forcedTools) refuse("forcedTool");
-  if (continuesThread(body)) return;
   const hasTools = recordsField(body, "tools").length > 0 || recordsField(body, "mcp_servers").length > 0;
   if (!hasTools && choice.type !== "none") refuse("choiceWithoutTools");
   if (choice.type === "tool" && !names.has(choice.name)) {

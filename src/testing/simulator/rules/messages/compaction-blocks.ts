@@ -54,7 +54,7 @@ function isSummary({ type, block }: PlacedBlock): boolean {
 
 /** There is something to summarise when a message of either side holds more than a failed attempt at that. */
 export function checkSomethingToSummarise(messages: readonly SentMessage[], inspection: Inspection): void {
-  if (!asksForCompaction(inspection.request.body)) return;
+  if (!asksForCompaction(inspection.request)) return;
   const isContent = (placed: PlacedBlock): boolean => placed.type !== "compaction" || isSummary(placed);
   if (!messages.some(({ role, blocks }) => role !== "system" && blocks.some(isContent))) {
     refuse("compactionNothing");

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { continuesThread, recordField, recordsField } from "../fields/readers.ts";
+import { recordField, recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
 import { type PlacedBlock, pathOf, type Role, type SentMessage } from "./conversation.ts";
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<Role, ReadonlySet<string>>> = {
 export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {
   const toolUseIds = new Set<unknown>();
   const { body } = inspection.request;
-  const toolNames = continuesThread(body) ? undefined : definedTools(body);
+  const toolNames = definedTools(body);
   for (const message of messages) {
     if (message.role === "system" && inspection.request.model?.features.systemMessages === false) {
       refuse("systemRole");

@@ -1,6 +1,6 @@
 import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../../conversation/check/limits.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { continuesThread, recordsField } from "../fields/readers.ts";
+import { recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import type { SentMessage } from "./conversation.ts";
 
@@ -29,7 +29,6 @@ function isMedia(type: unknown): boolean {
 export function checkToolsGiven(messages: readonly SentMessage[], inspection: Inspection): void {
   const { request, switches } = inspection;
   if (!switches.requireTools || recordsField(request.body, "tools").length > 0) return;
-  if (continuesThread(request.body)) return;
   const hasToolBlock = messages.some(({ blocks }) =>
     blocks.some(({ type }) => type === "tool_use" || type === "tool_result"),
   );

@@ -1,13 +1,12 @@
 import { refuse } from "../../wording/refuse.ts";
-import { asksForCompaction, continuesThread, recordField } from "../fields/readers.ts";
+import { asksForCompaction, recordField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import { type PlacedBlock, pathOf, type SentMessage, type Turn } from "./conversation.ts";
 import { isServerResult, isServerToolBlock } from "./server-tools.ts";
 
 /** The user begins, or the provider's own summary does. Messages that only set the effort may stand before. */
-export function checkOpening(messages: readonly SentMessage[], inspection: Inspection): void {
+export function checkOpening(messages: readonly SentMessage[]): void {
   if (messages.length === 0) refuse("noMessages");
-  if (continuesThread(inspection.request.body)) return;
   const first = messages.find((message) => !message.isEffortOnly);
   if (first?.role === "user") return;
   if (first?.role === "assistant" && first.blocks[0]?.type === "compaction") return;
@@ -43,9 +42,9 @@ function isThinking({ type }: PlacedBlock): boolean {
 
 /** How the conversation may end. A call for a summary of it may end anyhow; it is not gone on with. */
 export function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
-  const { body, model } = inspection.request;
+  const { model } = inspection.request;
   const turn = turns.at(-1);
-  if (turn?.role !== "assistant" || asksForCompaction(body)) return;
+  if (turn?.role !== "assistant" || asksForCompaction(inspection.request)) return;
   const last = turn.blocks.at(-1);
   if (model?.features.prefill === false && !isResumable(last)) refuse("prefill");
   if (last?.type === "text" && /\s$/.test(String(last.block.text).slice(-1))) refuse("finalWhitespace");

@@ -24,7 +24,7 @@ export function checkServerTools(messages: readonly SentMessage[], inspection: I
     if (role === "assistant") for (const placed of blocks) visit(placed, open);
     else if (open.size > 0 && blocks.some(({ type }) => type !== "tool_result")) refuseOpen(open);
   }
-  if (open.size > 0 && asksForCompaction(inspection.request.body)) refuse("compactionIncompleteTurn");
+  if (open.size > 0 && asksForCompaction(inspection.request)) refuse("compactionIncompleteTurn");
 }
 
 function visit(placed: PlacedBlock, open: Map<unknown, PlacedBlock>): void {

@@ -1,5 +1,5 @@
 import { refuse } from "../../wording/refuse.ts";
-import { asksForCompaction, continuesThread } from "../fields/readers.ts";
+import { asksForCompaction } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import { type PlacedBlock, pathOf, type Turn } from "./conversation.ts";
 
@@ -7,7 +7,7 @@ import { type PlacedBlock, pathOf, type Turn } from "./conversation.ts";
 export function checkToolPairs(turns: readonly Turn[], inspection: Inspection): void {
   for (const [index, turn] of turns.entries()) {
     if (turn.role === "assistant") checkAnswered(turn, turns[index + 1], inspection);
-    else if (turn.role === "user") checkResults(turn, turns[index - 1], inspection);
+    else if (turn.role === "user") checkResults(turn, turns[index - 1]);
   }
 }
 
@@ -18,7 +18,7 @@ function checkAnswered(turn: Turn, next: Turn | undefined, inspection: Inspectio
   const open = uses.filter(({ block }) => !answered.has(block.id));
   const [first] = open;
   if (first === undefined) return;
-  if (next === undefined && asksForCompaction(inspection.request.body)) refuse("compactionIncompleteTurn");
+  if (next === undefined && asksForCompaction(inspection.request)) refuse("compactionIncompleteTurn");
   const ids = open.map(({ block }) => String(block.id)).join(", ");
   refuse("unansweredUse", { path: `messages.${first.message}`, ids });
 }
@@ -36,11 +36,9 @@ function resultId({ block }: PlacedBlock): unknown {
   return block.tool_use_id;
 }
 
-/** The first turn of a continued thread answers calls that the server holds. */
-function checkResults(turn: Turn, previous: Turn | undefined, inspection: Inspection): void {
+function checkResults(turn: Turn, previous: Turn | undefined): void {
   const results = turn.blocks.filter(({ type }) => type === "tool_result");
   if (results.length === 0) return;
-  const isAnsweringThread = previous === undefined && continuesThread(inspection.request.body);
   const called = new Set<unknown>();
   if (previous?.role === "assistant") {
     for (const { type, block } of previous.blocks) if (type === "tool_use") called.add(block.id);
@@ -48,8 +46,7 @@ function checkResults(turn: Turn, previous: Turn | undefined, inspection: Inspec
   const seen = new Set<unknown>();
   for (const result of results) {
     const id = resultId(result);
-    if (!called.has(id) && !isAnsweringThread)
-      refuse("orphanResult", { path: pathOf(result), id: String(id) });
+    if (!called.has(id)) refuse("orphanResult", { path: pathOf(result), id: String(id) });
     if (seen.has(id)) refuse("secondResult", { path: pathOf(result), id: String(id) });
     seen.add(id);
   }
