@@ -4,6 +4,19 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
 
+const BELOW_TESTING: readonly string[] = [
+  "conversation",
+  "tokens",
+  "window",
+  "models",
+  "restore",
+  "summary",
+  "compact",
+  "transcript",
+  "demo",
+  "host",
+];
+
 /** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
@@ -16,31 +29,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   transcript: ["conversation"],
   demo: ["conversation", "tokens"],
   host: ["conversation", "compact", "restore", "transcript", "window"],
-  testing: [
-    "conversation",
-    "tokens",
-    "window",
-    "models",
-    "restore",
-    "summary",
-    "compact",
-    "transcript",
-    "demo",
-    "host",
-  ],
-  cli: [
-    "conversation",
-    "tokens",
-    "window",
-    "models",
-    "restore",
-    "summary",
-    "compact",
-    "transcript",
-    "demo",
-    "host",
-    "testing",
-  ],
+  testing: BELOW_TESTING,
+  cli: [...BELOW_TESTING, "testing"],
 };
 
 /** Effects live at the edge: everything else runs wherever JavaScript runs. */
