@@ -1,5 +1,6 @@
 // What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
-
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../src/demo/demo.ts";
 import { createFixedClock } from "../src/testing/clock.ts";
@@ -38,6 +39,7 @@ export async function run({ isQuick }) {
     rows.push(await measure(size, isQuick ? 2 : CONVERSATIONS));
   }
   const claimed = rows.find(({ size }) => size === CLAIMED);
+  const cold = coldRatio(isQuick ? 3 : 7);
   return {
     text: table(
       "The simulator: a request that is one turn longer than the one before",
@@ -46,6 +48,7 @@ export async function run({ isQuick }) {
       [
         "Parsed: from the bytes of the body to its values. Handled: from the same bytes to those of the answer.",
         "The network is left out. The first request of a conversation is counted with the tokenizer.",
+        `The second request of a fresh process, over HTTP, with nothing compiled yet: ${times(cold)} (${CLAIMED.toLocaleString("en")} asked for).`,
       ],
     ),
     claims: [
@@ -55,8 +58,29 @@ export async function run({ isQuick }) {
         claimed.ratio,
         (ratio) => ratio < MOST_TIMES,
       ),
+      claim(
+        "… and of the second request of a fresh process, over HTTP",
+        `< ${MOST_TIMES}×`,
+        cold,
+        (ratio) => ratio < MOST_TIMES,
+      ),
     ],
   };
+}
+
+function coldRatio(processes) {
+  const child = fileURLToPath(new URL("./simulator-child.mjs", import.meta.url));
+  const ratios = Array.from({ length: processes }, () => {
+    const { stdout, status, stderr } = spawnSync(
+      process.execPath,
+      ["--import", "tsx", child, String(CLAIMED)],
+      { encoding: "utf8" },
+    );
+    if (status !== 0) throw new Error(stderr);
+    const { parseMs, handleMs } = JSON.parse(stdout);
+    return handleMs / parseMs;
+  });
+  return median(ratios);
 }
 
 /** Each turn is the one before with an answer and its results. */

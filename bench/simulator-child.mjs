@@ -1,0 +1,54 @@
+// A process of its own, since the engine has compiled nothing yet: the second request of a conversation.
+// Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
+import { checkRequest, flatten } from "../dist/index.js";
+import { startSimulator } from "../dist/testing/index.js";
+import { createDemoSession } from "../src/demo/demo.ts";
+
+const entries = createDemoSession({ approximateTokens: Number(process.argv[2]) });
+const flat = flatten(entries);
+const cut = flat.findLastIndex(({ role }) => role === "user") + 1;
+const { messages } = checkRequest({ messages: flat.slice(0, cut) }).request;
+const simulator = await startSimulator({ switches: { foreignSignatures: "accepted" } });
+const headers = {
+  "x-api-key": "bench",
+  "anthropic-version": "2023-06-01",
+  "content-type": "application/json",
+};
+
+const { content } = await (await send(messages)).json();
+const results = content
+  .filter(({ type }) => type === "tool_use")
+  .map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done ".repeat(200) }));
+const next = [
+  ...messages,
+  { role: "assistant", content },
+  { role: "user", content: results.length > 0 ? results : "Please go on." },
+];
+const body = Buffer.from(bodyOf(next));
+const startedAt = performance.now();
+JSON.parse(body.toString());
+const parseMs = performance.now() - startedAt;
+await send(next);
+process.stdout.write(JSON.stringify({ parseMs, handleMs: simulator.requests.last.durationMs }));
+await simulator.close();
+
+function bodyOf(list) {
+  const tool = { name: "Read", input_schema: { type: "object" } };
+  return JSON.stringify({
+    model: "claude-opus-4-6",
+    max_tokens: 4_000,
+    tools: [tool],
+    cache_control: { type: "ephemeral" },
+    messages: list,
+  });
+}
+
+async function send(list) {
+  const answer = await fetch(`${simulator.url}/v1/messages`, {
+    method: "POST",
+    headers,
+    body: bodyOf(list),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer;
+}
