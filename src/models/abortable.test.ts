@@ -61,6 +61,31 @@ describe("an abort", () => {
     expect(listeners).toBe(0);
   });
 
+  it("leaves no failure of the abandoned work unhandled, at whichever moment it comes", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const fails = (): Promise<never> => new Promise((_, reject) => setImmediate(reject, new Error("gone")));
+      for (let moment = 0; moment < 20; moment += 1) {
+        const abort = new AbortController();
+        const client = clientWith(fails);
+        const call = complete(anthropicModel({ model: "claude-x", client }), request, abort);
+        const outcome = expect(call).rejects.toMatchObject({ code: "model-aborted" });
+        for (let step = 0; step < moment; step += 1) await null;
+        abort.abort();
+        await outcome;
+      }
+      await expect(abortableBy(AbortSignal.abort()).wait(fails())).rejects.toMatchObject({
+        code: "model-aborted",
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
   it("closes the source that was being read", async () => {
     let isClosed = false;
     const source = async function* (): AsyncGenerator<number> {

@@ -18,8 +18,13 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
   aborted.catch(() => undefined);
   signal?.addEventListener("abort", fire, { once: true });
   const wait = async <T>(work: PromiseLike<T>): Promise<T> => {
+    if (signal === undefined) return await work;
+    // The race takes hold of the work before anything is thrown: its own failure, which an abort often
+    // brings about, must not be left without anybody who handles it.
+    const first = Promise.race([work, aborted]);
+    first.catch(() => undefined);
     throwIfAborted(signal);
-    return signal === undefined ? await work : await Promise.race([work, aborted]);
+    return await first;
   };
   return {
     wait,

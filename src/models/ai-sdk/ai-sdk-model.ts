@@ -81,7 +81,8 @@ class AiSdkModel implements Model {
     reader: ReplyReader,
     signal: AbortSignal,
   ): AsyncGenerator<ModelEvent, void, void> {
-    const sdk = this.#options.sdk ?? (await loadAiSdk());
+    const abortable = abortableBy(signal);
+    const sdk = this.#options.sdk ?? (await abortable.wait(loadAiSdk()));
     const call = mapCall(request, this.#dialect, sdk, {
       images: this.capabilities.images,
       ...(this.#options.providerOptions === undefined
@@ -99,7 +100,6 @@ class AiSdkModel implements Model {
       onError: () => undefined,
     });
     const changes = [...call.changes];
-    const abortable = abortableBy(signal);
     let started = false;
     for await (const part of abortable.each(result.stream ?? result.fullStream ?? noParts())) {
       if (!isRecord(part)) continue;

@@ -62,4 +62,12 @@ describe("a scripted model", () => {
       code: "model-aborted",
     });
   });
+
+  it("ends with an abort also while its script is still thinking", async () => {
+    const abort = new AbortController();
+    const model = scriptedModel(() => new Promise<never>(() => undefined));
+    const call = complete(model, { messages: [] }, { signal: abort.signal });
+    setImmediate(() => abort.abort());
+    await expect(call).rejects.toMatchObject({ code: "model-aborted" });
+  });
 });

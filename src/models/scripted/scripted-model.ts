@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure.ts";
-import { abortedError, throwIfAborted } from "../abort.ts";
+import { throwIfAborted } from "../abort.ts";
+import { abortableBy } from "../abortable.ts";
 import { ModelError } from "../model-error.ts";
 import type {
   CallOptions,
@@ -80,7 +81,7 @@ async function* play(
   call: CallOptions | undefined,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(call?.signal);
-  const answer = await answerTo(request);
+  const answer = await untilAborted(answerTo(request), call);
   if (answer instanceof ModelError) throw answer;
   const scripted: ScriptedReply = typeof answer === "string" ? { content: answer } : answer;
   const reply = replyOf(name, request, scripted);
@@ -91,7 +92,7 @@ async function* play(
       yield event;
     }
   }
-  if (scripted.hangs) await untilAborted(call?.signal);
+  if (scripted.hangs) await untilAborted(new Promise<never>(() => undefined), call);
   if (scripted.failsWith) throw scripted.failsWith;
   yield { type: "end", reply };
 }
@@ -127,9 +128,11 @@ function replyOf(name: string, request: ModelRequest, scripted: ScriptedReply): 
   };
 }
 
-function untilAborted(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal?.aborted) reject(abortedError());
-    signal?.addEventListener("abort", () => reject(abortedError()), { once: true });
-  });
+async function untilAborted<T>(work: Promise<T>, call: CallOptions | undefined): Promise<T> {
+  const abortable = abortableBy(call?.signal);
+  try {
+    return await abortable.wait(work);
+  } finally {
+    abortable.release();
+  }
 }
