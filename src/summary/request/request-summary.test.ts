@@ -102,8 +102,22 @@ describe("requestSummary", () => {
     ["nothing", ""],
     ["a scratchpad alone", "<analysis>only this</analysis>"],
     ["a tool call", { content: [toolUse("t", "Read", {})] }],
+    [
+      "a remark before a tool call",
+      { content: [{ type: "text", text: "One more file." }, toolUse("t", "Read", {})] },
+    ],
+    ["an API error in words", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'],
+    ["an excuse", "I am sorry, but I cannot summarise this conversation."],
+    ["noise", "�)î6Þ�)'�┊�����┡�━;�ū�╝ġ*:4Æ"],
   ] as const)("counts %s as no summary", async (_, answer) => {
     expect((await outcome([answer])).error).toMatchObject({ code: "no-summary" });
+  });
+
+  it.each([
+    ["the sections without the tags", GOOD.replace(/<\/?summary>/g, "")],
+    ["the tags around sections of other names", "<summary>\n1. Anliegen: Schafe zählen\n</summary>"],
+  ])("takes %s for a summary", async (_, answer) => {
+    expect((await outcome([answer])).error).toBeUndefined();
   });
 
   it("says that the summary may be incomplete when the model reached its limit", async () => {

@@ -1,16 +1,15 @@
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { LonghaulError } from "../../errors.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../models/port.ts";
 import { withRetries } from "../../models/retry.ts";
 import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
 import { summarise } from "../builtin/summarise.ts";
-import { formatSummary } from "../format.ts";
 import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../prompt.ts";
 import { type Cut, cutOldest, droppedEntries, keptEntries, uncut } from "./cut.ts";
 import { messagesToSummarise } from "./messages.ts";
+import { isTruncated, summaryIn } from "./read-summary.ts";
 
 /** Room for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
@@ -65,7 +64,13 @@ export async function requestSummary(
   for (let cuts = 0; ; cuts++) {
     try {
       const reply = await ask(model, summaryRequest(cut, options), options);
-      return readSummary(reply, cut);
+      return {
+        text: summaryIn(reply),
+        model: reply.model,
+        usage: reply.usage,
+        isTruncated: isTruncated(reply),
+        condensedRounds: cut.dropped,
+      };
     } catch (error) {
       const shorter = cuts < MAX_CUTS ? cutFor(error, cut, options.countTokens) : undefined;
       if (shorter === undefined) throw isTooMuch(error) ? tooLongToSummarise(error) : error;
@@ -145,19 +150,6 @@ async function ask(
   throw new ModelError({ kind: "cut-off" }, `${model.name} ended its answer without saying so.`);
 }
 
-function readSummary(reply: ModelReply, cut: Cut): ModelSummary {
-  const raw = reply.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  const text = formatSummary(raw);
-  if (text === undefined) throw noSummary(reply);
-  return {
-    text,
-    model: reply.model,
-    usage: reply.usage,
-    isTruncated: reply.stopReason === "max_tokens" || reply.stopReason === "model_context_window_exceeded",
-    condensedRounds: cut.dropped,
-  };
-}
-
 function isTooMuch(error: unknown): error is ModelError {
   return error instanceof ModelError && ["too-long", "too-large"].includes(error.failure.kind);
 }
@@ -170,15 +162,6 @@ function cutFor(error: unknown, cut: Cut, countTokens: CountText = ESTIMATORS.o2
       ? failure.tokens - failure.limit + DIGEST_TOKENS
       : undefined;
   return cutOldest(cut, excess, countTokens);
-}
-
-function noSummary(reply: ModelReply): LonghaulError {
-  const calledTool = reply.content.some((block) => block.type === "tool_use");
-  const why = calledTool ? "it called a tool instead" : "its answer holds no summary";
-  return new LonghaulError("no-summary", `${reply.model} wrote no summary: ${why}.`, {
-    remedy: "Nothing was changed. Try again, or with another model.",
-    facts: { model: reply.model, stopReason: reply.stopReason },
-  });
 }
 
 function tooLongToSummarise(error: ModelError): ModelError {

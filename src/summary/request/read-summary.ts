@@ -1,0 +1,42 @@
+import { LonghaulError } from "../../errors.ts";
+import type { ModelReply } from "../../models/port.ts";
+import { formatSummary } from "../format.ts";
+import { presentSections } from "../sections.ts";
+
+/**
+ * An answer without the tags that were asked for is taken for a summary only with this many of the nine
+ * sections in it. Anything else may be a remark, an excuse, an error in words or noise, and would take the
+ * place of the whole conversation.
+ */
+const SECTIONS_THAT_REPLACE_TAGS = 3;
+
+/** The summary in a reply, ready to be kept. Fails with `no-summary` and the reason where there is none. */
+export function summaryIn(reply: ModelReply): string {
+  const raw = reply.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = formatSummary(raw);
+  if (text === undefined || !hasTheFormAskedFor(raw)) throw noSummary(reply, raw);
+  return text;
+}
+
+export const isTruncated = ({ stopReason }: ModelReply): boolean =>
+  stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
+
+function hasTheFormAskedFor(raw: string): boolean {
+  return /<summary\s*>/i.test(raw) || presentSections(raw).length >= SECTIONS_THAT_REPLACE_TAGS;
+}
+
+function noSummary(reply: ModelReply, raw: string): LonghaulError {
+  return new LonghaulError("no-summary", `${reply.model} wrote no summary: ${reasonOf(reply, raw)}.`, {
+    remedy: "Nothing was changed. Try again, or with another model.",
+    facts: { model: reply.model, stopReason: reply.stopReason },
+  });
+}
+
+function reasonOf(reply: ModelReply, raw: string): string {
+  if (reply.content.some((block) => block.type === "tool_use")) return "it called a tool instead";
+  if (isTruncated(reply)) return "it reached its output limit before there was one";
+  if (raw.trim() === "") return "its answer holds no text";
+  if (/^\s*API error\b/i.test(raw)) return "its answer is the text of an API error";
+  if (/<analysis\s*>/i.test(raw)) return "its answer holds nothing but the analysis";
+  return "its answer has neither the tags nor the sections that were asked for";
+}
