@@ -6,6 +6,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type ScriptedAnswer, scriptedModel } from "../../models/scripted/scripted-model.ts";
+import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { isSummaryRequest } from "../prompt.ts";
 import { SECTION_NAMES } from "../sections.ts";
 import { requestSummary, type SummaryProgress } from "./request-summary.ts";
@@ -54,6 +55,38 @@ describe("requestSummary", () => {
     const last = requests[0]?.messages.at(-1);
     const block = typeof last?.content === "string" ? undefined : last?.content.at(-1);
     expect(block?.type === "text" && isSummaryRequest(block.text)).toBe(true);
+  });
+
+  it("asks for no more output than the model can give", async () => {
+    const model = scriptedModel([GOOD], { name: "gpt-4o" });
+    await requestSummary(model, longConversation().entries);
+    expect(model.requests[0]?.max_tokens).toBe(16_384);
+  });
+
+  it("drops as much as is too much by the provider's count, not by ours", async () => {
+    const entries = longConversation(100).entries;
+    const model = scriptedModel((request, index) => {
+      const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.5);
+      return index === 0 ? tooLong(counted, counted / 2) : GOOD;
+    });
+    const { condensedRounds } = await requestSummary(model, entries);
+    expect(condensedRounds).toBeGreaterThan(60);
+    expect(condensedRounds).toBeLessThan(90);
+  });
+
+  it("asks again with less where a full window broke the summary off, and keeps that one if nothing can go", async () => {
+    const full = {
+      content: "<summary>\n1. Primary Request and",
+      stopReason: "model_context_window_exceeded",
+      usage: { input_tokens: 9_900, output_tokens: 100 },
+    } as const;
+    const { text, requests } = await outcome([full, GOOD]);
+    expect(text).toContain("Optional Next Step");
+    expect(requests).toHaveLength(2);
+    const single = new ConversationBuilder();
+    single.user("go on");
+    const summary = await requestSummary(scriptedModel([full]), single.entries);
+    expect(summary).toMatchObject({ isTruncated: true, condensedRounds: 0 });
   });
 
   it("keeps the summary without its scratchpad", async () => {

@@ -2,23 +2,22 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { ModelError } from "../../models/model-error.ts";
+import { outputTokensFor } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../models/port.ts";
 import { withRetries } from "../../models/retry.ts";
 import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
 import { summarise } from "../builtin/summarise.ts";
 import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../prompt.ts";
-import { type Cut, cutOldest, droppedEntries, keptEntries, uncut } from "./cut.ts";
+import { type Cut, droppedEntries, keptEntries, uncut } from "./cut.ts";
 import { messagesToSummarise } from "./messages.ts";
 import { isTruncated, summaryIn } from "./read-summary.ts";
+import { DIGEST_TOKENS, type Sent, shorterAfter, shorterForRoom } from "./shorten.ts";
 
 /** Room for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
 
 /** A summary request that is itself too long is cut and sent again this often. */
 const MAX_CUTS = 3;
-
-/** What did not fit is told by the built-in summariser, within this many tokens. */
-const DIGEST_TOKENS = 3_000;
 
 const DIGEST_INTRODUCTION =
   "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
@@ -60,27 +59,40 @@ export async function requestSummary(
   entries: readonly Entry[],
   options: SummaryRequestOptions = {},
 ): Promise<ModelSummary> {
+  const { countTokens = ESTIMATORS.o200k } = options;
   let cut = uncut(entries);
   for (let cuts = 0; ; cuts++) {
-    try {
-      const reply = await ask(model, summaryRequest(cut, options), options);
-      return {
-        text: summaryIn(reply),
-        model: reply.model,
-        usage: reply.usage,
-        isTruncated: isTruncated(reply),
-        condensedRounds: cut.dropped,
-      };
-    } catch (error) {
-      const shorter = cuts < MAX_CUTS ? cutFor(error, cut, options.countTokens) : undefined;
-      if (shorter === undefined) throw isTooMuch(error) ? tooLongToSummarise(error) : error;
-      cut = shorter;
-      options.onProgress?.({ phase: "cut", droppedRounds: cut.dropped, rounds: cut.rounds.length });
-    }
+    const request = summaryRequest(model, cut, options);
+    const sent: Sent = { cut, request, countTokens };
+    const outcome = await ask(model, request, options).catch(failureToCutFor);
+    const shorter = cuts < MAX_CUTS ? shorterThan(sent, outcome) : undefined;
+    if (shorter === undefined) return summaryOf(outcome, cut);
+    cut = shorter;
+    options.onProgress?.({ phase: "cut", droppedRounds: cut.dropped, rounds: cut.rounds.length });
   }
 }
 
-function summaryRequest(cut: Cut, options: SummaryRequestOptions): ModelRequest {
+/** A failure that a shorter request may mend; every other one is thrown on. */
+function failureToCutFor(error: unknown): ModelError {
+  if (error instanceof ModelError && ["too-long", "too-large"].includes(error.failure.kind)) return error;
+  throw error;
+}
+
+const shorterThan = (sent: Sent, outcome: ModelReply | ModelError): Cut | undefined =>
+  outcome instanceof ModelError ? shorterAfter(outcome, sent) : shorterForRoom(outcome, sent);
+
+function summaryOf(outcome: ModelReply | ModelError, cut: Cut): ModelSummary {
+  if (outcome instanceof ModelError) throw tooLongToSummarise(outcome);
+  return {
+    text: summaryIn(outcome),
+    model: outcome.model,
+    usage: outcome.usage,
+    isTruncated: isTruncated(outcome),
+    condensedRounds: cut.dropped,
+  };
+}
+
+function summaryRequest(model: Model, cut: Cut, options: SummaryRequestOptions): ModelRequest {
   const conversation = messagesToSummarise(keptEntries(cut), options.clearedToolUseIds);
   const prompt = summaryPrompt({
     hasEarlierSummary: keptEntries(cut).some(
@@ -97,7 +109,7 @@ function summaryRequest(cut: Cut, options: SummaryRequestOptions): ModelRequest 
   const tools = toolsUsedIn(messages);
   const { request } = checkRequest({
     messages,
-    max_tokens: SUMMARY_OUTPUT_TOKENS,
+    max_tokens: outputTokensFor(model, SUMMARY_OUTPUT_TOKENS),
     system: SUMMARY_SYSTEM_PROMPT,
     thinking: { type: "disabled" },
   });
@@ -148,20 +160,6 @@ async function ask(
     if (event.type === "end") return event.reply;
   }
   throw new ModelError({ kind: "cut-off" }, `${model.name} ended its answer without saying so.`);
-}
-
-function isTooMuch(error: unknown): error is ModelError {
-  return error instanceof ModelError && ["too-long", "too-large"].includes(error.failure.kind);
-}
-
-function cutFor(error: unknown, cut: Cut, countTokens: CountText = ESTIMATORS.o200k): Cut | undefined {
-  if (!isTooMuch(error)) return undefined;
-  const { failure } = error;
-  const excess =
-    failure.kind === "too-long" && failure.tokens !== undefined && failure.limit !== undefined
-      ? failure.tokens - failure.limit + DIGEST_TOKENS
-      : undefined;
-  return cutOldest(cut, excess, countTokens);
 }
 
 function tooLongToSummarise(error: ModelError): ModelError {
