@@ -47,7 +47,8 @@ export class ModelError extends LonghaulError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly providerCode: string | undefined;
-  readonly partial: readonly ContentBlock[];
+  /** Not shown where the error is logged or written as JSON: it is what was said, not what went wrong. */
+  declare readonly partial: readonly ContentBlock[];
 
   constructor(failure: ModelFailure, message: string, details: ModelErrorDetails = {}) {
     super(`model-${failure.kind}`, message, {
@@ -60,7 +61,7 @@ export class ModelError extends LonghaulError {
     this.status = details.status;
     this.requestId = details.requestId;
     this.providerCode = details.providerCode;
-    this.partial = details.partial ?? [];
+    Object.defineProperty(this, "partial", { value: details.partial ?? [], enumerable: false });
   }
 }
 

@@ -61,6 +61,7 @@ class AiSdkModel implements Model {
       model: this.name,
       hasBegun: reader.hasBegun,
       partial: reader.complete,
+      request,
     });
     // Ours, so that a caller who stops listening ends the call as well.
     const hangUp = new AbortController();

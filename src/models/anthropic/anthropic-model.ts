@@ -1,3 +1,4 @@
+import { field } from "../../conversation/fields.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
 import { type Abortable, abortableBy } from "../abortable.ts";
@@ -6,7 +7,7 @@ import type { CallOptions, Model, ModelCapabilities, ModelEvent, ModelRequest, T
 import { anthropicCapabilities } from "./capabilities.ts";
 import { type AnthropicClient, type ClientOptions, createClient } from "./client.ts";
 import { countedTokens, openStream, type Sending, sendCount } from "./exchange.ts";
-import { modelErrorFrom } from "./failure.ts";
+import { type FailedCall, modelErrorFrom } from "./failure.ts";
 import { type Prepared, preparation } from "./preparation.ts";
 import { createReplyReader, type ReplyReader } from "./reply-reader.ts";
 import type { AnthropicVersion } from "./request.ts";
@@ -41,6 +42,7 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
   });
   const prepare = preparation(options, capabilities);
   const client = lazily(async () => options.client ?? (await createClient(options)));
+  const secrets = secretsOf(options);
   const sending = async (abortable: Abortable, signal: AbortSignal | undefined): Promise<Sending> => ({
     client: await abortable.wait(client()),
     apiVersion: options.apiVersion,
@@ -51,7 +53,7 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
     name,
     capabilities,
     stream: (request, { signal } = {}) =>
-      streamReply(name, signal, async (abortable) => {
+      streamReply({ model: name, request, secrets }, signal, async (abortable) => {
         const send = await sending(abortable, signal);
         return prepare(request, async (prepared) => ({
           events: await abortable.wait(openStream(send, prepared)),
@@ -61,11 +63,16 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
     countTokens: (request, { signal }: CallOptions = {}) =>
       capabilities.countTokens === "estimate"
         ? estimate(name, request, signal)
-        : count(name, signal, async (abortable) => {
+        : count({ model: name, request, secrets }, signal, async (abortable) => {
             const send = await sending(abortable, signal);
             return prepare(request, (prepared: Prepared) => abortable.wait(sendCount(send, prepared)));
           }),
   };
+}
+
+function secretsOf({ apiKey, client }: AnthropicModelOptions): readonly string[] {
+  const known = [apiKey, field(client, "apiKey"), field(client, "authToken")];
+  return known.filter((secret): secret is string => typeof secret === "string");
 }
 
 interface OpenReply {
@@ -73,8 +80,10 @@ interface OpenReply {
   readonly reader: ReplyReader;
 }
 
+type Call = Pick<FailedCall, "model" | "request" | "secrets">;
+
 async function* streamReply(
-  model: string,
+  call: Call,
   signal: AbortSignal | undefined,
   open: (abortable: Abortable) => Promise<OpenReply>,
 ): AsyncGenerator<ModelEvent, void, undefined> {
@@ -90,20 +99,21 @@ async function* streamReply(
     }
     // The SDK ends its stream in silence when it was aborted.
     throwIfAborted(signal);
-    throw new ModelError({ kind: "cut-off" }, `The answer of ${model} ended in the middle.`, {
+    throw new ModelError({ kind: "cut-off" }, `The answer of ${call.model} ended in the middle.`, {
       remedy: "Try again.",
       partial: [...reader.content],
     });
   } catch (thrown) {
     throwIfAborted(signal);
-    throw modelErrorFrom(thrown, { model, hasBegun: reader !== undefined, partial: reader?.content ?? [] });
+    const { content: partial = [] } = reader ?? {};
+    throw modelErrorFrom(thrown, { ...call, hasBegun: reader !== undefined, partial });
   } finally {
     abortable.release();
   }
 }
 
 async function count(
-  model: string,
+  call: Call,
   signal: AbortSignal | undefined,
   ask: (abortable: Abortable) => Promise<unknown>,
 ): Promise<TokenCount> {
@@ -113,7 +123,7 @@ async function count(
     return { tokens: countedTokens(await ask(abortable)), source: "exact" };
   } catch (thrown) {
     throwIfAborted(signal);
-    throw modelErrorFrom(thrown, { model, hasBegun: false, partial: [] });
+    throw modelErrorFrom(thrown, { ...call, hasBegun: false, partial: [] });
   } finally {
     abortable.release();
   }

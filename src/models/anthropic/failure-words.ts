@@ -1,5 +1,4 @@
 import type { ModelFailure } from "../model-error.ts";
-import type { WireError } from "./wire-error.ts";
 
 export interface FailureWords {
   readonly message: string;
@@ -7,8 +6,8 @@ export interface FailureWords {
 }
 
 /** What a person reads: what happened, in the provider's words where it had some, and what to do. */
-export function describeFailure(failure: ModelFailure, wire: WireError, model: string): FailureWords {
-  const [message, remedy] = words(failure, model, wire.text);
+export function describeFailure(failure: ModelFailure, said: string, model: string): FailureWords {
+  const [message, remedy] = words(failure, model, said);
   return { message, remedy: remedy === undefined ? {} : { remedy } };
 }
 

@@ -1,6 +1,8 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { field } from "../../conversation/fields.ts";
 import { ModelError, type ModelErrorDetails, type ModelFailure } from "../model-error.ts";
+import type { ModelRequest } from "../port.ts";
+import { fitToShow } from "../provider-words.ts";
 import {
   isAboutModel,
   isSpendLimit,
@@ -17,6 +19,9 @@ export interface FailedCall {
   /** Whether an answer had begun: headers of success had come. */
   readonly hasBegun: boolean;
   readonly partial: readonly ContentBlock[];
+  /** What was asked, and the keys that are known: neither may show in an error. */
+  readonly request?: ModelRequest | undefined;
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
@@ -26,7 +31,8 @@ export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {
   const failure = wire.isAnswer
     ? failureOfAnswer(wire, call.model)
     : failureWithoutAnswer(thrown, wire, call);
-  const { message, remedy } = describeFailure(failure, wire, call.model);
+  const said = fitToShow(wire.text, call.request, call.secrets);
+  const { message, remedy } = describeFailure(failure, said, call.model);
   return new ModelError(failure, message, { ...detailsOf(wire, call), ...remedy, cause: thrown });
 }
 

@@ -3,6 +3,7 @@ import { asList, field, stringField } from "../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
 import { ModelError } from "../model-error.ts";
 import type { ContextEdit, ModelEvent, ModelReply, RequestChange } from "../port.ts";
+import { fitToShow } from "../provider-words.ts";
 import { type BlockReader, readBlock } from "./block-reader.ts";
 import { mergeUsage, stopReasonFromWire, usageFromWire } from "./usage.ts";
 
@@ -138,7 +139,7 @@ function refusal(state: ReplyState): ModelError {
   const explanation = stringField(state.stopDetails, "explanation");
   return new ModelError(
     { kind: "refused", ...(category === undefined ? {} : { category }) },
-    `${state.model} declined to answer${explanation === undefined ? "." : `: ${explanation}`}`,
+    `${state.model} declined to answer${explanation === undefined ? "." : `: ${fitToShow(explanation)}`}`,
     {
       remedy:
         "Rephrase the last message or take it out of the conversation; the same request is declined again.",

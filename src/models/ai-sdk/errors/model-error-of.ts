@@ -1,12 +1,16 @@
 import type { ContentBlock } from "../../../conversation/block.ts";
 import { ModelError, type ModelErrorDetails, type ModelFailure } from "../../model-error.ts";
+import type { ModelRequest } from "../../port.ts";
+import { fitToShow } from "../../provider-words.ts";
 import { failureOf } from "./failure.ts";
-import { readError } from "./read-error.ts";
+import { type ErrorFacts, readError } from "./read-error.ts";
 
 export interface CallState {
   readonly model: string;
   readonly hasBegun: boolean;
   readonly partial: readonly ContentBlock[];
+  /** What was asked: none of it may show in an error. */
+  readonly request?: ModelRequest | undefined;
 }
 
 /** Whatever the SDK threw or sent as an error, as a failure of the port. */
@@ -20,8 +24,14 @@ export function modelErrorOf(error: unknown, state: CallState): ModelError {
     ...(facts.status === undefined ? {} : { status: facts.status }),
     ...(requestId === undefined ? {} : { requestId }),
     ...(facts.codes[0] === undefined ? {} : { providerCode: facts.codes[0] }),
-    said: facts.message,
+    said: saidIn(facts, state),
   });
+}
+
+/** The SDK's own complaints about an answer quote it at length. */
+function saidIn({ name, message }: ErrorFacts, { request }: CallState): string {
+  const isAboutAnswer = /TypeValidationError|JSONParseError|InvalidResponseData/.test(name);
+  return isAboutAnswer ? "the SDK could not read the answer." : fitToShow(message, request);
 }
 
 /** A failure with words for people; `said` are the provider's. */
