@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { asList, field, stringField } from "../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { parsedInput } from "../call-input.ts";
 import type { ModelEvent } from "../port.ts";
 
 /** One block of a reply while it comes. */
@@ -81,16 +82,6 @@ function callReader(begun: JsonRecord, isOurs: boolean): BlockReader {
     },
     finish: () => ({ ...begun, input: whole ?? parsedInput(json) }) as unknown as ContentBlock,
   };
-}
-
-/** Input that was cut off by the output limit stays the text it is: nobody may take it for a whole call. */
-function parsedInput(json: string): unknown {
-  if (json === "") return {};
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 /**

@@ -53,6 +53,15 @@ describe("errors of the API", () => {
     expect(failureOf(529, unavailable)).toEqual({ kind: "overloaded" });
   });
 
+  it("a code that we do not know leaves the words to tell what it is", () => {
+    const details = { error_code: "prompt_too_long" };
+    expect(failureOf(400, { ...invalid("prompt is too long: 12 tokens > 10 maximum"), details })).toEqual({
+      kind: "too-long",
+      tokens: 12,
+      limit: 10,
+    });
+  });
+
   it.each<readonly [string, Record<string, string>, number | undefined]>([
     ["seconds", { "retry-after": "12" }, 12_000],
     ["parts of seconds", { "retry-after": "0.5" }, 500],
@@ -63,6 +72,7 @@ describe("errors of the API", () => {
       30_000,
     ],
     ["nonsense is no delay", { "retry-after": "soon" }, undefined],
+    ["nothing is no delay", { "retry-after": "" }, undefined],
   ])("the delay may be given in %s", (_, headers, delayMs) => {
     const expected = delayMs === undefined ? { kind: "rate-limited" } : { kind: "rate-limited", delayMs };
     expect(failureOf(429, { type: "rate_limit_error", message: "Slow down." }, headers)).toEqual(expected);

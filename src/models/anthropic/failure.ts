@@ -65,8 +65,11 @@ function failureOfAnswer(wire: WireError, model: string): ModelFailure {
 const isRefusalOfInput = ({ status, type }: WireError): boolean =>
   status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
 
+/** Codes that name something else than the kinds below, whatever the words beside them. */
+const OTHER_CODES = /^(?:compaction|thread|tool|available_tools|request_body)_/;
+
 function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
-  if (code !== undefined) return undefined;
+  if (code !== undefined && OTHER_CODES.test(code)) return undefined;
   const tooLong = readTooLong(text);
   if (tooLong !== undefined) return { kind: "too-long", ...tooLong };
   if (isThinkingMismatch(text)) return { kind: "thinking-mismatch" };

@@ -91,7 +91,7 @@ describe("a reply from the wire", () => {
     );
   });
 
-  it("keeps the input of a call that was cut off as the text it is", () => {
+  it("keeps the input of a call that was cut off in an object that can be sent back", () => {
     const events = [
       {
         type: "content_block_start",
@@ -106,8 +106,49 @@ describe("a reply from the wire", () => {
       { type: "content_block_stop", index: 0 },
     ];
     expect(replyOf([start, ...events, ...finish("max_tokens")]).content).toEqual([
-      { type: "tool_use", id: "t", name: "write", input: '{"path": "a' },
+      { type: "tool_use", id: "t", name: "write", input: { INVALID_JSON: '{"path": "a' } },
     ]);
+  });
+
+  it("keeps the order of blocks that come side by side, whichever ends first", () => {
+    const call = (index: number): object => ({
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id: `t${index}`, name: "look", input: {} },
+    });
+    const stop = (index: number): object => ({ type: "content_block_stop", index });
+    const piece = (index: number, partial_json: string): object => ({
+      type: "content_block_delta",
+      index,
+      delta: { type: "input_json_delta", partial_json },
+    });
+    const events = [
+      call(0),
+      call(1),
+      piece(0, '{"at":'),
+      piece(1, '{"at":1}'),
+      stop(1),
+      piece(0, "0}"),
+      stop(0),
+    ];
+    expect(replyOf([start, ...events, ...finish("tool_use")]).content).toEqual([
+      { type: "tool_use", id: "t0", name: "look", input: { at: 0 } },
+      { type: "tool_use", id: "t1", name: "look", input: { at: 1 } },
+    ]);
+  });
+
+  it("has no figure that is null, in the account of calls inside the call either", () => {
+    const iterations = [
+      { type: "message", input_tokens: 3, output_tokens: null, cache_read_input_tokens: null },
+    ];
+    const usage = { output_tokens: 4, cache_read_input_tokens: null, iterations };
+    const reply = replyOf([
+      start,
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+      { type: "message_stop" },
+    ]);
+    expect(JSON.stringify(reply.usage)).not.toContain("null");
+    expect(reply.usage.iterations).toEqual([{ type: "message", input_tokens: 3, output_tokens: 0 }]);
   });
 
   it("takes a call without any input for one with an empty input", () => {

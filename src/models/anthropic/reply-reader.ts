@@ -25,6 +25,8 @@ interface ReplyState {
   transformations: readonly unknown[];
   hasEnded: boolean;
   readonly content: ContentBlock[];
+  /** The places that the blocks of `content` have on the wire. */
+  readonly places: number[];
   readonly open: Map<unknown, BlockReader>;
 }
 
@@ -39,6 +41,7 @@ export function createReplyReader(model: string, changes: readonly RequestChange
     transformations: [],
     hasEnded: false,
     content: [],
+    places: [],
     open: new Map(),
   };
   return {
@@ -95,7 +98,12 @@ function endBlock(state: ReplyState, index: unknown): readonly ModelEvent[] {
   const block = state.open.get(index)?.finish();
   state.open.delete(index);
   if (block === undefined) return [];
-  state.content.push(block);
+  // Blocks that come side by side may end in another order than they stand in.
+  const place = typeof index === "number" ? index : Number.POSITIVE_INFINITY;
+  const after = state.places.findIndex((other) => other > place);
+  const at = after < 0 ? state.places.length : after;
+  state.places.splice(at, 0, place);
+  state.content.splice(at, 0, block);
   return [{ type: "block", block }];
 }
 

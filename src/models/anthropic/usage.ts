@@ -38,8 +38,9 @@ export function usageFromWire(wire: JsonRecord): ModelUsage {
 
 function iterationFromWire(wire: JsonRecord): UsageIteration {
   const type = typeof wire.type === "string" ? wire.type : "message";
+  const { input_tokens: _, output_tokens: __, ...rest } = mergeUsage({}, wire);
   return {
-    ...wire,
+    ...rest,
     type,
     input_tokens: figure(wire, "input_tokens"),
     output_tokens: figure(wire, "output_tokens"),

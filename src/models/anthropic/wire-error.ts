@@ -49,7 +49,7 @@ export function requestedDelayMs({ header }: WireError): number | undefined {
   const milliseconds = Number.parseFloat(header("retry-after-ms") ?? "");
   if (milliseconds >= 0) return milliseconds;
   const after = header("retry-after");
-  if (after === undefined) return undefined;
+  if (after === undefined || after.trim() === "") return undefined;
   const seconds = Number(after);
   if (seconds >= 0) return seconds * 1_000;
   // A date is read against the server's own clock, not against ours.

@@ -85,6 +85,11 @@ describe("what a provider answers", () => {
     ["a fault of its own", { status: 500 }, { kind: "other", retry: true }],
     ["a bad request", { status: 400 }, { kind: "other", retry: false }],
     ["spent money", withCode(429, "insufficient_quota"), { kind: "other", retry: false }],
+    [
+      "spent money at Anthropic",
+      withCode(429, "enforced_spend_limit_reached"),
+      { kind: "other", retry: false },
+    ],
     ["a filtered prompt", withCode(400, "content_filter"), { kind: "refused" }],
     [
       "a prompt against the rules",

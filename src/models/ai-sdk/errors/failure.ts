@@ -60,7 +60,8 @@ const REFUSAL_CODES =
 function loadFailure(facts: ErrorFacts): ModelFailure | undefined {
   const { status, message } = facts;
   // The month's money is spent: waiting does not bring it back.
-  if (hasCode(facts, /insufficient_quota|billing/)) return { kind: "other", retry: false };
+  if (hasCode(facts, /insufficient_quota|billing|spend_limit/) || SPENT.test(message))
+    return { kind: "other", retry: false };
   const delayMs = delayIn(facts);
   const delay = delayMs === undefined ? {} : { delayMs };
   if (status === 429 || hasCode(facts, /rate_limit|resource_exhausted|throttling/))
@@ -69,6 +70,8 @@ function loadFailure(facts: ErrorFacts): ModelFailure | undefined {
     status === 503 || status === 529 || hasCode(facts, /overloaded|^unavailable$|^slow_down$/);
   return isOverloaded || /^\W*overloaded\W*$/i.test(message) ? { kind: "overloaded", ...delay } : undefined;
 }
+
+const SPENT = /reached your (?:specified )?api usage limits|credit balance is too low/i;
 
 function connectionFailure(
   facts: ErrorFacts,

@@ -1,6 +1,7 @@
 import type { ContentBlock, ThinkingBlock } from "../../../conversation/block.ts";
 import { field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { callInput } from "../../call-input.ts";
 import type { Dialect } from "../dialect.ts";
 import { missedMetadata, packMemory } from "../provider-memory.ts";
 
@@ -32,24 +33,6 @@ export function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock
   if (missed === undefined || dialect.flavour === "anthropic") return undefined;
   const memory = { maker: dialect.namespace, metadata: missed, isForNext: true };
   return { type: "thinking", thinking: "", signature: packMemory(memory) };
-}
-
-/** The input of a call that is no JSON object is kept in one, under a name that says so. */
-export function callInput(input: unknown): JsonRecord {
-  return isRecord(input) ? input : { [BROKEN_INPUT]: input ?? null };
-}
-
-const BROKEN_INPUT = "INVALID_JSON";
-
-export const isBrokenInput = (input: unknown): boolean => isRecord(input) && BROKEN_INPUT in input;
-
-export function parsedInput(json: string): JsonRecord {
-  if (json.trim() === "") return {};
-  try {
-    return callInput(JSON.parse(json));
-  } catch {
-    return callInput(json);
-  }
 }
 
 /** A picture that the model made. */

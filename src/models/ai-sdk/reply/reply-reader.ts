@@ -1,16 +1,14 @@
 import type { ContentBlock } from "../../../conversation/block.ts";
 import { field, stringField } from "../../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { callInput, isBrokenInput, parsedInput } from "../../call-input.ts";
 import type { ModelEvent } from "../../port.ts";
 import type { Dialect } from "../dialect.ts";
 import { mergeOptions } from "../provider-options.ts";
 import { canonicalToolId, unusedToolId } from "../tool-ids.ts";
 import {
-  callInput,
   carrierBlock,
   fileBlock,
-  isBrokenInput,
-  parsedInput,
   serverCallBlock,
   serverResultBlock,
   textBlock,
