@@ -56,6 +56,39 @@ describe("cache marks", () => {
     ]);
   });
 
+  it.each(["5m", "1h"] as const)(
+    "move on with a conversation that was marked before (%s): the two ends always have one",
+    (ttl) => {
+      let request = withCacheMarks({ tools: [tool("look")], system: "You count.", messages: turns }, { ttl });
+      for (let turn = 0; turn < 6; turn += 1) {
+        const more: readonly ApiMessage[] = [
+          { role: "assistant", content: "Nine." },
+          { role: "user", content: [{ type: "text", text: `And now, for the ${turn}. time?` }] },
+        ];
+        request = withCacheMarks({ ...request, messages: [...request.messages, ...more] }, { ttl });
+        const last = request.messages.length - 1;
+        expect(findMarks(request).map(({ place: [section, index] }) => [section, index])).toEqual([
+          [0, 0],
+          [1, 0],
+          [2, last - 2],
+          [2, last],
+        ]);
+      }
+    },
+  );
+
+  it("of the caller's own stay as long as the ends find room", () => {
+    const marked = { type: "text", text: "A long table.", cache_control: mark } as const;
+    const request: ModelRequest = {
+      tools: [tool("look")],
+      system: "You count.",
+      messages: [{ role: "user", content: [marked, { type: "text", text: "Count." }] }, ...turns.slice(1)],
+    };
+    const places = findMarks(withCacheMarks(request)).map(({ place }) => place);
+    expect(places).toContainEqual([2, 0, 0, 0]);
+    expect(places).toHaveLength(4);
+  });
+
   it("take the life that existing ones allow: an hour never comes after five minutes", () => {
     const long = { type: "ephemeral", ttl: "1h" } as const;
     const hours: ModelRequest = {

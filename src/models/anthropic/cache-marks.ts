@@ -1,7 +1,7 @@
 import type { CacheControl, ContentBlock } from "../../conversation/block.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { ModelRequest, ToolDefinition } from "../port.ts";
-import { findMarks, isBefore, type Place } from "./marks.ts";
+import { type FoundMark, findMarks, isBefore, type Place, withoutMarkAt } from "./marks.ts";
 
 /** The API refuses a request with more; the automatic one (`cache_control` of the request) counts as well. */
 const MOST_MARKS = 4;
@@ -20,19 +20,43 @@ interface Spot {
 /**
  * Marks what the next call will want to read: the end of the conversation, the end of the system prompt,
  * the end of the previous request (where the last call wrote: a turn with many blocks would put it beyond
- * the reach of the look-back), and the end of the tools. Marks that are there stay and count.
+ * the reach of the look-back), and the end of the tools. Marks that are there stay and count, but where they
+ * leave no room for the two ends, the oldest in the messages go: what they mark is part of what those mark.
+ * So the request that went out may itself be added to and marked again.
  */
 export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions = {}): ModelRequest {
+  const wanted = spots(request);
+  const ttl = options.ttl ?? "5m";
   let marked = request;
-  for (const spot of spots(request)) {
-    const existing = findMarks(marked);
-    const automatic = request.cache_control ? 1 : 0;
-    if (existing.length + automatic >= MOST_MARKS) break;
-    if (existing.some(({ place }) => isSamePlace(place, spot.place))) continue;
-    marked = spot.mark(marked, markFor(spot.place, existing, options.ttl ?? "5m"));
+  for (const spot of wanted) {
+    if (findMarks(marked).some(({ place }) => isSamePlace(place, spot.place))) continue;
+    const roomy = hasRoom(marked) ? marked : withoutOldest(marked, spot, wanted, ttl);
+    if (roomy !== undefined) marked = spot.mark(roomy, markFor(spot.place, findMarks(roomy), ttl));
   }
   return marked;
 }
+
+const hasRoom = (request: ModelRequest): boolean =>
+  findMarks(request).length + (request.cache_control ? 1 : 0) < MOST_MARKS;
+
+/** Undefined where no mark may go for this spot. */
+function withoutOldest(
+  request: ModelRequest,
+  spot: Spot,
+  wanted: readonly Spot[],
+  ttl: FoundMark["ttl"],
+): ModelRequest | undefined {
+  if (!isInMessages(spot.place)) return undefined;
+  const oldest = findMarks(request).find(
+    (mark) =>
+      isInMessages(mark.place) &&
+      mark.ttl === ttl &&
+      !wanted.some(({ place }) => isSamePlace(place, mark.place)),
+  );
+  return oldest && withoutMarkAt(request, oldest.place);
+}
+
+const isInMessages = ([section]: Place): boolean => section === 2;
 
 /** Longer lives must come first in the prefix, so a mark between existing ones takes the life they allow. */
 function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "5m" | "1h"): CacheControl {

@@ -37,6 +37,22 @@ export function isBefore(one: Place, other: Place): boolean {
   return false;
 }
 
+/** Without the one mark at a place in the messages. */
+export function withoutMarkAt(request: ModelRequest, [, index, at, inner]: Place): ModelRequest {
+  const messages = request.messages.map((message, position): ApiMessage => {
+    if (position !== index || !Array.isArray(message.content)) return message;
+    const content = message.content.map((block: ContentBlock, blockIndex): ContentBlock => {
+      if (blockIndex !== at) return block;
+      const nested = listField(block, "content");
+      if (inner >= nested.length) return unmarked(block);
+      const items = nested.map((item, place) => (place === inner && isBlock(item) ? unmarked(item) : item));
+      return { ...block, content: items } as ContentBlock;
+    });
+    return { ...message, content };
+  });
+  return { ...request, messages };
+}
+
 /** For servers that refuse marks; the same object when there are none. */
 export function withoutMarks(request: ModelRequest): ModelRequest {
   if (findMarks(request).length === 0 && request.cache_control === undefined) return request;
