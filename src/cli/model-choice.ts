@@ -2,6 +2,7 @@ import { LonghaulError } from "../errors.ts";
 import { aiSdkModel } from "../models/ai-sdk/ai-sdk-model.ts";
 import type { AiSdkLanguageModel } from "../models/ai-sdk/sdk.ts";
 import { anthropicModel } from "../models/anthropic/anthropic-model.ts";
+import { isMissingPackage, loadingProblem } from "../models/missing-package.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
@@ -33,6 +34,8 @@ const AI_SDK_PROVIDERS: readonly string[] = [
   "xai",
 ];
 
+const ANY_SERVER = "openai-compatible";
+
 const OTHER_PROVIDERS_HINT =
   "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
 
@@ -42,12 +45,33 @@ const BUILT_IN_OFFER =
 /** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
 export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Model | undefined> {
   if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
-  const provider = AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
+  const provider = providerOf(model);
+  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "") throw noName(model);
   if (provider === undefined) {
     return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
   }
+  if (provider === ANY_SERVER && baseUrl === undefined) throw noAddress();
+  silenceWarnings();
   const name = model.slice(provider.length + 1);
   return aiSdkModel({ model: await languageModel(provider, name, baseUrl), name });
+}
+
+const providerOf = (model: string): string | undefined =>
+  AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
+
+/** The AI SDK prints its warnings, some of them where our own output goes; the port reports them already. */
+function silenceWarnings(): void {
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+}
+
+function noName(model: string): ModelError {
+  return new ModelError({ kind: "unknown-model", model }, "--model names no model.");
+}
+
+function noAddress(): ModelError {
+  return new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
+    remedy: "Give it with --base-url, such as http://localhost:8000/v1",
+  });
 }
 
 /** Every provider package of the AI SDK has one function that makes a provider from its settings. */
@@ -74,18 +98,22 @@ async function importPackage(name: string): Promise<object> {
 }
 
 function missingPackage(name: string, cause?: unknown): ModelError {
-  return new ModelError(
-    { kind: "sdk-missing", package: name },
-    `The package ${name} is not installed beside longhaul.`,
-    { remedy: `Install it where longhaul is installed: npm install ai ${name}`, cause },
-  );
+  const message =
+    cause === undefined || isMissingPackage(cause, name)
+      ? `The package ${name} is not installed beside longhaul.`
+      : `The package ${name} cannot be loaded: ${loadingProblem(cause)}`;
+  const remedy = `Install it where longhaul is installed: npm install ai ${name}`;
+  return new ModelError({ kind: "sdk-missing", package: name }, message, { remedy, cause });
 }
 
 /** A call that failed loses nothing: the person is told so, and what can be done without a model. */
-export function withBuiltInOffer(error: unknown): unknown {
+export function withBuiltInOffer(error: unknown, { model = "" }: ModelChoice): unknown {
   if (!(error instanceof LonghaulError)) return error;
   if (!(error instanceof ModelError) && error.code !== "no-summary") return error;
-  const hint = error.code === "model-unknown-model" ? [OTHER_PROVIDERS_HINT] : [];
+  const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
+  const mayBeMisnamed =
+    error.code === "model-unknown-model" || (isForeign && error.code === "model-authentication");
+  const hint = mayBeMisnamed ? [OTHER_PROVIDERS_HINT] : [];
   const remedy = [error.remedy, ...hint, BUILT_IN_OFFER].filter(Boolean).join("\n");
   return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
 }

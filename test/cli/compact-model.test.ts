@@ -80,6 +80,14 @@ describe("longhaul compact --model", () => {
     ["an unknown model", ["--model", "claude-none-9"], KEY, "model-unknown-model", /provider:name/],
     ["no network", ["--base-url", "http://127.0.0.1:9"], KEY, "model-unreachable", /network/],
     [
+      "a name of another maker, and no key",
+      ["--model", "gpt-5"],
+      {},
+      "model-authentication",
+      /provider:name/,
+    ],
+    ["no name", ["--model", "openai:"], KEY, "model-unknown-model", /names no model/],
+    [
       "a missing package",
       ["--model", "mistral:large"],
       KEY,
@@ -131,6 +139,13 @@ describe("longhaul compact --model", () => {
     const [code] = await once(child, "exit");
     expect(code).toBe(1);
     expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("any server needs an address, and says so", async () => {
+    const args = ["compact", session, "--model", "openai-compatible:local"];
+    const { code, stderr } = await runCli(args, { home });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/--base-url/);
   });
 
   it("takes only an address as --base-url", async () => {

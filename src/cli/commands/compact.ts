@@ -68,7 +68,7 @@ async function compactWithModel(
       ports: composition,
     });
   } catch (error) {
-    throw withBuiltInOffer(error);
+    throw withBuiltInOffer(error, options);
   } finally {
     process.removeListener("SIGINT", interrupted);
   }

@@ -15,14 +15,27 @@ const language = (provider: string, modelId = "m-1"): AiSdkModelOptions["model"]
 });
 
 describe("the SDK", () => {
+  const failedLoad = (cause: Error): Promise<unknown> =>
+    loadAiSdk(() => Promise.reject(cause)).catch((reason: unknown) => reason);
+
   it("is missing: says so, and how to get it", async () => {
-    const error = await loadAiSdk(() => Promise.reject(new Error("Cannot find package"))).catch(
-      (reason: unknown) => reason,
-    );
-    expect(error).toMatchObject({
+    const cause = Object.assign(new Error("Cannot find package 'ai' imported from here"), {
+      code: "ERR_MODULE_NOT_FOUND",
+    });
+    expect(await failedLoad(cause)).toMatchObject({
       code: "model-sdk-missing",
+      message: expect.stringContaining("not installed") as unknown,
       failure: { kind: "sdk-missing", package: "ai" },
       remedy: expect.stringContaining("npm install ai") as unknown,
+    });
+  });
+
+  it("is there but cannot run here: says why, not that it is missing", async () => {
+    const cause = new SyntaxError("The requested module 'node:util' does not provide an export named 'x'");
+    expect(await failedLoad(cause)).toMatchObject({
+      code: "model-sdk-missing",
+      message: expect.stringMatching(/cannot be loaded: The requested module/) as unknown,
+      remedy: expect.stringContaining("ai@6") as unknown,
     });
   });
 

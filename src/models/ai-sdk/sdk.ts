@@ -1,3 +1,4 @@
+import { isMissingPackage, loadingProblem } from "../missing-package.ts";
 import { ModelError } from "../model-error.ts";
 
 /** A language model object of the AI SDK, of whichever version: what we read of it. */
@@ -29,11 +30,16 @@ export async function loadAiSdk(load: () => Promise<unknown> = () => import(PACK
   try {
     return (await load()) as AiSdk;
   } catch (cause) {
-    throw new ModelError(
-      { kind: "sdk-missing", package: PACKAGE },
-      "The AI SDK is not installed: the package `ai` cannot be loaded.",
-      { remedy: "Install it beside longhaul (npm install ai), or pass the module as `sdk`.", cause },
-    );
+    const [message, remedy] = isMissingPackage(cause, PACKAGE)
+      ? [
+          "The AI SDK is not installed: there is no package `ai`.",
+          "Install it beside longhaul (npm install ai), or pass the module as `sdk`.",
+        ]
+      : [
+          `The AI SDK (the package \`ai\`) cannot be loaded: ${loadingProblem(cause)}`,
+          "Install a version that this Node can run (npm install ai@6 for Node 20), or pass the module as `sdk`.",
+        ];
+    throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, message, { remedy, cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { field } from "../../conversation/fields.ts";
+import { isMissingPackage } from "../missing-package.ts";
 import { ModelError } from "../model-error.ts";
 
 /**
@@ -57,17 +58,10 @@ async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
   try {
     return await load();
   } catch (cause) {
-    if (!isMissingModule(cause)) throw cause;
+    if (!isMissingPackage(cause, PACKAGE)) throw cause;
     throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} is not installed.`, {
       remedy: `Install it: npm install ${PACKAGE}`,
       cause,
     });
   }
-}
-
-/** A missing dependency of the SDK itself has the same code, but names another module. */
-function isMissingModule(cause: unknown): boolean {
-  const code = field(cause, "code");
-  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
-  return cause instanceof Error && cause.message.includes(PACKAGE);
 }
