@@ -51,17 +51,18 @@ function findTags(raw: string): readonly Tag[] {
   }));
 }
 
-/** The first summary tag that is not a mention inside a closed analysis. */
+/** The first summary tag that is not a mention inside the analysis. */
 function summaryOpening(tags: readonly Tag[]): Tag | undefined {
   const openings = tags.filter((tag) => tag.name === "summary" && !tag.closing);
   return openings.find((opening) => !isInsideClosedAnalysis(opening, tags)) ?? openings.at(-1);
 }
 
+/** An analysis that was closed before is over: what a summary quotes later does not open it again. */
 function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
   const analysis = tags.filter((tag) => tag.name === "analysis");
-  const opensBefore = analysis.some((tag) => !tag.closing && tag.end <= opening.start);
+  const before = analysis.findLast((tag) => tag.end <= opening.start);
   const closeAfter = analysis.find((tag) => tag.closing && tag.start >= opening.end);
-  if (!opensBefore || !closeAfter) return false;
+  if (before === undefined || before.closing || !closeAfter) return false;
   return tags.some((tag) => tag.name === "summary" && !tag.closing && tag.start >= closeAfter.end);
 }
 

@@ -163,9 +163,15 @@ async function ask(
 }
 
 function tooLongToSummarise(error: ModelError): ModelError {
+  const isTooLong = error.failure.kind === "too-long";
   return new ModelError(
     error.failure,
-    "The conversation is too long for this model even after its oldest part was cut off.",
-    { remedy: "Go back a few messages, or choose a model with a larger window.", cause: error },
+    `The conversation is too ${isTooLong ? "long" : "large"} for this model even after its oldest part was cut off.`,
+    {
+      remedy: isTooLong
+        ? "Go back a few messages, or choose a model with a larger window."
+        : "Go back a few messages.",
+      cause: error,
+    },
   );
 }
