@@ -138,4 +138,10 @@ describe("formatting a model's summary", () => {
     expect(text).toContain("1. First: the sheep");
     expect(text).toContain("3. Third: the end");
   });
+
+  it("tags that a summary quotes far from each other take nothing with them", () => {
+    const raw =
+      "<summary>\n1. First: `x` wrote <analysis>\n2. Second: the sheep\n3. Third: and </analysis>\n</summary>";
+    expect(formatSummary(raw)).toContain("2. Second: the sheep");
+  });
 });

@@ -95,7 +95,10 @@ function after(tags: readonly Tag[], tag: Tag): readonly Tag[] {
   return tags.filter((other) => other.start >= tag.end);
 }
 
-/** Inside the summary a closed analysis goes with its text; a stray tag goes alone. */
+/**
+ * Inside the summary a closed analysis goes with its text: on lines of its own, or within one. A stray tag goes
+ * alone, and so do two that are quoted far from each other: what is between them is the summary.
+ */
 function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[]): string {
   const kept: string[] = [];
   let position = from;
@@ -106,7 +109,10 @@ function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[])
     const closing = opensAnalysis
       ? tags.slice(index + 1).find((other) => other.name === "analysis" && other.closing)
       : undefined;
-    position = (closing ?? tag).end;
+    const isBlock =
+      closing !== undefined &&
+      (startsLine(raw, tag.start) || !raw.slice(tag.end, closing.start).includes("\n"));
+    position = (isBlock ? closing : tag).end;
   }
   kept.push(raw.slice(position));
   return kept.join("");
