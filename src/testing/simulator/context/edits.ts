@@ -32,8 +32,8 @@ export function readEdits(body: JsonRecord): readonly JsonRecord[] {
 }
 
 /**
- * What the model is shown without any edit: system messages that were for one turn are gone, and on older
- * models so is the thinking of earlier turns, unless the request says itself which thinking to keep.
+ * What the model is shown without any edit: system messages that were for one turn, or only set the effort, are
+ * gone, and on older models so is the thinking of earlier turns, unless the request says itself which to keep.
  */
 export function withoutPastTurns(
   messages: readonly ApiMessage[],
@@ -42,13 +42,17 @@ export function withoutPastTurns(
 ): readonly ApiMessage[] {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
   const isOver = (message: ApiMessage, index: number): boolean =>
-    message.role === "system" && index < lastUser && clearAt(message) === "next_user_message";
+    message.role === "system" &&
+    (saysNothing(message) || (index < lastUser && clearAt(message) === "next_user_message"));
   const shown = messages.some(isOver)
     ? messages.filter((message, index) => !isOver(message, index))
     : messages;
   const saysItself = edits.some(({ type }) => type === "clear_thinking_20251015");
   return model.features.keepsEarlierThinking || saysItself ? shown : stripEarlierThinking(shown);
 }
+
+/** A message of the system may come without content; nobody who reads messages expects that. */
+const saysNothing = ({ content }: ApiMessage): boolean => !content?.length;
 
 const clearAt = (message: ApiMessage): unknown => (message as { readonly clear_at?: unknown }).clear_at;
 

@@ -1,6 +1,6 @@
 import type { Mismatch } from "./mismatch.ts";
 import type { SentThinking } from "./sent-thinking.ts";
-import { thinkingDigest } from "./signature.ts";
+import { type ThinkingSignature, thinkingDigest } from "./signature.ts";
 
 /**
  * Thinking may be taken away from the beginning, the end, or altogether. A gap in the middle, or a block
@@ -28,9 +28,14 @@ export class ThinkingOrder {
     const hasMore = index > signature.thinkingBefore;
     const inherited = this.#disorders[index - 1];
     if (isNext && !hasMore && inherited === undefined) return undefined;
-    const before = this.#thinking.slice(0, index).map(({ id }) => id);
-    if (signature.thinkingDigest === thinkingDigest(before)) return undefined;
+    if (this.#hasSameBefore(index, signature)) return undefined;
     if (hasMore) return "put-back";
     return isNext ? inherited : "missing";
+  }
+
+  /** The number is compared first: digests for every block of a long run would take time with its square. */
+  #hasSameBefore(index: number, { thinkingBefore, thinkingDigest: known }: ThinkingSignature): boolean {
+    if (thinkingBefore !== index) return false;
+    return known === thinkingDigest(this.#thinking.slice(0, index).map(({ id }) => id));
   }
 }

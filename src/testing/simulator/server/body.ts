@@ -20,6 +20,12 @@ export interface ReceivedBody {
   readonly wireBytes: number;
 }
 
+/**
+ * Levels of a body. Parsing takes any number of them; writing out, comparing and counting go down level by level
+ * and would end at the bottom of the stack. No tool's input comes near.
+ */
+const MAX_DEPTH = 500;
+
 type Decode = (content: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
@@ -76,7 +82,18 @@ export function parseBody(content: Buffer): JsonRecord {
     refuse("notJson", { reason: (error as Error).message });
   }
   if (!isRecord(value)) refuse("bodyNotObject");
+  if (isDeeperThan(value, MAX_DEPTH)) refuse("tooDeep", { maximum: MAX_DEPTH });
   return value;
+}
+
+/** Strings, which are nearly all of a body, are not looked into: a small part of what the parsing took. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, levels - 1));
+  const record = value as JsonRecord;
+  for (const name in record) if (isDeeperThan(record[name], levels - 1)) return true;
+  return false;
 }
 
 /**

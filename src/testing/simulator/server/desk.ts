@@ -68,6 +68,7 @@ export class Desk implements CallDesk {
     const { apiKeys } = this.#parts;
     const { version, betas, workspace } = readHeaders(headers, apiKeys === undefined ? {} : { apiKeys });
     entry.version = version;
+    entry.workspace = workspace;
     entry.betas = [...betas];
     if (route.endpoint !== "messages" && route.endpoint !== "count_tokens") return this.#models(call, betas);
     if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
@@ -114,6 +115,6 @@ export class Desk implements CallDesk {
   }
 
   #identity(entry: LogEntry): Record<string, string> {
-    return identityHeaders(entry.requestId, this.#parts.ids.organization);
+    return identityHeaders(entry.requestId, this.#parts.ids.organization, entry.workspace);
   }
 }

@@ -86,6 +86,7 @@ export class LogEntry implements LoggedRequest {
   status: number | undefined;
   outcome: Outcome = "open";
   version: ApiVersion | undefined;
+  workspace: string | undefined;
   betas: readonly string[] = [];
   model: string | undefined;
   isStream = false;

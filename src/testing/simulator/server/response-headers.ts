@@ -10,8 +10,14 @@ export interface CallFigures {
   readonly outputTokens?: number;
 }
 
-export function identityHeaders(requestId: string, organization: string): Record<string, string> {
-  return { "request-id": requestId, "anthropic-organization-id": organization };
+/** Which workspace it is follows from the key, so a call without one is told no workspace. */
+export function identityHeaders(
+  requestId: string,
+  organization: string,
+  workspace: string | undefined,
+): Record<string, string> {
+  const own = { "request-id": requestId, "anthropic-organization-id": organization };
+  return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
 }
 
 /** As if this call were the only one of its minute. */

@@ -3,6 +3,7 @@ export const STATUS_TEXTS = {
   badRequest: { verified: false, text: "Bad request" },
   noBody: { verified: false, text: "No body" },
   notJson: { verified: false, text: "The request body is not valid JSON: {reason}" },
+  tooDeep: { verified: false, text: "The request body is nested more than {maximum} levels deep" },
   bodyNotObject: { verified: false, text: "Input should be an object" },
   encodingUnsupported: {
     verified: false,

@@ -19,11 +19,20 @@ function follow(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#")) return true;
   let found: unknown = root;
   for (const part of reference.slice(1).split("/").filter(Boolean)) {
-    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(found)) found = found[Number(name)];
     else found = isRecord(found) ? found[name] : undefined;
   }
   return found ?? true;
+}
+
+/** What is no escape sequence stands for itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 const LARGER_WINS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
@@ -69,14 +78,22 @@ function narrowerType(a: unknown, b: unknown): unknown {
   return both.length === 1 ? both[0] : both;
 }
 
+/** A schema that holds itself among its parts has no end of them. */
+const MAX_FOLDED_PARTS = 200;
+
 /** The schema with its `allOf` folded in. */
-export function withoutAllOf(schema: JsonRecord, root: unknown): JsonRecord {
+export function withoutAllOf(
+  schema: JsonRecord,
+  root: unknown,
+  budget: { parts: number } = { parts: MAX_FOLDED_PARTS },
+): JsonRecord {
   if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...rest } = schema;
   let merged: JsonRecord = rest;
   for (const part of schema.allOf) {
+    if (--budget.parts < 0) break;
     const found = resolve(part, root);
-    if (isRecord(found)) merged = merge(withoutAllOf(found, root), merged);
+    if (isRecord(found)) merged = merge(withoutAllOf(found, root, budget), merged);
   }
   return merged;
 }

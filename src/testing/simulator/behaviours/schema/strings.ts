@@ -8,6 +8,8 @@ import { numberIn } from "./schema.ts";
 const USUAL_EXTRA_REPEATS = 6;
 /** Lengths are met by trying: with a bound on repeats that suits, few tries are needed. */
 const TRIES_PER_BOUND = 12;
+/** More than a reply can hold; a schema that wants more gets this much. */
+const MAX_CHARACTERS = 1_000_000;
 
 export function stringFor(schema: JsonRecord, random: Random): string {
   const matching =
@@ -56,7 +58,7 @@ function formatText(schema: JsonRecord, random: Random): string | undefined {
 }
 
 function plainText(schema: JsonRecord, random: Random): string {
-  const shortest = numberIn(schema, "minLength") ?? 0;
+  const shortest = Math.min(MAX_CHARACTERS, numberIn(schema, "minLength") ?? 0);
   const longest = numberIn(schema, "maxLength") ?? Number.POSITIVE_INFINITY;
   let text = phrase(random);
   while (text.length < shortest) text += `, ${phrase(random)}`;

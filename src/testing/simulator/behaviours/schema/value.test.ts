@@ -196,6 +196,19 @@ describe("values for a schema", () => {
   });
 
   it.each([
+    { type: "string", minLength: 1e12 },
+    { type: "array", minItems: 1e12 },
+    { type: "array", minItems: 1e12, items: { type: "integer" } },
+    { type: "array", minItems: 1e12, uniqueItems: true, items: { type: "boolean" } },
+    { type: "object", minProperties: 1e12 },
+    { allOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] },
+    { $ref: "#/%E0%" },
+  ])("are as much of it as a reply could hold where a schema asks for too much: %j", (schema) => {
+    const value = valueFor(schema, { random: createRandom(1) });
+    expect(JSON.stringify(value).length).toBeLessThan(2_000_000);
+  });
+
+  it.each([
     { $ref: "#" },
     { type: "object", properties: { self: { $ref: "#" } }, required: ["self"] },
     { anyOf: [{ $ref: "#" }, { $ref: "#" }] },

@@ -14,7 +14,7 @@ const MAX_DEPTH = 24;
 const OPTIONAL_PERCENT = 30;
 const EXAMPLE_PERCENT = 25;
 const USUAL_EXTRA_ITEMS = 2;
-/** Alternatives inside alternatives multiply; what is left when this runs out becomes null. */
+/** Alternatives inside alternatives multiply; what is left when this runs out becomes null, or is left out. */
 const MAX_PARTS = 4_000;
 /** `oneOf` and `uniqueItems` are met by trying again. */
 const TRIES = 24;
@@ -43,8 +43,9 @@ export function valueFor(schema: unknown, options: ValueOptions): unknown {
 
 function make(given: unknown, place: Place): unknown {
   const found = resolve(given, place.root);
+  if (--place.budget.parts < 0) return null;
   if (!isRecord(found)) return found === false ? null : stringFor({}, place.random);
-  if (place.depth > MAX_DEPTH || --place.budget.parts < 0) return null;
+  if (place.depth > MAX_DEPTH) return null;
   const schema = withoutAllOf(found, place.root);
   const suggested = place
     .suggest(place.name, schema)
@@ -135,7 +136,7 @@ function makeObject(schema: JsonRecord, place: Place): JsonRecord {
     const isNeeded = count + (optional.length - index) <= fewest;
     if (isNeeded || wants(name, properties[name], place)) put(name, properties[name]);
   }
-  for (let extra = 1; Object.keys(made).length < fewest; extra++) {
+  for (let extra = 1; Object.keys(made).length < fewest && place.budget.parts > 0; extra++) {
     if (!Object.hasOwn(made, `field_${extra}`)) put(`field_${extra}`, extraSchema(schema));
   }
   return made;
@@ -162,10 +163,14 @@ function makeArray(schema: JsonRecord, place: Place): readonly unknown[] {
     numberIn(schema, "maxItems") ?? Number.POSITIVE_INFINITY,
   );
   const items: unknown[] = [];
-  for (let attempt = 0; items.length < wanted && attempt < wanted * TRIES; attempt++) {
+  const known = new Set<string | undefined>();
+  for (let tries = wanted * TRIES; items.length < wanted && tries > 0 && place.budget.parts > 0; tries--) {
     const itemSchema = items.length < first.length ? first[items.length] : (schema.items ?? true);
     const value = make(itemSchema, { ...place, depth: place.depth + 1 });
-    if (schema.uniqueItems !== true || !items.some((item) => same(item, value))) items.push(value);
+    const key = schema.uniqueItems === true ? JSON.stringify(value) : undefined;
+    if (key !== undefined && known.has(key)) continue;
+    known.add(key);
+    items.push(value);
   }
   return items;
 }

@@ -140,7 +140,7 @@ export function tagged(kinds: Readonly<Record<string, Check | Field>>): Check {
     if (kind === undefined || kind.isOpen?.(inspection) === false) {
       return refuse("tagUnknown", {
         path: inspection.path,
-        tag: String(type),
+        tag: typeof type === "string" ? type : JSON.stringify(type),
         tags: openTags(known, inspection),
       });
     }

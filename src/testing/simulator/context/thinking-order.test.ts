@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { SentThinking } from "./sent-thinking.ts";
+import { type ThinkingSignature, thinkingDigest } from "./signature.ts";
+import { ThinkingOrder } from "./thinking-order.ts";
+
+const SIGNATURE: ThinkingSignature = {
+  id: "first",
+  model: "claude-fable-5-1",
+  toolsDigest: "",
+  systemDigest: "",
+  prefixDigest: "",
+  prefixBlocks: 1,
+  thinkingBefore: 0,
+  previousId: "",
+  thinkingDigest: thinkingDigest([]),
+  textDigest: "",
+};
+
+it("one block sent a thousand times is looked at a few thousand times, not a million", () => {
+  let looks = 0;
+  const repeated = Array.from(
+    { length: 1_000 },
+    (_, index): SentThinking => ({
+      message: 1,
+      index,
+      type: "thinking",
+      signature: SIGNATURE,
+      isIntact: true,
+      get id() {
+        looks++;
+        return SIGNATURE.id;
+      },
+    }),
+  );
+  const order = new ThinkingOrder(repeated);
+  const disorders = repeated.map((_, index) => order.disorderAt(index));
+  expect(disorders.slice(0, 3)).toEqual([undefined, "put-back", "put-back"]);
+  expect(looks).toBeLessThan(5 * repeated.length);
+});
