@@ -1,8 +1,10 @@
 import { field, stringField } from "../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import { abortedError, throwIfAborted } from "../abort.ts";
 import { abortableBy } from "../abortable.ts";
+import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
 import type {
   CallOptions,
   ContextEdit,
@@ -160,14 +162,14 @@ class AiSdkModel implements Model {
 }
 
 function capabilitiesOf({ flavour, modelId }: Dialect, images: boolean): ModelCapabilities {
+  const isAnthropic = flavour === "anthropic";
   return {
-    promptCache: flavour === "anthropic",
-    cacheEdits: false,
-    contextEdits: false,
-    compaction: { onDemand: false, threshold: false },
-    boundThinking: flavour === "anthropic" && findModel(modelId).bindsThinking === true,
+    ...PLAIN_CAPABILITIES,
+    promptCache: isAnthropic,
+    contextEdits: isAnthropic,
+    compaction: { onDemand: false, threshold: isAnthropic && claudeFeatures(modelId).compaction },
+    boundThinking: isAnthropic && findModel(modelId).bindsThinking === true,
     images,
-    countTokens: "estimate",
   };
 }
 

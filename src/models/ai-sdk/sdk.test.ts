@@ -64,6 +64,18 @@ describe("the SDK", () => {
 });
 
 describe("capabilities", () => {
+  it("what a Claude can do is promised where Anthropic is spoken to", () => {
+    expect(aiSdkModel({ model: language("anthropic.messages", "claude-opus-5-5") }).capabilities).toEqual({
+      promptCache: true,
+      cacheEdits: false,
+      contextEdits: true,
+      compaction: { onDemand: false, threshold: true },
+      boundThinking: true,
+      images: true,
+      countTokens: "estimate",
+    });
+  });
+
   it("only Anthropic takes marks; nothing else is promised", () => {
     const promptCache = (provider: string): boolean =>
       aiSdkModel({ model: language(provider) }).capabilities.promptCache;

@@ -3,6 +3,7 @@ import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure
 import { throwIfAborted } from "../abort.ts";
 import { abortableBy } from "../abortable.ts";
 import { ModelError } from "../model-error.ts";
+import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
 import type {
   CallOptions,
   Model,
@@ -42,16 +43,6 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[];
 }
 
-const CAPABILITIES: ModelCapabilities = {
-  promptCache: false,
-  cacheEdits: false,
-  contextEdits: false,
-  compaction: { onDemand: false, threshold: false },
-  boundThinking: false,
-  images: true,
-  countTokens: "estimate",
-};
-
 /** A model that answers what it was told, for tests and examples. It counts by estimate. */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const name = options.name ?? "scripted";
@@ -64,7 +55,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   };
   return {
     name,
-    capabilities: { ...CAPABILITIES, ...options.capabilities },
+    capabilities: { ...PLAIN_CAPABILITIES, ...options.capabilities },
     requests,
     stream: (request, call) => play(name, request, answerTo, call),
     countTokens: async (request, call) => {

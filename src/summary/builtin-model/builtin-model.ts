@@ -1,28 +1,12 @@
 import { throwIfAborted } from "../../models/abort.ts";
-import type {
-  CallOptions,
-  Model,
-  ModelCapabilities,
-  ModelEvent,
-  ModelReply,
-  ModelRequest,
-} from "../../models/port.ts";
+import { PLAIN_CAPABILITIES } from "../../models/plain-capabilities.ts";
+import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { instructionsIn } from "../prompt.ts";
 import { summariseMessages, summaryRequestIn } from "./summarise-messages.ts";
 
 export const BUILT_IN_MODEL_NAME = "built-in";
-
-const CAPABILITIES: ModelCapabilities = {
-  promptCache: false,
-  cacheEdits: false,
-  contextEdits: false,
-  compaction: { onDemand: false, threshold: false },
-  boundThinking: false,
-  images: true,
-  countTokens: "estimate",
-};
 
 export interface BuiltInModelOptions {
   /** Size of the summary, in tokens. */
@@ -36,7 +20,7 @@ export interface BuiltInModelOptions {
 export function builtInModel(options: BuiltInModelOptions = {}): Model {
   return {
     name: BUILT_IN_MODEL_NAME,
-    capabilities: CAPABILITIES,
+    capabilities: PLAIN_CAPABILITIES,
     stream: (request, call) => streamSummary(request, options, call),
     countTokens: async (request, call) => {
       throwIfAborted(call?.signal);

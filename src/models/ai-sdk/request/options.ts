@@ -75,13 +75,9 @@ function contextOptions(request: ModelRequest, { dialect, changes }: Mapping): J
   return undefined;
 }
 
-function compactionOptions(request: ModelRequest, mapping: Mapping): JsonRecord | undefined {
-  if (request.compaction === undefined) return undefined;
-  if (mapping.dialect.flavour === "anthropic" && mapping.isVersionSeven) {
-    return { anthropic: { compaction: request.compaction } };
-  }
-  mapping.changes.notSupported("compaction");
-  return undefined;
+/** Only version 7 has it, and which version is at hand is not known before the first call: never promised, never sent. */
+function compactionOptions(request: ModelRequest, { changes }: Mapping): undefined {
+  if (request.compaction !== undefined) changes.notSupported("compaction");
 }
 
 function userOptions(request: ModelRequest, { dialect, changes }: Mapping): JsonRecord | undefined {
