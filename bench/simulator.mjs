@@ -5,7 +5,6 @@ import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../src/demo/demo.ts";
 import { createFixedClock } from "../src/testing/clock.ts";
 import { createTokenCounter } from "../src/testing/simulator/prompt/count.ts";
-import { parseBody } from "../src/testing/simulator/server/body.ts";
 import { RequestLog } from "../src/testing/simulator/server/log.ts";
 import { findRoute } from "../src/testing/simulator/server/routes.ts";
 import { beginSession } from "../src/testing/simulator/server/session.ts";
@@ -136,7 +135,7 @@ async function freshSimulator() {
   const route = findRoute(PATH);
   return (content) => {
     const entry = desk.open("POST", PATH, route);
-    const body = parseBody(content);
+    const body = desk.parse(content);
     entry.body = body;
     const call = { route, method: "POST", query: new URLSearchParams(), headers: HEADERS, body, entry };
     const answer = desk.answer({ ...call, bodyProblem: undefined, bytes: content.length });

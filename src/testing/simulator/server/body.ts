@@ -82,9 +82,13 @@ export function parseBody(content: Buffer): JsonRecord {
     refuse("notJson", { reason: (error as Error).message });
   }
   if (!isRecord(value)) refuse("bodyNotObject");
-  if (isDeeperThan(value, MAX_DEPTH)) refuse("tooDeep", { maximum: MAX_DEPTH });
+  if (isTooDeep(value)) refuse("tooDeep", { maximum: MAX_DEPTH });
   return value;
 }
+
+/** A value that stands in so many others already. */
+export const isTooDeep = (value: unknown, levelsAbove = 0): boolean =>
+  isDeeperThan(value, MAX_DEPTH - levelsAbove);
 
 /** Strings, which are nearly all of a body, are not looked into: a small part of what the parsing took. */
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -100,7 +104,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
  * The same as `toString()`, which takes about as long as the parsing for a body that is not all ASCII; by way
  * of UTF-16 it is half of that.
  */
-function textOf(content: Buffer): string {
+export function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");
   return transcode(content, "utf8", "utf16le").toString("utf16le");
 }

@@ -1,9 +1,11 @@
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { ApiRefusal, SimulatedRequest } from "../exchange.ts";
 import { readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import { type Answer, NETWORK_TOO_LARGE, type Pace, refusalAnswer } from "./answer.ts";
+import { BodyMemory } from "./body-memory.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Fault, FaultCandidate, Faults, StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
@@ -32,6 +34,7 @@ export class Desk implements CallDesk {
   readonly maxBodyBytes: number = MAX_REQUEST_BYTES;
   readonly pace: Pace;
   readonly #parts: DeskParts;
+  readonly #bodies = new BodyMemory();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -50,6 +53,10 @@ export class Desk implements CallDesk {
     });
     log.add(entry);
     return entry;
+  }
+
+  parse(content: Buffer): JsonRecord {
+    return this.#bodies.parse(content);
   }
 
   strike(candidate: FaultCandidate): Fault | undefined {

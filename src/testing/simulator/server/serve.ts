@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { ApiRefusal } from "../exchange.ts";
 import { type Answer, deliver, NETWORK_TOO_LARGE, type Pace } from "./answer.ts";
-import { parseBody, receiveBody, TooLargeForTheNetwork } from "./body.ts";
+import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import type { Fault, FaultCandidate } from "./faults.ts";
 import type { LogEntry } from "./log.ts";
 import { Outlet } from "./outlet.ts";
@@ -26,6 +26,8 @@ export interface CallDesk {
   readonly maxBodyBytes: number;
   readonly pace: Pace;
   open(method: string, path: string, route: Route | undefined): LogEntry;
+  /** The body of a request, or the refusal of what is none. */
+  parse(content: Buffer): JsonRecord;
   strike(candidate: FaultCandidate): Fault | undefined;
   answer(call: Call): Answer;
   refuse(refusal: ApiRefusal, entry: LogEntry): Answer;
@@ -99,7 +101,7 @@ async function settle(request: IncomingMessage, url: URL, entry: LogEntry, desk:
   let fault: Fault | undefined;
   try {
     const route = findRoute(url.pathname);
-    const { body, bodyProblem, bytes } = await read(request, desk.maxBodyBytes);
+    const { body, bodyProblem, bytes } = await read(request, desk);
     entry.bytes = bytes;
     entry.body = body;
     entry.isStream = body?.stream === true && entry.endpoint === "messages";
@@ -134,12 +136,12 @@ function ownFailure(error: unknown): ApiRefusal {
 
 async function read(
   request: IncomingMessage,
-  maxBytes: number,
+  desk: Pick<CallDesk, "maxBodyBytes" | "parse">,
 ): Promise<Pick<Call, "body" | "bodyProblem" | "bytes">> {
-  const { content, wireBytes: bytes } = await receiveBody(request, maxBytes);
+  const { content, wireBytes: bytes } = await receiveBody(request, desk.maxBodyBytes);
   if (request.method !== "POST") return { body: undefined, bodyProblem: undefined, bytes };
   try {
-    return { body: parseBody(content), bodyProblem: undefined, bytes };
+    return { body: desk.parse(content), bodyProblem: undefined, bytes };
   } catch (error) {
     if (error instanceof ApiRefusal) return { body: undefined, bodyProblem: error, bytes };
     throw error;
