@@ -47,7 +47,7 @@ export async function writeSummary(plan: CompactionPlan, options: SummaryOptions
     instructions,
     clearedToolUseIds: plan.clearedToolUseIds,
     countTokens: plan.countTokens,
-    keptEntries: plan.kept.length,
+    keepsRecent: plan.kept.length > 0,
     signal,
     onProgress,
   });

@@ -94,3 +94,14 @@ export function isThinking(block: ContentBlock): block is ThinkingBlock | Redact
 export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBlock {
   return block.type === "image" || block.type === "document";
 }
+
+/** The tag as the provider sent it, for comparing with kinds that the union does not name. */
+export function tagOf(block: ContentBlock): string {
+  return block.type;
+}
+
+/** Text alone is one text block; nothing at all is none. */
+export function contentBlocks(content: MessageContent | undefined): readonly ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content : [];
+}

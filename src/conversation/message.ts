@@ -6,6 +6,9 @@ export interface ApiMessage {
   readonly content: MessageContent;
 }
 
+/** The versions of the API that `anthropic-version` names. */
+export type ApiVersion = "2023-06-01" | "2026-10-21";
+
 /** The parts of a request body that the API's rules for messages look at; all other fields pass through. */
 export interface ApiRequest {
   readonly messages: readonly ApiMessage[];

@@ -39,3 +39,12 @@ export function responseIdOf(entry: AssistantEntry): string | undefined {
   const id = isRecord(message) ? message.id : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
+import { isRecord, type JsonRecord, parseJson } from "../conversation/untrusted.ts";
 
 /** As the API's own documentation has it sent back. */
 const BROKEN_INPUT = "INVALID_JSON";
@@ -15,9 +15,5 @@ export const isBrokenInput = (input: unknown): boolean => isRecord(input) && BRO
 
 export function parsedInput(json: string): JsonRecord {
   if (json.trim() === "") return {};
-  try {
-    return callInput(JSON.parse(json));
-  } catch {
-    return callInput(json);
-  }
+  return callInput(parseJson(json) ?? json);
 }

@@ -19,7 +19,7 @@ export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.fre
 });
 
 /** Providers bill pictures by area and documents by page; a flat figure errs on the safe side for most. */
-const MEDIA_TOKENS = 2_000;
+export const MEDIA_TOKENS = 2_000;
 
 /** Belongs to a decision (is it time to compact?), never to a number shown to people. */
 export const DECISION_PADDING: number = 4 / 3;

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../block.ts";
+import { type ContentBlock, tagOf } from "../block.ts";
 import type { ApiMessage } from "../message.ts";
-import { serverToolResult, serverToolUse, tagOf } from "./server-tools.ts";
+import { serverToolResult, serverToolUse } from "./server-tools.ts";
 
 type Role = ApiMessage["role"];
 

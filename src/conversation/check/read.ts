@@ -1,9 +1,8 @@
-import type { ContentBlock } from "../block.ts";
+import { type ContentBlock, tagOf } from "../block.ts";
 import { field } from "../fields.ts";
 import type { ApiMessage } from "../message.ts";
 import { isBlock, isRecord, type JsonRecord } from "../untrusted.ts";
 import { type Draft, type DraftMessage, type Origin, type Part, textPart } from "./draft.ts";
-import { tagOf } from "./server-tools.ts";
 
 /** What is not a message at all cannot be sent; what is one but badly made is put right as far as it goes. */
 export function readMessages(draft: Draft, messages: unknown): readonly DraftMessage[] {

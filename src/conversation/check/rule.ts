@@ -1,3 +1,4 @@
+import type { ApiVersion } from "../message.ts";
 import type { Draft } from "./draft.ts";
 
 export interface CheckOptions {
@@ -10,7 +11,7 @@ export interface CheckOptions {
    * The version of the API that the request is for. Documents in assistant messages and citations on the
    * user's text are faults only under the newer one, which is the default.
    */
-  readonly apiVersion?: "2023-06-01" | "2026-10-21";
+  readonly apiVersion?: ApiVersion;
   /**
    * Messages of one role in a row: reported and merged, which every reading of the API takes, or accepted as
    * the current reference has it. Accepted ones are judged as the one message that the API makes of them.

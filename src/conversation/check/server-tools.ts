@@ -44,8 +44,3 @@ export function serverToolResult(block: ContentBlock): ServerToolResult | undefi
   if (!type.endsWith("_tool_result")) return undefined;
   return { type, tool_use_id: typeof tool_use_id === "string" ? tool_use_id : "" };
 }
-
-/** The tag as the provider sent it, for comparing with kinds that the union does not name. */
-export function tagOf(block: ContentBlock): string {
-  return block.type;
-}

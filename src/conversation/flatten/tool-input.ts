@@ -1,6 +1,6 @@
 import type { ToolUseBlock } from "../block.ts";
-import { objectInput, parseJson } from "../check/rules/tool-inputs.ts";
-import { isRecord, type JsonRecord } from "../untrusted.ts";
+import { objectInput } from "../check/rules/tool-inputs.ts";
+import { isRecord, type JsonRecord, parseJson } from "../untrusted.ts";
 
 /** A tool as the request defines it; only its name and schema are looked at. */
 export interface ToolSchema {

@@ -4,6 +4,7 @@ import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import { abortedError, throwIfAborted } from "../abort.ts";
 import { abortableBy } from "../abortable.ts";
+import { estimateRequest } from "../estimate.ts";
 import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
 import type {
   CallOptions,
@@ -14,8 +15,8 @@ import type {
   ModelReply,
   ModelRequest,
   RequestChange,
+  TokenCount,
 } from "../port.ts";
-import { countRequest } from "./count.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { type CallState, callError, modelErrorOf } from "./errors/model-error-of.ts";
 import { answerIdIn } from "./reply/answer-id.ts";
@@ -152,12 +153,8 @@ class AiSdkModel implements Model {
     };
   }
 
-  async countTokens(
-    request: ModelRequest,
-    options: CallOptions = {},
-  ): Promise<{ readonly tokens: number; readonly source: "estimate" }> {
-    throwIfAborted(options.signal);
-    return { tokens: countRequest(request), source: "estimate" };
+  countTokens(request: ModelRequest, options: CallOptions = {}): Promise<TokenCount> {
+    return estimateRequest(request, options);
   }
 }
 

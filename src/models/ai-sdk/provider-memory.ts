@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../conversation/untrusted.ts";
 import { FOREIGN_THINKING_MARK } from "../foreign-thinking.ts";
 
 /**
@@ -21,13 +21,9 @@ export function packMemory(memory: ProviderMemory): string {
 
 export function unpackMemory(signature: string): ProviderMemory | undefined {
   if (!signature.startsWith(FOREIGN_THINKING_MARK)) return undefined;
-  try {
-    const value: unknown = JSON.parse(signature.slice(FOREIGN_THINKING_MARK.length));
-    if (!isRecord(value) || typeof value.maker !== "string" || !isRecord(value.metadata)) return undefined;
-    return { maker: value.maker, metadata: value.metadata, isForNext: value.isForNext === true };
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(signature.slice(FOREIGN_THINKING_MARK.length));
+  if (!isRecord(value) || typeof value.maker !== "string" || !isRecord(value.metadata)) return undefined;
+  return { maker: value.maker, metadata: value.metadata, isForNext: value.isForNext === true };
 }
 
 /** Metadata of text and calls that a provider misses when it does not come back. */

@@ -1,16 +1,18 @@
 import { field } from "../../conversation/fields.ts";
-import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
+import type { ApiVersion } from "../../conversation/message.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
 import { type Abortable, abortableBy } from "../abortable.ts";
+import { estimateRequest } from "../estimate.ts";
+import { failureWords } from "../failure-words.ts";
 import { ModelError } from "../model-error.ts";
-import type { CallOptions, Model, ModelCapabilities, ModelEvent, ModelRequest, TokenCount } from "../port.ts";
+import type { CallOptions, Model, ModelCapabilities, ModelEvent, TokenCount } from "../port.ts";
 import { anthropicCapabilities } from "./capabilities.ts";
 import { type AnthropicClient, type ClientOptions, createClient } from "./client.ts";
 import { countedTokens, openStream, type Sending, sendCount } from "./exchange.ts";
 import { type FailedCall, modelErrorFrom } from "./failure.ts";
 import { type Prepared, preparation } from "./preparation.ts";
 import { createReplyReader, type ReplyReader } from "./reply-reader.ts";
-import type { AnthropicVersion } from "./request.ts";
 
 export interface AnthropicModelOptions extends ClientOptions {
   /** As the provider names it. Names of other makers work too, on servers that speak this API. */
@@ -30,7 +32,7 @@ export interface AnthropicModelOptions extends ClientOptions {
    */
   readonly onThinkingMismatch?: "leave-out" | "drop-block" | "fail";
   /** Sent as `anthropic-version`; what the client sends by itself unless given. */
-  readonly apiVersion?: AnthropicVersion;
+  readonly apiVersion?: ApiVersion;
 }
 
 /** A model behind the Messages API. */
@@ -62,7 +64,7 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
       }),
     countTokens: (request, { signal }: CallOptions = {}) =>
       capabilities.countTokens === "estimate"
-        ? estimate(name, request, signal)
+        ? estimateRequest(request, { signal }, /claude/i.test(name) ? ESTIMATORS.claude : ESTIMATORS.o200k)
         : count({ model: name, request, secrets }, signal, async (abortable) => {
             const send = await sending(abortable, signal);
             return prepare(request, (prepared: Prepared) => abortable.wait(sendCount(send, prepared)));
@@ -99,10 +101,8 @@ async function* streamReply(
     }
     // The SDK ends its stream in silence when it was aborted.
     throwIfAborted(signal);
-    throw new ModelError({ kind: "cut-off" }, `The answer of ${call.model} ended in the middle.`, {
-      remedy: "Try again.",
-      partial: [...reader.content],
-    });
+    const { message, ...remedy } = failureWords({ kind: "cut-off" }, call.model, undefined);
+    throw new ModelError({ kind: "cut-off" }, message, { ...remedy, partial: [...reader.content] });
   } catch (thrown) {
     throwIfAborted(signal);
     const { content: partial = [] } = reader ?? {};
@@ -127,16 +127,6 @@ async function count(
   } finally {
     abortable.release();
   }
-}
-
-async function estimate(
-  model: string,
-  request: ModelRequest,
-  signal: AbortSignal | undefined,
-): Promise<TokenCount> {
-  throwIfAborted(signal);
-  const countText = /claude/i.test(model) ? ESTIMATORS.claude : ESTIMATORS.o200k;
-  return { tokens: Math.ceil(measureRequest(request, countText)), source: "estimate" };
 }
 
 /** Made at the first use; a failure is not kept, so that it can be mended without a new model. */

@@ -1,10 +1,8 @@
-import type { CacheControl, ContentBlock } from "../../conversation/block.ts";
+import { type CacheControl, type ContentBlock, contentBlocks, tagOf } from "../../conversation/block.ts";
+import { MAX_CACHE_MARKS } from "../../conversation/check/limits.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { ModelRequest, ToolDefinition } from "../port.ts";
 import { type FoundMark, findMarks, isBefore, type Place, withoutMarkAt } from "./marks.ts";
-
-/** The API refuses a request with more; the automatic one (`cache_control` of the request) counts as well. */
-const MOST_MARKS = 4;
 
 export interface CacheMarkOptions {
   /** How long what is written stays; 5 minutes unless given. Existing marks may force the other, see below. */
@@ -37,7 +35,7 @@ export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions 
 }
 
 const hasRoom = (request: ModelRequest): boolean =>
-  findMarks(request).length + (request.cache_control ? 1 : 0) < MOST_MARKS;
+  findMarks(request).length + (request.cache_control ? 1 : 0) < MAX_CACHE_MARKS;
 
 /** Undefined where no mark may go for this spot. */
 function withoutOldest(
@@ -79,7 +77,7 @@ function spots(request: ModelRequest): readonly Spot[] {
 
 function messageSpot(messages: readonly ApiMessage[], from: number): Spot | undefined {
   for (let index = from; index >= 0; index -= 1) {
-    const blocks = blocksOf(messages[index]?.content ?? []);
+    const blocks = contentBlocks(messages[index]?.content ?? []);
     const at = blocks.findLastIndex(canBeMarked);
     const block = blocks[at];
     if (block === undefined) continue;
@@ -89,7 +87,7 @@ function messageSpot(messages: readonly ApiMessage[], from: number): Spot | unde
         ...request,
         messages: request.messages.map((message, position) =>
           position === index
-            ? { ...message, content: withMarkAt(blocksOf(message.content), at, mark) }
+            ? { ...message, content: withMarkAt(contentBlocks(message.content), at, mark) }
             : message,
         ),
       }),
@@ -99,7 +97,7 @@ function messageSpot(messages: readonly ApiMessage[], from: number): Spot | unde
 }
 
 function systemSpot({ system }: ModelRequest): Spot | undefined {
-  const blocks = blocksOf(system ?? []);
+  const blocks = contentBlocks(system ?? []);
   const at = blocks.findLastIndex(canBeMarked);
   if (at < 0) return undefined;
   return {
@@ -135,12 +133,9 @@ function canBeMarked(block: ContentBlock): boolean {
     case "document":
       return true;
     default:
-      return (block.type as string) === "compaction";
+      return tagOf(block) === "compaction";
   }
 }
-
-const blocksOf = (content: ApiMessage["content"]): readonly ContentBlock[] =>
-  typeof content === "string" ? [{ type: "text", text: content }] : content;
 
 const withMarkAt = (
   blocks: readonly ContentBlock[],

@@ -1,13 +1,13 @@
 import { field } from "../../conversation/fields.ts";
+import type { ApiVersion } from "../../conversation/message.ts";
 import { ModelError } from "../model-error.ts";
 import type { AnthropicCallOptions, AnthropicClient } from "./client.ts";
 import { showPings } from "./pings.ts";
 import type { Prepared } from "./preparation.ts";
-import type { AnthropicVersion } from "./request.ts";
 
 export interface Sending {
   readonly client: AnthropicClient;
-  readonly apiVersion: AnthropicVersion | undefined;
+  readonly apiVersion: ApiVersion | undefined;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -1,18 +1,19 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { field } from "../../conversation/fields.ts";
+import { failureWords, type Remedies } from "../failure-words.ts";
 import { ModelError, type ModelErrorDetails, type ModelFailure } from "../model-error.ts";
+import { overflowIn } from "../overflow.ts";
 import type { ModelRequest } from "../port.ts";
 import { fitToShow } from "../provider-words.ts";
+import { headerDelayMs } from "../retry-after.ts";
 import {
   isAboutModel,
   isSpendLimit,
   isThinkingMismatch,
   isTooMuchMedia,
   isWithoutCredentials,
-  readTooLong,
 } from "./error-texts.ts";
-import { describeFailure } from "./failure-words.ts";
-import { readWireError, requestedDelayMs, type WireError } from "./wire-error.ts";
+import { readWireError, type WireError } from "./wire-error.ts";
 
 export interface FailedCall {
   readonly model: string;
@@ -32,9 +33,15 @@ export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {
     ? failureOfAnswer(wire, call.model)
     : failureWithoutAnswer(thrown, wire, call);
   const said = fitToShow(wire.text, call.request, call.secrets);
-  const { message, remedy } = describeFailure(failure, said, call.model);
+  const { message, ...remedy } = failureWords(failure, call.model, said, REMEDIES);
   return new ModelError(failure, message, { ...detailsOf(wire, call), ...remedy, cause: thrown });
 }
+
+const REMEDIES: Remedies = {
+  authentication:
+    "Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) to a key that may use this model, or pass apiKey or a client.",
+  unreachable: "Check the network and the address (baseURL, ANTHROPIC_BASE_URL).",
+};
 
 function detailsOf(wire: WireError, call: FailedCall): ModelErrorDetails {
   const providerCode = wire.code ?? wire.type;
@@ -70,8 +77,8 @@ const OTHER_CODES = /^(?:compaction|thread|tool|available_tools|request_body)_/;
 
 function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
   if (code !== undefined && OTHER_CODES.test(code)) return undefined;
-  const tooLong = readTooLong(text);
-  if (tooLong !== undefined) return { kind: "too-long", ...tooLong };
+  const overflow = overflowIn(text);
+  if (overflow !== undefined) return { kind: "too-long", ...overflow };
   if (isThinkingMismatch(text)) return { kind: "thinking-mismatch" };
   if (isTooMuchMedia(text)) return { kind: "too-large" };
   return undefined;
@@ -85,7 +92,7 @@ function rateLimit(wire: WireError): ModelFailure {
 }
 
 function delayOf(wire: WireError): { readonly delayMs?: number } {
-  const delayMs = requestedDelayMs(wire);
+  const delayMs = headerDelayMs(wire.header);
   return delayMs === undefined ? {} : { delayMs };
 }
 

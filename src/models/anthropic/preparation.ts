@@ -1,7 +1,8 @@
+import type { ApiVersion } from "../../conversation/message.ts";
 import type { ModelCapabilities, ModelRequest, RequestChange } from "../port.ts";
 import type { AnthropicParams } from "./client.ts";
 import { modelErrorFrom } from "./failure.ts";
-import { type AnthropicVersion, countCall, messageCall } from "./request.ts";
+import { countCall, messageCall } from "./request.ts";
 import { onlySupported } from "./supported.ts";
 import { createThinkingMemory, droppingMismatches, hasThinking, thinkingLeftOut } from "./thinking.ts";
 
@@ -15,7 +16,7 @@ export interface Prepared {
 export interface PreparationOptions {
   readonly model: string;
   readonly betas?: readonly string[];
-  readonly apiVersion?: AnthropicVersion;
+  readonly apiVersion?: ApiVersion;
   readonly onThinkingMismatch?: "leave-out" | "drop-block" | "fail";
 }
 

@@ -1,7 +1,8 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { asList, field, stringField } from "../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
-import { ModelError } from "../model-error.ts";
+import { failureWords } from "../failure-words.ts";
+import { ModelError, type ModelFailure } from "../model-error.ts";
 import type { ContextEdit, ModelEvent, ModelReply, RequestChange } from "../port.ts";
 import { fitToShow } from "../provider-words.ts";
 import { type BlockReader, readBlock } from "./block-reader.ts";
@@ -145,15 +146,9 @@ function end(state: ReplyState, changes: readonly RequestChange[]): readonly Mod
 function refusal(state: ReplyState): ModelError {
   const category = stringField(state.stopDetails, "category");
   const explanation = stringField(state.stopDetails, "explanation");
-  return new ModelError(
-    { kind: "refused", ...(category === undefined ? {} : { category }) },
-    `${state.model} declined to answer${explanation === undefined ? "." : `: ${fitToShow(explanation)}`}`,
-    {
-      remedy:
-        "Rephrase the last message or take it out of the conversation; the same request is declined again.",
-      partial: [...state.content],
-    },
-  );
+  const failure: ModelFailure = { kind: "refused", ...(category === undefined ? {} : { category }) };
+  const { message, ...remedy } = failureWords(failure, state.model, explanation && fitToShow(explanation));
+  return new ModelError(failure, message, { ...remedy, partial: [...state.content] });
 }
 
 /** One change per reason. Mismatches that were merely noticed changed nothing. */

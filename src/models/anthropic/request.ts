@@ -1,16 +1,15 @@
 import { field } from "../../conversation/fields.ts";
+import type { ApiVersion } from "../../conversation/message.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
 import { betasFor } from "./betas.ts";
 import type { AnthropicParams } from "./client.ts";
 
-export type AnthropicVersion = "2023-06-01" | "2026-10-21";
-
 export interface WireOptions {
   readonly model: string;
   readonly betas: readonly string[];
-  readonly apiVersion: AnthropicVersion | undefined;
+  readonly apiVersion: ApiVersion | undefined;
 }
 
 export interface WireCall {

@@ -1,4 +1,4 @@
-import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
+import { type ContentBlock, type MessageContent, tagOf } from "../../conversation/block.ts";
 import { claudeVersion } from "../../conversation/claude-version.ts";
 import { stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
@@ -105,7 +105,7 @@ function withinResult(block: ContentBlock, map: MapBlock): ContentBlock {
 
 /** A summary that the provider wrote serves another one as plain text; a failed one says nothing. */
 const compactionAsText: MapBlock = (block) => {
-  if ((block.type as string) !== "compaction") return block;
+  if (tagOf(block) !== "compaction") return block;
   const text = stringField(block, "content");
   return text === undefined || text.trim() === "" ? undefined : { type: "text", text };
 };

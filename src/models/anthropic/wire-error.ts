@@ -43,16 +43,3 @@ function deepestMessage(error: Error): string {
   }
   return told === error.message ? told : `${error.message.replace(/\.$/, "")}: ${told}`;
 }
-
-/** How long the provider asks to wait, in milliseconds: its own header first, then the standard one. */
-export function requestedDelayMs({ header }: WireError): number | undefined {
-  const milliseconds = Number.parseFloat(header("retry-after-ms") ?? "");
-  if (milliseconds >= 0) return milliseconds;
-  const after = header("retry-after");
-  if (after === undefined || after.trim() === "") return undefined;
-  const seconds = Number(after);
-  if (seconds >= 0) return seconds * 1_000;
-  // A date is read against the server's own clock, not against ours.
-  const delay = Date.parse(after) - Date.parse(header("date") ?? "");
-  return delay >= 0 ? delay : undefined;
-}

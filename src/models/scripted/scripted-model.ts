@@ -2,6 +2,7 @@ import type { ContentBlock } from "../../conversation/block.ts";
 import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
 import { abortableBy } from "../abortable.ts";
+import { estimateRequest } from "../estimate.ts";
 import { ModelError } from "../model-error.ts";
 import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
 import type {
@@ -58,10 +59,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
     capabilities: { ...PLAIN_CAPABILITIES, ...options.capabilities },
     requests,
     stream: (request, call) => play(name, request, answerTo, call),
-    countTokens: async (request, call) => {
-      throwIfAborted(call?.signal);
-      return { tokens: measureRequest(request, ESTIMATORS.o200k), source: "estimate" };
-    },
+    countTokens: estimateRequest,
   };
 }
 

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../models/abort.ts";
+import { estimateRequest } from "../../models/estimate.ts";
 import { PLAIN_CAPABILITIES } from "../../models/plain-capabilities.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
@@ -22,10 +23,7 @@ export function builtInModel(options: BuiltInModelOptions = {}): Model {
     name: BUILT_IN_MODEL_NAME,
     capabilities: PLAIN_CAPABILITIES,
     stream: (request, call) => streamSummary(request, options, call),
-    countTokens: async (request, call) => {
-      throwIfAborted(call?.signal);
-      return { tokens: measureRequest(request, ESTIMATORS.o200k), source: "estimate" };
-    },
+    countTokens: estimateRequest,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../conversation/block.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText, stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
@@ -13,15 +13,12 @@ const HEADINGS_OF_A_SUMMARY = 6;
 
 /** Messages as sent, in the form in which the summariser reads a conversation. */
 export function entriesOf(messages: readonly ApiMessage[]): readonly Entry[] {
+  const firstOfUser = messages.findIndex((message) => message.role === "user");
   return messages.flatMap((message, index) => {
     if (message.role === "system") return [];
     if (message.role === "assistant") return assistantEntries(message, index);
-    return userEntries(message, index, index === firstSpokenIndex(messages));
+    return userEntries(message, index, index === firstOfUser);
   });
-}
-
-function firstSpokenIndex(messages: readonly ApiMessage[]): number {
-  return messages.findIndex((message) => message.role === "user");
 }
 
 function link(index: number, part: number): { uuid: string; parentUuid: null; timestamp: string } {
@@ -30,7 +27,7 @@ function link(index: number, part: number): { uuid: string; parentUuid: null; ti
 
 /** A provider's own summary stands for what came before it, like one of ours. */
 function assistantEntries(message: ApiMessage, index: number): readonly Entry[] {
-  const summary = blocksOf(message).find((block) => tag(block) === "compaction");
+  const summary = contentBlocks(message.content).find((block) => tagOf(block) === "compaction");
   const text = summary && stringField(summary, "content");
   const entries: Entry[] = [
     { ...link(index, 0), type: "assistant", message: { role: "assistant", content: message.content } },
@@ -40,7 +37,7 @@ function assistantEntries(message: ApiMessage, index: number): readonly Entry[] 
 
 /** Sending merges what was said one after the other; each text is looked at for itself again. */
 function userEntries(message: ApiMessage, index: number, isFirst: boolean): readonly Entry[] {
-  return splitAfterTexts(blocksOf(message)).map((content, part): Entry => {
+  return splitAfterTexts(contentBlocks(message.content)).map((content, part): Entry => {
     const text = contentText(content);
     if (isFirst && isEarlierSummary(text)) return summaryEntry(text, index, part);
     return { ...link(index, part), type: "user", message: { role: "user", content } };
@@ -77,9 +74,3 @@ function splitAfterTexts(blocks: readonly ContentBlock[]): readonly (readonly Co
   }
   return open.length > 0 ? [...groups, open] : groups;
 }
-
-function blocksOf(message: ApiMessage): readonly ContentBlock[] {
-  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-}
-
-const tag = (block: ContentBlock): string => block.type;

@@ -4,6 +4,7 @@ import type { ApiMessage } from "../../conversation/message.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { outputTokensFor } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../models/port.ts";
+import { complete } from "../../models/reply.ts";
 import { withRetries } from "../../models/retry.ts";
 import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
 import { summarise } from "../builtin/summarise.ts";
@@ -28,8 +29,8 @@ export interface SummaryRequestOptions {
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
   /** Tokens as this model's provider counts them, as far as that is known. */
   readonly countTokens?: CountText | undefined;
-  /** How many of the newest entries will stand verbatim after the summary. */
-  readonly keptEntries?: number | undefined;
+  /** The newest of the entries will stand verbatim after the summary. */
+  readonly keepsRecent?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
 }
@@ -93,17 +94,15 @@ function summaryOf(outcome: ModelReply | ModelError, cut: Cut): ModelSummary {
 }
 
 function summaryRequest(model: Model, cut: Cut, options: SummaryRequestOptions): ModelRequest {
-  const conversation = messagesToSummarise(keptEntries(cut), options.clearedToolUseIds);
+  const kept = keptEntries(cut);
   const prompt = summaryPrompt({
-    hasEarlierSummary: keptEntries(cut).some(
-      (entry) => entry.type === "user" && entry.isCompactSummary === true,
-    ),
-    keepsRecent: (options.keptEntries ?? 0) > 0,
+    hasEarlierSummary: kept.some((entry) => entry.type === "user" && entry.isCompactSummary === true),
+    keepsRecent: options.keepsRecent === true,
     instructions: options.instructions,
   });
   const messages: readonly ApiMessage[] = [
     ...digestOf(cut),
-    ...conversation,
+    ...messagesToSummarise(kept, options.clearedToolUseIds),
     { role: "user", content: [{ type: "text", text: prompt }] },
   ];
   const tools = toolsUsedIn(messages);
@@ -150,16 +149,13 @@ async function ask(
       onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),
   });
   let characters = 0;
-  for await (const event of patient.stream(request, { signal })) {
+  return await complete(patient, request, { signal }, (event) => {
     if (event.type === "start") characters = 0;
     if (event.type === "thinking") onProgress?.({ phase: "thinking" });
-    if (event.type === "text") {
-      characters += event.text.length;
-      onProgress?.({ phase: "writing", characters });
-    }
-    if (event.type === "end") return event.reply;
-  }
-  throw new ModelError({ kind: "cut-off" }, `${model.name} ended its answer without saying so.`);
+    if (event.type !== "text") return;
+    characters += event.text.length;
+    onProgress?.({ phase: "writing", characters });
+  });
 }
 
 function tooLongToSummarise(error: ModelError): ModelError {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseJson } from "../../conversation/untrusted.ts";
 import type { WireAnswer } from "./subject.ts";
 
 export interface ReceivedRequest {
@@ -85,11 +86,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   const text = Buffer.concat(pieces).toString("utf8");
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  return parseJson(text) ?? text;
 }
 
 function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -1,10 +1,7 @@
 import type { ContentBlock } from "../../conversation/block.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
+import type { ApiMessage, ApiVersion } from "../../conversation/message.ts";
 import type { JsonRecord } from "../../conversation/untrusted.ts";
 import type { ClaudeFeatures } from "../../window/claude-features.ts";
-
-/** The two versions of the API that `anthropic-version` may name. */
-export type ApiVersion = "2023-06-01" | "2026-10-21";
 
 /** One call as the parts of the simulator hand it on: headers read, body parsed, model found. */
 export interface SimulatedRequest {

@@ -1,7 +1,19 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
-import { HEADERS, refused, resultsFor, send, until } from "./server/client.case.ts";
+import {
+  assistant,
+  BODY,
+  HEADERS,
+  LONG,
+  readCall,
+  refused,
+  resultsFor,
+  send,
+  TOOLS,
+  until,
+  user,
+} from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 let simulator: Simulator;
@@ -9,13 +21,6 @@ const start = async (options: SimulatorOptions = {}): Promise<void> => {
   simulator = await startSimulator(options);
 };
 afterEach(() => simulator.close());
-
-const user = (content: unknown) => ({ role: "user", content });
-const assistant = (content: unknown) => ({ role: "assistant", content });
-const BODY = { model: "claude-opus-5", max_tokens: 1_000, messages: [user("hello")] };
-const LONG = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
-const TOOLS = [{ name: "Read", input_schema: { type: "object", properties: { path: { type: "string" } } } }];
-const readCall = { blocks: [{ type: "tool_use" as const, name: "Read", input: { path: "a.ts" } }] };
 
 describe("behaviours", () => {
   it("scripted turns come first, then the given behaviours in their order", async () => {

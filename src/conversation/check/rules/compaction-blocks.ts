@@ -1,9 +1,8 @@
-import type { ContentBlock } from "../../block.ts";
+import { type ContentBlock, tagOf } from "../../block.ts";
 import { stringField } from "../../fields.ts";
 import type { Draft, DraftMessage, Part } from "../draft.ts";
 import type { RuleName } from "../finding.ts";
 import { rewriteParts } from "../rewrite.ts";
-import { tagOf } from "../server-tools.ts";
 
 /**
  * A summary that the provider signed is the first block of the conversation and the only one; unsigned ones

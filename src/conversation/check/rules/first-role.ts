@@ -1,6 +1,6 @@
+import { tagOf } from "../../block.ts";
 import { addedMessage, type Draft, textPart } from "../draft.ts";
 import { isEffortOnly } from "../effort-only.ts";
-import { tagOf } from "../server-tools.ts";
 
 export const EARLIER_PART_MISSING_TEXT = "[The earlier part of this conversation is not included]";
 

@@ -1,10 +1,11 @@
+import { tagOf } from "../../block.ts";
 import { claudeVersion, isAtLeast } from "../../claude-version.ts";
 import { field } from "../../fields.ts";
 import { isRecord } from "../../untrusted.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
 import type { CheckSettings } from "../rule.ts";
-import { serverToolResult, serverToolUse, tagOf } from "../server-tools.ts";
+import { serverToolResult, serverToolUse } from "../server-tools.ts";
 
 export const GO_ON_TEXT = "Go on from where you stopped.";
 

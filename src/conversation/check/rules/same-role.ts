@@ -1,6 +1,6 @@
+import { tagOf } from "../../block.ts";
 import type { Draft, DraftMessage } from "../draft.ts";
 import type { CheckSettings } from "../rule.ts";
-import { tagOf } from "../server-tools.ts";
 
 /**
  * Today the API merges messages of one role in a row by itself, but its own tools still list the old

@@ -1,6 +1,5 @@
-import { isThinking } from "../../block.ts";
+import { isThinking, tagOf } from "../../block.ts";
 import type { Draft } from "../draft.ts";
-import { tagOf } from "../server-tools.ts";
 
 /** Blocks that the provider itself puts before a reply. */
 const OF_THE_PROVIDER: ReadonlySet<string> = new Set(["compaction", "fallback"]);

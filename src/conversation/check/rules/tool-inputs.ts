@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "../../untrusted.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../untrusted.ts";
 import type { Draft } from "../draft.ts";
 import { rewriteParts, withBlock } from "../rewrite.ts";
 
@@ -18,12 +18,4 @@ export function objectInput(input: unknown): JsonRecord {
   if (input === undefined || input === null || input === "") return {};
   const parsed = typeof input === "string" ? parseJson(input) : undefined;
   return isRecord(parsed) ? parsed : { value: input };
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

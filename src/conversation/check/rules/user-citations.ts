@@ -1,10 +1,9 @@
-import type { ContentBlock } from "../../block.ts";
+import { type ContentBlock, tagOf } from "../../block.ts";
 import { field } from "../../fields.ts";
 import { isBlock } from "../../untrusted.ts";
 import type { Draft } from "../draft.ts";
 import { mapChanged, rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
 import type { CheckSettings } from "../rule.ts";
-import { tagOf } from "../server-tools.ts";
 
 /** Citations are the assistant's; the API of 2026-10-21 refuses them on text that the user sends. */
 export function dropUserCitations(draft: Draft, settings: CheckSettings): void {

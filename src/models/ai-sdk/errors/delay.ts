@@ -1,29 +1,10 @@
 import { asList, field, stringField } from "../../../conversation/fields.ts";
+import { headerDelayMs } from "../../retry-after.ts";
 import type { ErrorFacts } from "./read-error.ts";
-
-const MS_PER_SECOND = 1_000;
 
 /** How long the provider asks to wait: by header, by Google's own detail, or in words. */
 export function delayIn(facts: ErrorFacts): number | undefined {
-  return headerDelay(facts) ?? retryInfo(facts) ?? spokenDelay(facts.message);
-}
-
-function headerDelay({ headers }: ErrorFacts): number | undefined {
-  const exact = positive(headers["retry-after-ms"]);
-  if (exact !== undefined) return exact;
-  const after = headers["retry-after"];
-  const seconds = positive(after);
-  if (seconds !== undefined) return seconds * MS_PER_SECOND;
-  // A date is told against the server's own clock, so that ours need not be right.
-  const [until, sent] = [after, headers.date].map((date) =>
-    date === undefined ? Number.NaN : Date.parse(date),
-  );
-  return until !== undefined && sent !== undefined && until > sent ? until - sent : undefined;
-}
-
-function positive(text: string | undefined): number | undefined {
-  const value = text === undefined || text.trim() === "" ? Number.NaN : Number(text);
-  return Number.isFinite(value) && value >= 0 ? value : undefined;
+  return headerDelayMs((name) => facts.headers[name]) ?? retryInfo(facts) ?? spokenDelay(facts.message);
 }
 
 function retryInfo({ body }: ErrorFacts): number | undefined {

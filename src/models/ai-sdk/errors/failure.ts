@@ -1,8 +1,8 @@
 import { stringField } from "../../../conversation/fields.ts";
 import type { ModelFailure } from "../../model-error.ts";
 import { delayIn } from "./delay.ts";
-import { overflowIn } from "./overflow.ts";
 import { chain, type ErrorFacts } from "./read-error.ts";
+import { tooLongIn } from "./too-long.ts";
 
 export interface FailureContext {
   readonly model: string;
@@ -14,7 +14,7 @@ export interface FailureContext {
 export function failureOf(facts: ErrorFacts, error: unknown, context: FailureContext): ModelFailure {
   if (facts.name === "AbortError" || facts.name === "ResponseAborted") return { kind: "aborted" };
   return (
-    overflowIn(facts) ??
+    tooLongIn(facts) ??
     accessFailure(facts, context) ??
     contentFailure(facts) ??
     loadFailure(facts) ??

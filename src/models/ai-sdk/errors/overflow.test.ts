@@ -1,8 +1,8 @@
 import { APICallError } from "ai";
 import { describe, expect, it } from "vitest";
 import { wireOf } from "../../../../test/wire/folder.ts";
+import { OVERFLOW_TEXTS } from "../../overflow-texts.ts";
 import { modelErrorOf } from "./model-error-of.ts";
-import { OVERFLOW_TEXTS } from "./overflow-texts.ts";
 
 /** One saying of each server, and the numbers in it. */
 const SAYINGS: Readonly<

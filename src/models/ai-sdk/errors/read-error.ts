@@ -1,5 +1,5 @@
 import { asList, field, firstString, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../../conversation/untrusted.ts";
 
 /** What an error of the SDK, of a provider or of the network says, wherever it says it. */
 export interface ErrorFacts {
@@ -41,21 +41,13 @@ function bodyOf(error: unknown): JsonRecord {
   const text = stringField(error, "responseBody");
   // What a provider sends in its stream comes as it is: no class, no body, the record itself.
   const own = error instanceof Error ? undefined : error;
-  const parsed = text === undefined ? (field(error, "data") ?? own) : parse(text);
+  const parsed = text === undefined ? (field(error, "data") ?? own) : parseJson(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   for (const inner of [field(field(body, "response"), "error"), field(body, "error"), body]) {
     if (isRecord(inner)) return inner;
     if (typeof inner === "string") return { message: inner };
   }
   return {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function messageOf(error: unknown, body: JsonRecord): string {

@@ -5,10 +5,13 @@ import {
   BINDING,
   type CallOptions,
   CONTROLS,
+  drops,
   edited,
+  failing,
   newTalk,
   OTHER_BINDING,
   said,
+  started,
   type Talk,
   TestProvider,
   talkOn,
@@ -21,23 +24,6 @@ import {
 const BOUND_TEXT =
   'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 const DROP: CallOptions = { betas: CONTROLS };
-const drops = (talk: Talk): Talk => ({
-  ...talk,
-  thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
-});
-
-function started(model: string = BINDING): { provider: TestProvider; talk: Talk } {
-  const provider = new TestProvider();
-  return { provider, talk: talkOn(provider, newTalk(model), 3) };
-}
-
-/** Paths of the blocks that fail, found by having them dropped. */
-function failing(provider: TestProvider, talk: Talk, betas: readonly string[] = []): readonly string[] {
-  const found = provider.call(drops(talk), { betas: [...CONTROLS, ...betas] }).inputTransformations ?? [];
-  expect(found.every(({ reason }) => reason === "prefix_binding_mismatch")).toBe(true);
-  return found.map(({ path }) => path);
-}
-
 describe("a mismatch", () => {
   it("is refused with the path of the first failing block, the beta that would help, and what changed", () => {
     const { provider, talk } = started();

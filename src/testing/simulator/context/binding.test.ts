@@ -3,12 +3,12 @@ import type { ContentBlock } from "../../../conversation/block.ts";
 import { BETAS } from "../wording/betas.ts";
 import {
   asked,
-  BINDING,
-  CONTROLS,
   edited,
+  failing,
   newTalk,
   reparsed,
   said,
+  started,
   type Talk,
   TestProvider,
   TOOL,
@@ -17,23 +17,6 @@ import {
   withMessages,
   withoutThinking,
 } from "./talk.case.ts";
-
-const drops = (talk: Talk): Talk => ({
-  ...talk,
-  thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
-});
-
-function started(model: string = BINDING): { provider: TestProvider; talk: Talk } {
-  const provider = new TestProvider();
-  return { provider, talk: talkOn(provider, newTalk(model), 3) };
-}
-
-/** Paths of the blocks that fail, found by having them dropped. */
-function failing(provider: TestProvider, talk: Talk, betas: readonly string[] = []): readonly string[] {
-  const found = provider.call(drops(talk), { betas: [...CONTROLS, ...betas] }).inputTransformations ?? [];
-  expect(found.every(({ reason }) => reason === "prefix_binding_mismatch")).toBe(true);
-  return found.map(({ path }) => path);
-}
 
 describe("bound thinking stays valid", () => {
   it("when the conversation is sent again as it was, parsed anew", () => {

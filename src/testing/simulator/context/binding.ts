@@ -1,9 +1,9 @@
-import { isThinking } from "../../../conversation/block.ts";
+import { contentBlocks, isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { refuse } from "../wording/refuse.ts";
 import { BoundPrefixes, type PrefixWalk } from "./bound-prefix.ts";
-import { blockPath, blocksOf, type Conversation } from "./conversation.ts";
+import { blockPath, type Conversation } from "./conversation.ts";
 import {
   type InputTransformation,
   reportBlocks,
@@ -108,7 +108,7 @@ export class ThinkingBinder {
     for (let at = start.message; at < messages.length; at++) {
       const message = messages[at];
       if (message === undefined) continue;
-      const blocks = blocksOf(message.content);
+      const blocks = contentBlocks(message.content);
       const from = at === start.message ? start.index : 0;
       if (from === 0) walk.enter(message);
       for (let index = from; index < blocks.length; index++) {

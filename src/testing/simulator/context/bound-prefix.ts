@@ -1,10 +1,10 @@
-import { type ContentBlock, isMedia } from "../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, isMedia } from "../../../conversation/block.ts";
 import { stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { type BlockParts, blockParts, toolParts } from "../prompt/block-key.ts";
 import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
-import { blocksOf, type Conversation } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./seal.ts";
 import { referencedTools } from "./tool-changes.ts";
 
@@ -29,7 +29,7 @@ export class BoundPrefixes {
     this.#tree.beginCall();
     const offered = conversation.tools.filter((tool) => tool.defer_loading !== true);
     const toolsDigest = this.#digestOf("tools", offered.map(toolParts));
-    const systemDigest = this.#digestOf("system", blocksOf(conversation.system).map(partsOf));
+    const systemDigest = this.#digestOf("system", contentBlocks(conversation.system).map(partsOf));
     const deferred = conversation.tools.filter((tool) => tool.defer_loading === true);
     const start = this.#tree.root.child(`conversation\0${toolsDigest}\0${systemDigest}`);
     return new PrefixWalk(this, start, { toolsDigest, systemDigest }, deferred);

@@ -1,9 +1,8 @@
-import { isThinking } from "../../../conversation/block.ts";
+import { contentBlocks, isThinking } from "../../../conversation/block.ts";
 import { field } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { lastOwnTurn } from "../prompt/earlier-thinking.ts";
-import { blocksOf } from "./conversation.ts";
 
 /** Thinking that stays: of this many turns that have any, the newest ones. */
 export type KeptTurns = number | "all";
@@ -49,7 +48,7 @@ function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly numb
   let isNewTurn = true;
   for (const [index, message] of messages.entries()) {
     if (message.role === "user" && lastOwnTurn([message]) === 0) isNewTurn = true;
-    if (message.role !== "assistant" || !blocksOf(message.content).some(isThinking)) continue;
+    if (message.role !== "assistant" || !contentBlocks(message.content).some(isThinking)) continue;
     if (isNewTurn) turns.push([]);
     turns.at(-1)?.push(index);
     isNewTurn = false;
@@ -64,7 +63,7 @@ function withoutThinking(
 ): readonly ApiMessage[] {
   return messages.flatMap((message, index) => {
     if (!indices.has(index)) return [message];
-    const content = blocksOf(message.content).filter((block) => !isThinking(block));
+    const content = contentBlocks(message.content).filter((block) => !isThinking(block));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }

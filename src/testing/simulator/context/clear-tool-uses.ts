@@ -1,9 +1,8 @@
-import type { ContentBlock, ToolUseBlock } from "../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, type ToolUseBlock } from "../../../conversation/block.ts";
 import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { textOf } from "../wording/refuse.ts";
-import { blocksOf } from "./conversation.ts";
 
 /** The defaults of the edit as documented. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
@@ -86,7 +85,7 @@ export function clearToolUses(messages: readonly ApiMessage[], edit: ClearToolUs
 
 function rewrite(message: ApiMessage, change: (block: ContentBlock) => ContentBlock): ApiMessage {
   if (typeof message.content === "string") return message;
-  const blocks = blocksOf(message.content);
+  const blocks = contentBlocks(message.content);
   const content = blocks.map(change);
   return content.every((block, index) => block === blocks[index]) ? message : { ...message, content };
 }
@@ -95,7 +94,7 @@ const toolUses = (messages: readonly ApiMessage[]): readonly ToolUseBlock[] =>
   messages.flatMap((message) =>
     typeof message.content === "string" || message.role !== "assistant"
       ? []
-      : blocksOf(message.content).filter((block) => block.type === "tool_use"),
+      : contentBlocks(message.content).filter((block) => block.type === "tool_use"),
   );
 
 /** A call that still waits for its result cannot be cleared. */
@@ -103,7 +102,7 @@ function answeredIds(messages: readonly ApiMessage[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const message of messages) {
     if (typeof message.content === "string") continue;
-    for (const block of blocksOf(message.content)) {
+    for (const block of contentBlocks(message.content)) {
       if (block.type === "tool_result") ids.add(block.tool_use_id);
     }
   }

@@ -1,4 +1,4 @@
-import type { CacheControl, ContentBlock } from "../../../conversation/block.ts";
+import { type CacheControl, type ContentBlock, contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock } from "../exchange.ts";
@@ -6,7 +6,7 @@ import { withoutMarks } from "../prompt/block-key.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
-import { asCompaction, blockPath, blocksOf, type CompactionBlock, hasSummary } from "./conversation.ts";
+import { asCompaction, blockPath, type CompactionBlock, hasSummary } from "./conversation.ts";
 import { type Sealer, shortDigest } from "./seal.ts";
 
 const KIND = "compaction";
@@ -79,7 +79,7 @@ function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
   for (let message = 0; message < messages.length; message++) {
     const content = messages[message]?.content;
     if (typeof content === "string") continue;
-    const blocks = blocksOf(content);
+    const blocks = contentBlocks(content);
     for (let index = 0; index < blocks.length; index++) {
       const given = blocks[index];
       const block = given === undefined ? undefined : asCompaction(given);
@@ -128,7 +128,7 @@ function fromSummary(
   { message, index, block }: FoundBlock,
 ): readonly ApiMessage[] {
   const own = messages[message];
-  const rest = blocksOf(own?.content).slice(index + 1);
+  const rest = contentBlocks(own?.content).slice(index + 1);
   const after = own === undefined || rest.length === 0 ? [] : [{ ...own, content: rest }];
   return [...summaryMessages(block), ...after, ...messages.slice(message + 1)];
 }
@@ -145,7 +145,7 @@ export function summaryMessages(block: CompactionBlock): readonly ApiMessage[] {
 
 function withoutFailed(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   return messages.flatMap((message) => {
-    const blocks = blocksOf(message.content);
+    const blocks = contentBlocks(message.content);
     const content = blocks.filter((block) => asCompaction(block) === undefined);
     if (content.length === blocks.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];

@@ -31,12 +31,6 @@ function isMessage(value: unknown): value is ApiMessage {
 const readContent = (value: unknown): MessageContent | undefined =>
   Array.isArray(value) ? readable(value, isBlock) : typeof value === "string" ? value : undefined;
 
-/** Text alone is one text block. A system message may come without content. */
-export function blocksOf(content: MessageContent | undefined): readonly ContentBlock[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content : [];
-}
-
 /** Where a block stood in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
 

@@ -1,5 +1,6 @@
+import { contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { blockPath, blocksOf } from "./conversation.ts";
+import { blockPath } from "./conversation.ts";
 import type { SentThinking } from "./sent-thinking.ts";
 
 /** What the provider did with a thinking block, as a response lists it. */
@@ -35,7 +36,7 @@ export function withoutBlocks(
   return messages.flatMap((message, at) => {
     const indices = gone.get(at);
     if (indices === undefined) return [message];
-    const content = blocksOf(message.content).filter((_, index) => !indices.has(index));
+    const content = contentBlocks(message.content).filter((_, index) => !indices.has(index));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }

@@ -1,7 +1,7 @@
-import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
-import { asCompaction, blocksOf, hasSummary } from "./conversation.ts";
+import { asCompaction, hasSummary } from "./conversation.ts";
 import type { ReadThinking, SignatureReader } from "./signature.ts";
 
 /** A thinking block of a request, and where it stands in it. */
@@ -24,7 +24,7 @@ export function startOfChecked(messages: readonly ApiMessage[]): Place {
   for (let message = messages.length - 1; message >= 0; message--) {
     const content = messages[message]?.content;
     if (typeof content === "string") continue;
-    const index = blocksOf(content).findLastIndex(isSummary);
+    const index = contentBlocks(content).findLastIndex(isSummary);
     if (index >= 0) return { message, index };
   }
   return { message: 0, index: 0 };
@@ -57,7 +57,7 @@ export function readThinking(
   for (let message = start.message; message < messages.length; message++) {
     const content = messages[message]?.content;
     if (messages[message]?.role !== "assistant" || typeof content === "string") continue;
-    const blocks = blocksOf(content);
+    const blocks = contentBlocks(content);
     for (let index = message === start.message ? start.index : 0; index < blocks.length; index++) {
       const block = blocks[index];
       if (block === undefined || !isThinking(block)) continue;

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import type { ContentBlock } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
@@ -220,3 +221,25 @@ export function edited(talk: Talk, index: number, change: (message: ApiMessage) 
 
 /** Every array and object made anew, as a client does that parses its own file. */
 export const reparsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+/** The same talk, with the wish that blocks which do not fit be dropped. */
+export const drops = (talk: Talk): Talk => ({
+  ...talk,
+  thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
+});
+
+export function started(model: string = BINDING): { provider: TestProvider; talk: Talk } {
+  const provider = new TestProvider();
+  return { provider, talk: talkOn(provider, newTalk(model), 3) };
+}
+
+/** Paths of the blocks that fail, found by having them dropped. */
+export function failing(
+  provider: TestProvider,
+  talk: Talk,
+  betas: readonly string[] = [],
+): readonly string[] {
+  const found = provider.call(drops(talk), { betas: [...CONTROLS, ...betas] }).inputTransformations ?? [];
+  expect(found.every(({ reason }) => reason === "prefix_binding_mismatch")).toBe(true);
+  return found.map(({ path }) => path);
+}

@@ -1,9 +1,9 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks } from "../../../conversation/block.ts";
 import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
-import { asCompaction, blocksOf, isOfType } from "./conversation.ts";
+import { asCompaction, isOfType } from "./conversation.ts";
 
 /** Names of the tools that a block brings into the conversation. */
 export function referencedTools(block: ContentBlock): readonly string[] {
@@ -40,7 +40,7 @@ export function toolChanges(
 }
 
 function changesOf(message: ApiMessage): readonly JsonRecord[] {
-  return blocksOf(message.content).flatMap((block): readonly JsonRecord[] => {
+  return contentBlocks(message.content).flatMap((block): readonly JsonRecord[] => {
     const summary = asCompaction(block);
     if (summary !== undefined) return asList(summary.tool_changes).filter(isRecord);
     const isChanging = isOfType(block, "tool_addition") || isOfType(block, "tool_removal");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it, vi } from "vitest";
-import { ESTIMATORS } from "../../../tokens/measure.ts";
-import { createTokenCounter, cutLongRuns, MEDIA_TOKENS, TOOL_BLOCK_TOKENS } from "./count.ts";
+import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
+import { createTokenCounter, cutLongRuns, TOOL_BLOCK_TOKENS } from "./count.ts";
 import { CountCache } from "./count-cache.ts";
 
 const exact = await createTokenCounter();

@@ -1,6 +1,6 @@
 import { asList, stringField } from "../../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
-import { ESTIMATORS } from "../../../tokens/measure.ts";
+import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
 import { withoutMarks } from "./block-key.ts";
 import { CountCache } from "./count-cache.ts";
 
@@ -14,9 +14,6 @@ export interface TokenCounter {
   /** A definition in `tools`. */
   tool(tool: JsonRecord): number;
 }
-
-/** Pictures are billed by area and documents by page; a flat figure, the same as the engine's own. */
-export const MEDIA_TOKENS = 2_000;
 
 /** The markup around a call or a result: its tags and its id. */
 export const TOOL_BLOCK_TOKENS = 12;

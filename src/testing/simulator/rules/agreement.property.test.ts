@@ -6,10 +6,10 @@ import { arbitrarySoundRequest, type RequestBody } from "../../../../test/suppor
 import { checkRequest } from "../../../conversation/check/check.ts";
 import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../conversation/check/limits.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
-import type { ApiRequest } from "../../../conversation/message.ts";
+import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
-import { ApiRefusal, type ApiVersion, type Switches } from "../exchange.ts";
+import { ApiRefusal, type Switches } from "../exchange.ts";
 import { KNOWN_BETAS } from "../wording/betas.ts";
 import { modelNamed, SWITCHES } from "./rule-bench.case.ts";
 import { validate } from "./validate.ts";

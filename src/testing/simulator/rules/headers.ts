@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { ApiVersion } from "../exchange.ts";
+import type { ApiVersion } from "../../../conversation/message.ts";
 import { KNOWN_BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 

@@ -1,4 +1,5 @@
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import type { Turn } from "../exchange.ts";
 import type { Simulator } from "../simulator.ts";
 
 /** What every call needs; any key will do. */
@@ -61,3 +62,26 @@ export function resultsFor(message: MessageBody, content = "ok"): object {
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
+
+export const user = (content: unknown): Said => ({ role: "user", content });
+export const assistant = (content: unknown): Said => ({ role: "assistant", content });
+
+interface Said {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+export const BODY: { model: string; max_tokens: number; messages: readonly Said[] } = {
+  model: "claude-opus-5",
+  max_tokens: 1_000,
+  messages: [user("hello")],
+};
+
+/** Enough to be cached. */
+export const LONG: string = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
+
+export const TOOLS: readonly object[] = [
+  { name: "Read", input_schema: { type: "object", properties: { path: { type: "string" } } } },
+];
+
+export const readCall: Turn = { blocks: [{ type: "tool_use", name: "Read", input: { path: "a.ts" } }] };

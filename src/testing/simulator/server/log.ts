@@ -2,9 +2,8 @@ import { type CheckedRequest, checkRequest } from "../../../conversation/check/c
 import type { Finding } from "../../../conversation/check/finding.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import { stringField } from "../../../conversation/fields.ts";
-import type { ApiRequest } from "../../../conversation/message.ts";
+import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import type { ApiVersion } from "../exchange.ts";
 import type { Fault } from "./faults.ts";
 
 export type Endpoint = "messages" | "count_tokens" | "models" | "other";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../../../conversation/block.ts";
 import { stringField } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
@@ -52,7 +52,7 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
   const incoming = recent
     .slice(lastAnswer + 1)
     .filter(({ role }) => role === "user")
-    .flatMap(blocksOf);
+    .flatMap(({ content }) => contentBlocks(content));
   const trace = newestTrace(recent);
   const isWorking = incoming.length === 0 || incoming.some((block) => block.type === "tool_result");
   if (isWorking) return goOn(trace, messages, recent);
@@ -86,7 +86,9 @@ export function progressLine(messages: readonly ApiMessage[]): string | undefine
 function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   if (last?.role !== "user") return messages;
-  const content = blocksOf(last).filter((block) => block.type !== "text" || !isSummaryRequest(block.text));
+  const content = contentBlocks(last.content).filter(
+    (block) => block.type !== "text" || !isSummaryRequest(block.text),
+  );
   const before = messages.slice(0, -1);
   return content.length === 0 ? before : [...before, { ...last, content }];
 }
@@ -114,7 +116,7 @@ function goOn(
 function newestTrace(recent: readonly ApiMessage[]): Trace | undefined {
   let found: Trace | undefined;
   for (const message of recent.toReversed()) {
-    for (const block of blocksOf(message).toReversed()) {
+    for (const block of contentBlocks(message.content).toReversed()) {
       const trace = traceIn(block, message.role);
       if (trace === undefined) continue;
       found = found === undefined ? trace : { ...found, topic: trace.topic };
@@ -162,14 +164,14 @@ function isSummary(text: string): boolean {
 
 function topicWithin(recent: readonly ApiMessage[]): string | undefined {
   const message = recent.findLast(({ role, content }) => role === "user" && isPlain(content));
-  const text = message && blocksOf(message).findLast(isSpoken)?.text;
+  const text = message && contentBlocks(message.content).findLast(isSpoken)?.text;
   return text === undefined ? undefined : topicOf(text);
 }
 
 /** The oldest message is the request itself, or the summary that took its place. */
 function firstTopic(messages: readonly ApiMessage[]): string {
   const first = messages[0];
-  return topicOf((first && blocksOf(first).find(isSpoken)?.text) ?? "");
+  return topicOf((first && contentBlocks(first.content).find(isSpoken)?.text) ?? "");
 }
 
 function isPlain(content: ApiMessage["content"]): boolean {
@@ -195,9 +197,3 @@ function topicOf(text: string): string {
   const end = cut.lastIndexOf(" ");
   return cut.slice(0, end > 0 ? end : MAX_TOPIC_CHARS).replace(/[.:;,!]+$/, "");
 }
-
-export function blocksOf(message: ApiMessage): readonly ContentBlock[] {
-  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-}
-
-const tagOf = (block: ContentBlock): string => block.type;

@@ -1,7 +1,8 @@
+import { contentBlocks } from "../../../../conversation/block.ts";
 import { contentText, firstString, stringField } from "../../../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
-import { blocksOf, LOOK_BACK_MESSAGES } from "./progress.ts";
+import { LOOK_BACK_MESSAGES } from "./progress.ts";
 import { kindOf, type ToolKind } from "./tools.ts";
 
 /** A call that was answered. */
@@ -53,7 +54,7 @@ function seenCalls({ messages }: SeenRequest): readonly SeenCall[] {
   const open = new Map<string, { name: string; input: JsonRecord }>();
   const calls: SeenCall[] = [];
   for (const [index, message] of recent.entries()) {
-    for (const block of blocksOf(message)) {
+    for (const block of contentBlocks(message.content)) {
       if (block.type === "tool_use") {
         open.set(block.id, { name: block.name, input: isRecord(block.input) ? block.input : {} });
       } else if (block.type === "tool_result") {

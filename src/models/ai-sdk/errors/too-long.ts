@@ -1,5 +1,5 @@
 import type { ModelFailure } from "../../model-error.ts";
-import { OVERFLOW_TEXTS } from "./overflow-texts.ts";
+import { type Overflow, overflowIn } from "../../overflow.ts";
 import type { ErrorFacts } from "./read-error.ts";
 
 type TooLong = Extract<ModelFailure, { kind: "too-long" }>;
@@ -17,7 +17,7 @@ const OTHER_STATUS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 502,
 const RATE_LIMITED = 429;
 
 /** The failure, if the error says that the input does not fit. By code, then by words. */
-export function overflowIn(facts: ErrorFacts): TooLong | undefined {
+export function tooLongIn(facts: ErrorFacts): TooLong | undefined {
   const hasCode = facts.codes.some((code) => OVERFLOW_CODES.has(code));
   if (!hasCode && facts.status !== undefined && OTHER_STATUS.has(facts.status)) return undefined;
   const numbers = numbersIn(facts);
@@ -28,28 +28,9 @@ export function overflowIn(facts: ErrorFacts): TooLong | undefined {
   return isRateLimit ? undefined : { kind: "too-long", ...numbers };
 }
 
-interface Numbers {
-  readonly tokens?: number;
-  readonly limit?: number;
-}
-
-function numbersIn({ message, body }: ErrorFacts): Numbers | undefined {
+function numbersIn({ message, body }: ErrorFacts): Overflow | undefined {
   // llama.cpp gives them beside its text.
   const { n_prompt_tokens: tokens, n_ctx: limit } = body;
   if (typeof tokens === "number" && typeof limit === "number") return { tokens, limit };
-  for (const { pattern } of OVERFLOW_TEXTS) {
-    const match = pattern.exec(message);
-    if (match !== null) return namedNumbers(match.groups ?? {});
-  }
-  return undefined;
-}
-
-function namedNumbers(groups: Readonly<Record<string, string | undefined>>): Numbers {
-  const [tokens, limit, more] = [groups.tokens, groups.limit, groups.more].map((digits) =>
-    digits === undefined ? undefined : Number(digits.replaceAll(",", "")),
-  );
-  return {
-    ...(tokens === undefined ? {} : { tokens: tokens + (more ?? 0) }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+  return overflowIn(message);
 }
