@@ -7,6 +7,12 @@ export const MAX_MEDIA = 600;
 /** Images and documents in one request on models with a 200,000-token window; pass it as `maxMedia`. */
 export const MAX_MEDIA_SMALL_WINDOW = 100;
 
+const SMALL_WINDOW_TOKENS = 200_000;
+
+/** Images and documents that a model with this window takes in one request. */
+export const maxMediaFor = (windowTokens: number): number =>
+  windowTokens <= SMALL_WINDOW_TOKENS ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA;
+
 /** Messages in one request; the API refuses more. */
 export const MAX_MESSAGES = 100_000;
 

@@ -2,7 +2,6 @@ import { contentBlocks, isThinking } from "../../../conversation/block.ts";
 import { field } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { lastOwnTurn } from "../prompt/earlier-thinking.ts";
 
 /** Thinking that stays: of this many turns that have any, the newest ones. */
 export type KeptTurns = number | "all";
@@ -35,19 +34,23 @@ export function clearThinking(messages: readonly ApiMessage[], kept: KeptTurns):
  * of the turn that called the tools.
  */
 export function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMessage[] {
-  const current = lastOwnTurn(messages);
+  const current = messages.findLastIndex(speaks);
   const earlier = thinkingTurns(messages)
     .flat()
     .filter((index) => index < current);
   return earlier.length === 0 ? messages : withoutThinking(messages, new Set(earlier));
 }
 
+/** The user says something: tool results alone continue a turn. */
+const speaks = ({ role, content }: ApiMessage): boolean =>
+  role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
+
 /** For every turn with thinking, the assistant messages that hold it. */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;
   for (const [index, message] of messages.entries()) {
-    if (message.role === "user" && lastOwnTurn([message]) === 0) isNewTurn = true;
+    if (speaks(message)) isNewTurn = true;
     if (message.role !== "assistant" || !contentBlocks(message.content).some(isThinking)) continue;
     if (isNewTurn) turns.push([]);
     turns.at(-1)?.push(index);

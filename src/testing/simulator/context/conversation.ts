@@ -1,4 +1,4 @@
-import type { ContentBlock, MessageContent } from "../../../conversation/block.ts";
+import { type ContentBlock, type MessageContent, tagOf } from "../../../conversation/block.ts";
 import { listField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isBlock, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
@@ -34,12 +34,6 @@ const readContent = (value: unknown): MessageContent | undefined =>
 /** Where a block stood in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
 
-/** Blocks of types that the closed union does not name. */
-export function isOfType(block: ContentBlock, type: string): boolean {
-  const found: string = block.type;
-  return found === type;
-}
-
 /** A compaction block as it may be sent; every field is the client's word. */
 export interface CompactionBlock {
   readonly content?: unknown;
@@ -49,7 +43,7 @@ export interface CompactionBlock {
 }
 
 export function asCompaction(block: ContentBlock): CompactionBlock | undefined {
-  return isOfType(block, "compaction") ? (block as CompactionBlock) : undefined;
+  return tagOf(block) === "compaction" ? (block as CompactionBlock) : undefined;
 }
 
 /** A block without content marks a compaction that failed; the provider passes over it. */

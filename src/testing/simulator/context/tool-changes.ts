@@ -1,15 +1,15 @@
-import { type ContentBlock, contentBlocks } from "../../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../../conversation/block.ts";
 import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
-import { asCompaction, isOfType } from "./conversation.ts";
+import { asCompaction } from "./conversation.ts";
 
 /** Names of the tools that a block brings into the conversation. */
 export function referencedTools(block: ContentBlock): readonly string[] {
-  if (isOfType(block, "tool_addition")) return nameOf(field(block, "tool"));
-  if (isOfType(block, "tool_result")) return asList(field(block, "content")).flatMap(nameOf);
-  if (isOfType(block, "tool_search_tool_result")) {
+  if (tagOf(block) === "tool_addition") return nameOf(field(block, "tool"));
+  if (tagOf(block) === "tool_result") return asList(field(block, "content")).flatMap(nameOf);
+  if (tagOf(block) === "tool_search_tool_result") {
     return asList(field(field(block, "content"), "tool_references")).flatMap(nameOf);
   }
   return [];
@@ -43,7 +43,7 @@ function changesOf(message: ApiMessage): readonly JsonRecord[] {
   return contentBlocks(message.content).flatMap((block): readonly JsonRecord[] => {
     const summary = asCompaction(block);
     if (summary !== undefined) return asList(summary.tool_changes).filter(isRecord);
-    const isChanging = isOfType(block, "tool_addition") || isOfType(block, "tool_removal");
+    const isChanging = tagOf(block) === "tool_addition" || tagOf(block) === "tool_removal";
     return message.role === "system" && isChanging ? [block as unknown as JsonRecord] : [];
   });
 }

@@ -1,4 +1,3 @@
-import { costOf } from "../../../window/prices.ts";
 import { CacheEntries } from "./cache-entries.ts";
 import { CachedEdits } from "./cached-edits.ts";
 import { type CacheDiagnostics, SentPrompts } from "./diagnosis.ts";
@@ -35,8 +34,6 @@ export interface CacheLookup {
   readonly usage: InputUsage;
   /** What the model reads: the prompt without what cached edits left out. */
   readonly tokens: number;
-  /** Dollars for the input; undefined for a model whose prices are not known. */
-  readonly cost: number | undefined;
   /** The edits that took effect: these results the model does not see. */
   readonly deletedResults: readonly string[];
   readonly diagnostics: CacheDiagnostics | null;
@@ -74,7 +71,6 @@ export class PromptCache {
     return {
       usage: call.edits?.size ? { ...usage, cache_deleted_input_tokens: applied.tokens } : usage,
       tokens: prompt.tokens - applied.tokens,
-      cost: costOf({ ...usage, output_tokens: 0 }, prompt.model.id),
       deletedResults: [...applied.idsUpTo(reached)],
       diagnostics:
         typeof previousMessageId === "string"

@@ -1,7 +1,8 @@
 import { claudeVersion } from "../../../conversation/claude-version.ts";
 import { field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../exchange.ts";
+import { thinkingMode } from "../thinking-mode.ts";
 import type { PrefixFacts } from "./prefix-tree.ts";
 
 /** The parts of a prompt in their order. A change in one invalidates it and all later ones. */
@@ -26,7 +27,7 @@ export function settingsKeys(body: JsonRecord, model: SimulatedModel, flags: Pro
     system,
     toolChoice(body.tool_choice),
     `images:${flags.hasImages}`,
-    thinking(body.thinking, model),
+    thinking(body, model),
     `effort:${stringField(body.output_config, "effort") ?? defaultEffort(model.id)}`,
   ].join("|");
   return { tools: "", system, messages };
@@ -42,10 +43,10 @@ function toolChoice(choice: unknown): string {
   return `choice:${type}:${stringField(choice, "name") ?? ""}:${serial}`;
 }
 
-function thinking(config: unknown, model: SimulatedModel): string {
-  const type = stringField(config, "type") ?? (model.features.thinksByDefault ? "adaptive" : "disabled");
-  const budget = isRecord(config) && type === "enabled" ? config.budget_tokens : "";
-  return `thinking:${type}:${String(budget)}`;
+function thinking(body: JsonRecord, model: SimulatedModel): string {
+  const mode = thinkingMode(body, model);
+  const budget = mode === "enabled" ? field(body.thinking, "budget_tokens") : "";
+  return `thinking:${mode}:${String(budget)}`;
 }
 
 /** Naming the default is the same as saying nothing. */

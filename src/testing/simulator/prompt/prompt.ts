@@ -59,7 +59,7 @@ export function buildPrompt(
   const toolsEnd = walk.node;
   walk.system(parts.system);
   const systemEnd = walk.node;
-  walk.messages(parts.messages, parts.body);
+  walk.messages(parts.messages);
   placeMarks(walk.positions, parts.body.cache_control);
   return {
     model,

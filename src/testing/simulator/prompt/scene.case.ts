@@ -1,7 +1,9 @@
+import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
 import { createFixedClock, type MovableClock } from "../../clock.ts";
+import { readEdits, withoutPastTurns } from "../context/edits.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type CacheCall, type CacheLookup, type InputUsage, PromptCache } from "./cache.ts";
 import { readCacheEdits } from "./cached-edits.ts";
@@ -33,8 +35,12 @@ export class Scene {
   }
 
   prompt(body: Body): Prompt {
-    const { tools, system, messages } = body;
+    const { tools, system } = body;
     const model = simulatedModel(typeof body.model === "string" ? body.model : PLAIN_MODEL);
+    // What the context part does before: older models do not see the thinking of earlier turns.
+    const messages = model.features.keepsEarlierThinking
+      ? body.messages
+      : withoutPastTurns(body.messages as unknown as readonly ApiMessage[], model, readEdits(body));
     return buildPrompt({ tools, system, messages, body }, model, this);
   }
 

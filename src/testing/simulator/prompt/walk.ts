@@ -4,7 +4,6 @@ import { referencedTools } from "../context/tool-changes.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type BlockParts, blockParts, toolParts } from "./block-key.ts";
 import type { TokenCounter } from "./count.ts";
-import { lastOwnTurn, stripsEarlierThinking } from "./earlier-thinking.ts";
 import type { PromptLevel } from "./invalidation.ts";
 import { type CacheTtl, explicitMark, isMarkable, type PositionKind, positionKind } from "./marks.ts";
 import type { PrefixFacts, PrefixNode } from "./prefix-tree.ts";
@@ -115,8 +114,7 @@ export class PromptWalk {
     }
   }
 
-  messages(messages: readonly unknown[], body: JsonRecord): void {
-    const keptFrom = stripsEarlierThinking(body, this.#model) ? lastOwnTurn(messages) : 0;
+  messages(messages: readonly unknown[]): void {
     for (let index = 0; index < messages.length; index++) {
       const message = messages[index];
       if (!isRecord(message)) continue;
@@ -125,7 +123,7 @@ export class PromptWalk {
       const blocks = typeof content === "string" ? [textBlock(content)] : asList(content);
       for (let blockIndex = 0; blockIndex < blocks.length; blockIndex++) {
         const block = blocks[blockIndex];
-        if (!isRecord(block) || (index < keptFrom && isEarlierThinking(block))) continue;
+        if (!isRecord(block)) continue;
         this.#addBlock(block, section, { part: "messages", index, blockIndex });
       }
     }
@@ -171,8 +169,6 @@ export class PromptWalk {
 }
 
 const textBlock = (text: string): JsonRecord => ({ type: "text", text });
-
-const isEarlierThinking = (block: JsonRecord): boolean => positionKind(block) === "thinking";
 
 function sectionOf(role: unknown): Section {
   if (role === "assistant") return "assistant";

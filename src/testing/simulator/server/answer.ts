@@ -28,7 +28,10 @@ export interface Pace {
 
 /** Events that come before a stream breaks, when the test does not say. */
 const DEFAULT_EVENTS_BEFORE_BREAK = 4;
-const OVERLOADED: StreamEvent = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+const OVERLOADED: StreamEvent = {
+  type: "error",
+  error: { type: "overloaded_error", message: TEXTS.overloaded.text },
+};
 const TORN_EVENT =
   'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n';
 

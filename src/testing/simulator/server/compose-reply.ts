@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../../../conversation/block.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Turn, TurnBlock } from "../exchange.ts";
+import { TOOL_BLOCK_TOKENS } from "../prompt/count.ts";
 import { cutInput, cutText } from "./cut-short.ts";
 
 /** What a turn becomes once it has ids and signatures, and has met the limits of its call. */
@@ -31,8 +32,6 @@ export interface ReplyMakers {
   sign(thinking: string, before: readonly ContentBlock[]): string;
 }
 
-/** What the envelope of a call costs besides its name and input. */
-const TOOL_CALL_OVERHEAD_TOKENS = 12;
 /** A reply is never free, not even an empty one. */
 const LEAST_OUTPUT_TOKENS = 1;
 
@@ -91,7 +90,7 @@ function writeBlock(
       return { block: { type: "thinking", thinking, signature }, tokens, isCut };
     }
     case "tool_use": {
-      const overhead = TOOL_CALL_OVERHEAD_TOKENS + makers.countText(block.name);
+      const overhead = TOOL_BLOCK_TOKENS + makers.countText(block.name);
       if (budget < overhead) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
       const { input, tokens, isCut } = cutInput(block.input, budget - overhead, makers.countText);
       const id = block.id ?? makers.newToolUseId();

@@ -9,7 +9,7 @@ import { BodyMemory } from "./body-memory.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Fault, FaultCandidate, Faults, StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
-import { LogEntry, type LoggedRequest, type RequestLog } from "./log.ts";
+import { LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./log.ts";
 import { modelInfo, modelPage } from "./model-info.ts";
 import { identityHeaders, rateLimitHeaders } from "./response-headers.ts";
 import type { Route } from "./routes.ts";
@@ -93,9 +93,7 @@ export class Desk implements CallDesk {
   }
 
   refuse(refused: ApiRefusal, entry: LogEntry): Answer {
-    const { status, type, message, details } = refused;
-    const code = details?.error_code;
-    entry.error = { status, type, message, code: typeof code === "string" ? code : undefined };
+    entry.error = loggedError(refused);
     return refusalAnswer(refused, entry.requestId, this.#identity(entry));
   }
 

@@ -4,6 +4,7 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import { stringField } from "../../../conversation/fields.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import type { ApiRefusal } from "../exchange.ts";
 import type { Fault } from "./faults.ts";
 
 export type Endpoint = "messages" | "count_tokens" | "models" | "other";
@@ -61,6 +62,11 @@ export interface LoggedError {
   readonly message: string;
   /** `error.details.error_code`. */
   readonly code: string | undefined;
+}
+
+export function loggedError({ status, type, message, details }: ApiRefusal): LoggedError {
+  const code = details?.error_code;
+  return { status, type, message, code: typeof code === "string" ? code : undefined };
 }
 
 export interface LogTotals {

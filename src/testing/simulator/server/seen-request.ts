@@ -1,16 +1,14 @@
-import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../conversation/check/limits.ts";
+import { MAX_MEDIA, maxMediaFor } from "../../../conversation/check/limits.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
-import { asList, contentText, field, stringField } from "../../../conversation/fields.ts";
+import { asList, contentText, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
+import { thinkingMode } from "../thinking-mode.ts";
 import type { ReplyLimits } from "./compose-reply.ts";
 
 /** Stands where a cached edit has left a result out; the model sees that there was one. */
 const LEFT_OUT = "[left out of the cached prefix]";
-
-/** Windows up to this size go with the smaller limit on images and documents. */
-const SMALL_WINDOW_TOKENS = 200_000;
 
 export interface ShownConversation {
   readonly messages: readonly ApiMessage[];
@@ -59,26 +57,20 @@ export function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens
     stopSequences: asList(body.stop_sequences).filter(
       (sequence): sequence is string => typeof sequence === "string" && sequence !== "",
     ),
-    thinks: thinks(body, model),
+    thinks: thinkingMode(body, model) !== "disabled",
     omitsThinking: stringField(body.thinking, "display") === "omitted",
   };
 }
 
 const maxTokensOf = (body: JsonRecord): number => (typeof body.max_tokens === "number" ? body.max_tokens : 0);
 
-function thinks(body: JsonRecord, { features }: SimulatedModel): boolean {
-  const mode = field(body.thinking, "type");
-  return mode === undefined ? features.thinksByDefault : mode !== "disabled";
-}
-
 /** The checker's options that say what the simulator's own rules say. */
 export function checkOptionsFor(
   { model, version }: Pick<SimulatedRequest, "model" | "version">,
   switches: Switches,
 ): CheckOptions {
-  const isSmall = model !== undefined && model.windowTokens <= SMALL_WINDOW_TOKENS;
   return {
-    maxMedia: isSmall ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA,
+    maxMedia: model === undefined ? MAX_MEDIA : maxMediaFor(model.windowTokens),
     requireTools: switches.requireTools,
     apiVersion: version,
     consecutiveRoles: switches.consecutiveRoles === "merged" ? "accepted" : "reported",

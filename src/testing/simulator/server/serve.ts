@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { ApiRefusal } from "../exchange.ts";
+import { refusal } from "../wording/refuse.ts";
 import { type Answer, deliver, NETWORK_TOO_LARGE, type Pace } from "./answer.ts";
 import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import type { Fault, FaultCandidate } from "./faults.ts";
-import type { LogEntry } from "./log.ts";
+import { type LogEntry, loggedError } from "./log.ts";
 import { Outlet } from "./outlet.ts";
 import { findRoute, type Route } from "./routes.ts";
 
@@ -92,7 +93,7 @@ async function say(
   await deliver(answer, outlet, paceOf(fault, desk.pace), fault);
   entry.outcome = outlet.outcome;
   if (fault?.kind === "overload-in-stream" && answer.kind === "stream") {
-    entry.error = { status: 529, type: "overloaded_error", message: "Overloaded", code: undefined };
+    entry.error = loggedError(refusal("overloaded"));
   }
 }
 
@@ -117,7 +118,7 @@ async function settle(request: IncomingMessage, url: URL, entry: LogEntry, desk:
     return { answer: desk.answer({ route, method, query, headers, body, bodyProblem, bytes, entry }), fault };
   } catch (error) {
     if (error instanceof TooLargeForTheNetwork) {
-      entry.error = { status: 413, type: "request_too_large", message: error.message, code: undefined };
+      entry.error = loggedError(refusal("tooManyBytes"));
       return { answer: NETWORK_TOO_LARGE, fault };
     }
     if (error instanceof ApiRefusal) return { answer: desk.refuse(error, entry), fault };

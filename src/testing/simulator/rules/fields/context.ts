@@ -1,5 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SimulatedModel, SimulatedRequest, Switches } from "../../exchange.ts";
+import { thinkingMode } from "../../thinking-mode.ts";
 import { refuse, refuseWithDetails } from "../../wording/refuse.ts";
 import {
   asksForCompaction,
@@ -20,8 +21,7 @@ export function checkContextEdits(body: JsonRecord, model: SimulatedModel): void
 }
 
 function thinks(body: JsonRecord, model: SimulatedModel): boolean {
-  const mode = recordField(body, "thinking")?.type;
-  return mode === undefined ? model.features.thinksByDefault : mode === "enabled" || mode === "adaptive";
+  return ["enabled", "adaptive"].includes(thinkingMode(body, model));
 }
 
 export function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel): void {

@@ -1,15 +1,11 @@
-import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW } from "../../../../conversation/check/limits.ts";
+import { maxMediaFor } from "../../../../conversation/check/limits.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { recordsField } from "../fields/readers.ts";
 import type { Inspection } from "../inspection.ts";
 import type { SentMessage } from "./conversation.ts";
 
-/** Models with a window up to this take fewer pictures. */
-const SMALL_WINDOW_TOKENS = 200_000;
-
 export function checkMediaCount(messages: readonly SentMessage[], inspection: Inspection): void {
-  const window = inspection.request.model?.windowTokens ?? SMALL_WINDOW_TOKENS;
-  const maximum = window <= SMALL_WINDOW_TOKENS ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA;
+  const maximum = maxMediaFor(inspection.request.model?.windowTokens ?? 0);
   let count = 0;
   for (const { blocks } of messages) {
     for (const { type, block } of blocks) {
