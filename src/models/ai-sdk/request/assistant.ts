@@ -1,6 +1,7 @@
 import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
 import { field, stringField } from "../../../conversation/fields.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { callInput } from "../../call-input.ts";
 import { mergeOptions, withOptions } from "../provider-options.ts";
 import { wireToolId } from "../tool-ids.ts";
 import { blockAsText } from "./block-text.ts";
@@ -40,7 +41,7 @@ function callPart(block: ContentBlock, options: JsonRecord | undefined, mapping:
     type: "tool-call",
     toolCallId: wireToolId(stringField(block, "id") ?? "", mapping.dialect.toolIds),
     toolName: stringField(block, "name") ?? "",
-    input: isRecord(input) ? input : { input: input ?? null },
+    input: callInput(input),
     ...withOptions(options),
   };
 }

@@ -41,7 +41,6 @@ export function providerOptionsOf(request: ModelRequest, mapping: Mapping): Json
     parallelOptions(request.tool_choice, mapping),
     markOptions(request, mapping),
     contextOptions(request, mapping),
-    compactionOptions(request, mapping),
     userOptions(request, mapping),
   );
 }
@@ -67,17 +66,12 @@ function outputOptions(request: ModelRequest, { dialect, changes }: Mapping): Js
 
 function contextOptions(request: ModelRequest, { dialect, changes }: Mapping): JsonRecord | undefined {
   const edits = request.context_management?.edits ?? [];
-  if (edits.length === 0) return undefined;
-  if (dialect.flavour === "anthropic") {
-    return { anthropic: { contextManagement: { edits: edits.map(withCamelFields) } } };
-  }
-  changes.notSupported("context_management");
-  return undefined;
-}
-
-/** Only version 7 has it, and which version is at hand is not known before the first call: never promised, never sent. */
-function compactionOptions(request: ModelRequest, { changes }: Mapping): undefined {
+  const takesEdits = dialect.flavour === "anthropic";
+  if (edits.length > 0 && !takesEdits) changes.notSupported("context_management");
+  // Only version 7 has it, and which one is at hand is not known before the first call: never promised, never sent.
   if (request.compaction !== undefined) changes.notSupported("compaction");
+  if (edits.length === 0 || !takesEdits) return undefined;
+  return { anthropic: { contextManagement: { edits: edits.map(withCamelFields) } } };
 }
 
 function userOptions(request: ModelRequest, { dialect, changes }: Mapping): JsonRecord | undefined {
