@@ -22,7 +22,7 @@ export function summaryRequestIn(messages: readonly ApiMessage[]): string | unde
 }
 
 /** The request may have been merged into the message with the last tool results. */
-function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   if (last === undefined || summaryRequestIn(messages) === undefined) return messages;
   const rest = typeof last.content === "string" ? [] : last.content.filter((block) => !asksForSummary(block));

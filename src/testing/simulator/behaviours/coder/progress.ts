@@ -1,8 +1,8 @@
 import { type ContentBlock, contentBlocks, tagOf } from "../../../../conversation/block.ts";
 import { stringField } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
+import { withoutSummaryRequest } from "../../../../summary/builtin-model/summarise-messages.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
-import { isSummaryRequest } from "../../../../summary/prompt.ts";
 import { splitSections } from "../../../../summary/sections.ts";
 import { hashText } from "./hash.ts";
 
@@ -80,17 +80,6 @@ export function progressLine(messages: readonly ApiMessage[]): string | undefine
   const isDone = trace.isDone && !isNewTask;
   const mark = isDone ? doneMark(trace.step, topic) : stepMark(step - 1, topic);
   return `How far the work is: ${mark}`;
-}
-
-/** It may have been merged into the message with the last tool results. */
-function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
-  const last = messages.at(-1);
-  if (last?.role !== "user") return messages;
-  const content = contentBlocks(last.content).filter(
-    (block) => block.type !== "text" || !isSummaryRequest(block.text),
-  );
-  const before = messages.slice(0, -1);
-  return content.length === 0 ? before : [...before, { ...last, content }];
 }
 
 const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({
