@@ -34,6 +34,22 @@ describe("a model without a client of one's own", () => {
     expect(loadSdk).toHaveBeenCalledTimes(2);
   });
 
+  it("prints nothing of an answer that cannot be parsed, unless the SDK's log was asked for", async () => {
+    const torn = 'event: message_start\ndata: {"type":"message_start","message":{"secret words\n\n';
+    const headers = { "content-type": "text/event-stream" };
+    const server = await serveWires([{ headers, body: torn }]);
+    const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const ask = (): Promise<unknown> =>
+      complete(anthropicModel({ model: "claude-opus-5", apiKey: "k", baseURL: server.baseUrl }), request);
+    await expect(ask()).rejects.toMatchObject({ failure: { kind: "cut-off" } });
+    expect(printed).not.toHaveBeenCalled();
+    vi.stubEnv("ANTHROPIC_LOG", "error");
+    await expect(ask()).rejects.toMatchObject({ failure: { kind: "cut-off" } });
+    expect(printed).toHaveBeenCalled();
+    printed.mockRestore();
+    await server.close();
+  });
+
   it("does not call it missing when a part of it is", async () => {
     const model = anthropicModel({
       model: "claude-opus-5",

@@ -47,8 +47,13 @@ export async function createClient(options: ClientOptions): Promise<AnthropicCli
   return new Client({
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
+    // The SDK prints what it cannot parse of an answer; only who asks for its log shall see content there.
+    ...(asksForLog() ? {} : { logLevel: "off" }),
   });
 }
+
+const asksForLog = (): boolean =>
+  field(field(field(globalThis, "process"), "env"), "ANTHROPIC_LOG") !== undefined;
 
 type ClientClass = new (options: object) => AnthropicClient;
 
