@@ -1,0 +1,44 @@
+/** What hooks are told of, as Claude Code names it. */
+export type HookEvent = "PreCompact" | "PostCompact" | "SessionStart";
+
+/** What every hook gets, as JSON on standard input or as an argument. */
+export interface HookInput {
+  readonly hook_event_name: HookEvent;
+  readonly session_id: string;
+  readonly transcript_path: string;
+  readonly cwd: string;
+  readonly permission_mode?: string;
+  readonly agent_id?: string;
+  /** PreCompact and PostCompact. */
+  readonly trigger?: "manual" | "auto";
+  /** PreCompact: what the user asked the summary to look after. */
+  readonly custom_instructions?: string | null;
+  /** PostCompact. */
+  readonly compact_summary?: string;
+  /** SessionStart. */
+  readonly source?: "startup" | "resume" | "clear" | "compact";
+}
+
+/** How one hook ended. `text` is for the person at the screen; it may hold what the hook printed. */
+export interface HookOutcome {
+  readonly event: HookEvent;
+  /** The command, the prompt or the function, shortened. */
+  readonly name: string;
+  readonly kind: "command" | "prompt" | "agent" | "callback" | "function";
+  readonly state: "completed" | "failed" | "timed-out" | "blocked" | "aborted";
+  readonly text: string;
+  readonly durationMs: number;
+}
+
+export interface HookRun {
+  readonly outcomes: readonly HookOutcome[];
+  /** What those that succeeded said, trimmed, with an empty line between; "" when nothing was said. */
+  readonly output: string;
+  /** A hook that explicitly stops what was about to happen. Only PreCompact can be blocked. */
+  readonly blocked?: { readonly by: string; readonly reason: string };
+}
+
+/** Runs whatever is configured for an event, all at once. Never throws, but for an abort it reports as such. */
+export interface HookRunner {
+  run(input: HookInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<HookRun>;
+}

@@ -1,0 +1,154 @@
+import type { ModelUsage } from "../models/port.ts";
+import type { RestoreKind } from "../restore/restored.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
+
+export type Trigger = "manual" | "auto" | "reactive";
+export type ClearingForm = "size" | "time" | "cached" | "api";
+
+/** Where a compaction stands among others of its conversation. */
+export interface ChainRecord {
+  readonly isInChain: boolean;
+  readonly turnsSincePrevious: number | undefined;
+  readonly previousTurnId: string | undefined;
+  readonly threshold: number;
+  readonly caller: string;
+}
+
+/** Why a compaction did not come about. */
+export type FailureReason =
+  | "not_enough_messages"
+  | "no_summary"
+  | "api_error"
+  | "prompt_too_long"
+  | "not_smaller"
+  | "blocked_by_hook"
+  | "aborted"
+  | "transcript_failed"
+  | "other";
+
+/** Why nothing was compacted although somebody may have expected it. */
+export type SkipReason =
+  | "disabled"
+  | "breaker-open"
+  | "caller-is-compaction"
+  | "caller-is-collapse"
+  | "auto-disabled"
+  | "reactive-only"
+  | "collapse-on"
+  | "below-threshold"
+  | "floor-above-threshold"
+  | "just-compacted";
+
+/** Every decision, as it is made. Counts, ids and names only: no event holds what was said. */
+export type CompactorEvent = { readonly agentId: string | undefined; readonly turnId: string } & EventDetail;
+
+export type EventDetail =
+  /** Each check of the window, whatever came of it: the debug log. */
+  | {
+      readonly type: "window-checked";
+      readonly tokens: number;
+      readonly source: "usage" | "estimate";
+      readonly threshold: number;
+      readonly effective: number;
+      readonly snipFreed: number;
+      readonly decision: "compact" | SkipReason;
+    }
+  | {
+      readonly type: "results-cleared";
+      readonly form: ClearingForm;
+      readonly results: number;
+      readonly tools: readonly string[];
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    }
+  | { readonly type: "pinned-edits-dropped"; readonly edits: number; readonly reason: string }
+  | { readonly type: "compaction-started"; readonly trigger: Trigger; readonly tokens: number }
+  | {
+      readonly type: "compacted";
+      readonly trigger: Trigger;
+      readonly tier: "memory" | "full" | "partial";
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly messagesSummarised: number;
+      readonly messagesKept: number;
+      readonly attempts: readonly SummaryAttempt[];
+      readonly usage: ModelUsage | undefined;
+      /** Flat figures of where the tokens were, see `accountingMetrics`. */
+      readonly accounting: Readonly<Record<string, number>>;
+      readonly chain: ChainRecord;
+      readonly durationMs: number;
+      readonly isAboveThreshold: boolean;
+    }
+  | {
+      readonly type: "compaction-failed";
+      readonly trigger: Trigger;
+      readonly reason: FailureReason;
+      /** The error's own code. */
+      readonly code: string;
+      readonly attempts: readonly SummaryAttempt[];
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "prompt-too-long-retried";
+      readonly attempt: number;
+      readonly droppedRounds: number;
+      readonly roundsLeft: number;
+    }
+  | {
+      readonly type: "restored";
+      readonly items: readonly {
+        readonly kind: RestoreKind;
+        readonly name: string;
+        readonly tokens: number;
+      }[];
+      readonly skipped: readonly {
+        readonly kind: RestoreKind;
+        readonly name: string;
+        readonly reason: string;
+      }[];
+    }
+  | {
+      readonly type: "hook-ended";
+      readonly event: string;
+      readonly kind: string;
+      readonly state: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "compaction-judged";
+      readonly verdict: "effective" | "ineffective";
+      readonly reportedTokens: number;
+      readonly threshold: number;
+    }
+  | {
+      readonly type: "breaker-opened";
+      readonly why: "failures" | "ineffective" | "frequency";
+      readonly strikes: number;
+    }
+  | { readonly type: "breaker-closed"; readonly why: "success" | "time" | "progress" | "manual" }
+  | { readonly type: "floor-above-threshold"; readonly floorTokens: number; readonly threshold: number }
+  | {
+      readonly type: "cache-break";
+      readonly before: number;
+      readonly after: number;
+      readonly expected: number;
+      readonly causes: readonly string[];
+    }
+  | {
+      readonly type: "usage-distrusted";
+      readonly reportedTokens: number | undefined;
+      readonly expectedTokens: number;
+      readonly why: "missing" | "not-positive" | "too-high" | "too-low";
+    }
+  | { readonly type: "request-repaired"; readonly rules: Readonly<Record<string, number>> }
+  | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: "rewrite" | "mismatch" }
+  | { readonly type: "snipped"; readonly messages: number; readonly tokensFreed: number }
+  | {
+      readonly type: "recovered";
+      readonly from: string;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    }
+  | { readonly type: "recovery-failed"; readonly from: string; readonly code: string }
+  | { readonly type: "settings-ignored"; readonly warning: string }
+  | { readonly type: "host-callback-failed"; readonly callback: string };

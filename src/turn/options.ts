@@ -1,0 +1,181 @@
+import type { Compaction } from "../compact/compact.ts";
+import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { ContentBlock } from "../conversation/block.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import type { Entry, Usage } from "../conversation/entry.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import type { LonghaulError } from "../errors.ts";
+import type { HookRunner } from "../hooks/hook.ts";
+import type { Model, ModelRequest } from "../models/port.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { SummaryProgress } from "../summary/request/request-summary.ts";
+import type { RequestFrame } from "../summary/sources.ts";
+import type { CountText } from "../tokens/measure.ts";
+import type { ModelTable } from "../window/models.ts";
+import type { Settings } from "../window/settings.ts";
+import type { Thresholds, WindowState } from "../window/thresholds.ts";
+import type { CompactorEvent, SkipReason } from "./events.ts";
+
+/** Who makes the call that a turn is about. The last three are never compacted by themselves: it would deadlock. */
+export type Caller = "main" | "sdk" | "subagent" | "compact" | "session-memory" | "collapse";
+
+/** A conversation in either form: messages as the API takes them, or entries as a session keeps them. */
+export type Message = ApiMessage | Entry;
+
+export interface CompactorOptions {
+  /**
+   * The model of the conversation: its window, what its provider can do, and who writes the summary. Without
+   * one the built-in summariser does, and the window is that of `modelName`.
+   */
+  readonly model?: Model | undefined;
+  readonly modelName?: string | undefined;
+  /** A smaller model for summaries that cannot share the cached prefix. */
+  readonly summaryModel?: Model | undefined;
+  /** What goes with every call besides messages: system prompt, tools, thinking, max_tokens. */
+  readonly request?: RequestFrame | undefined;
+  /** Size of the window, where the table of models does not know it. */
+  readonly windowTokens?: number | undefined;
+  readonly models?: ModelTable | undefined;
+  readonly settings?: Partial<Settings> | undefined;
+  /** The parsed settings file. */
+  readonly settingsFile?: unknown;
+  /** Goes before all other settings; that of the process unless given. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly clearing?: Partial<ClearingOptions> | undefined;
+  readonly compaction?: Partial<CompactionOptions> | undefined;
+  /** What only the host knows, asked for when it is put back. */
+  readonly state?: HostState | undefined;
+  readonly hooks?: HookRunner | undefined;
+  /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
+  readonly transcript?: TranscriptPort | undefined;
+  readonly host?: HostCallbacks | undefined;
+  readonly ports?: Partial<CompactionPorts> | undefined;
+  readonly countText?: CountText | undefined;
+  readonly sessionId?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly permissionMode?: string | undefined;
+}
+
+export interface ClearingOptions {
+  /**
+   * `auto` (default) takes the cheapest form that the provider has: by time when the cache has gone cold,
+   * edits in the cached prefix, the provider's own clearing, and by size where there is none of these.
+   */
+  readonly form: "auto" | "size" | "time" | "cached" | "api" | "off";
+  /** Tools whose results can be had again. */
+  readonly tools: readonly string[];
+  /** What is left of eligible results, at most, in tokens. */
+  readonly targetTokens: number;
+  readonly idleMinutes: number;
+}
+
+export interface CompactionOptions {
+  /** Newest messages kept verbatim, in tokens; fewer where the window is small. */
+  readonly keepRecentTokens: number;
+  /** `provider`: the provider's own signed compaction, where it has one. */
+  readonly summariser: "model" | "provider" | "built-in";
+  /** Never compact ahead of an overflow, only after one. */
+  readonly reactiveOnly: boolean;
+  /** There is no person at the keyboard: the summary says so. */
+  readonly autonomous: boolean;
+  /** What every summary should look after. */
+  readonly instructions: string;
+}
+
+/** Where everything is kept. Appends are durable when they resolve. */
+export interface TranscriptPort {
+  readonly path: string;
+  append(entries: readonly Entry[]): Promise<void>;
+}
+
+/** Told as things happen. None of them may stop a compaction: what throws here is reported and passed over. */
+export interface HostCallbacks {
+  readonly onEvent?: ((event: CompactorEvent) => void) | undefined;
+  readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
+  /** `compacting` while it runs and every 30 seconds again; undefined at the end, whatever happened. */
+  readonly onStatus?: ((status: "compacting" | undefined) => void) | undefined;
+  readonly onStreamMode?: ((mode: "requesting" | "thinking" | "responding" | undefined) => void) | undefined;
+  /** Characters of the summary received so far; 0 at the end. */
+  readonly onLength?: ((characters: number) => void) | undefined;
+  /** What a hook ended with, in words, for the screen. */
+  readonly onHookMessage?: ((text: string) => void) | undefined;
+  /** The compaction's messages one at a time: boundary, summary, kept messages, attachments, hook results. */
+  readonly onMessage?: ((entry: Entry) => void) | undefined;
+  /** The host's own caches, to be emptied after a compaction of the main conversation. */
+  readonly caches?: readonly (() => void)[] | undefined;
+}
+
+export interface BeforeOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly caller?: Caller | undefined;
+  /** What differs this time from the request given at the start; it stays until it is given again. */
+  readonly request?: RequestFrame | undefined;
+}
+
+/** What to send, what to go on with, and what happened. */
+export interface Turn<T extends Message = Message> {
+  readonly id: string;
+  /** The conversation to go on with, in the form in which it came; the very array when nothing changed. */
+  readonly messages: readonly T[];
+  /** Ready to be sent: checked, and with the edits and cache marks that the provider takes. */
+  readonly request: ModelRequest;
+  readonly tokens: number;
+  readonly thresholds: Thresholds;
+  readonly window: WindowState;
+  readonly compaction: Compaction | undefined;
+  readonly cleared: number;
+  /** Why nothing was compacted; undefined when something was. */
+  readonly skipped: SkipReason | undefined;
+  /** What the conversation broke of the API's rules, and how it was mended. */
+  readonly findings: readonly Finding[];
+  /** Set where no further call should be made, or a compaction failed: what it means and what to do. */
+  readonly problem: LonghaulError | undefined;
+}
+
+/** Of a response, as much as the provider gave: a `ModelReply`, or a message as the API sends it. */
+export interface ResponseFacts {
+  readonly id?: string;
+  readonly model?: string;
+  readonly usage?: (Usage & { readonly cache_deleted_input_tokens?: number }) | null;
+  readonly content?: readonly ContentBlock[] | string;
+}
+
+export interface ManualOptions {
+  readonly instructions?: string | undefined;
+  /** Summarise what comes after this message and keep what came before it. An entry's uuid, or an index. */
+  readonly from?: string | number | undefined;
+  /** Summarise what comes before this message and keep the rest. */
+  readonly upTo?: string | number | undefined;
+  readonly keepRecentTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type SnipSelection =
+  | { readonly ids: readonly string[] }
+  | { readonly from: string | number; readonly to: string | number }
+  | { readonly keepLastTurns: number };
+
+export interface ChildOptions
+  extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
+  readonly agentId?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** One conversation's window, kept. */
+export interface Compactor {
+  readonly agentId: string | undefined;
+  /** Before every model call. */
+  before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;
+  /** After every response. */
+  after(response: ResponseFacts): void;
+  /** After a failed call: what to call again with; undefined where the error is the user's to see. */
+  recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<Turn | undefined>;
+  /** When the user asks for it. Fails with an error that says what to do. */
+  compact(options?: ManualOptions): Promise<Turn>;
+  snip(selection: SnipSelection): Turn;
+  /** A subagent's own conversation: its own window, state and breaker. */
+  child(options?: ChildOptions): Compactor;
+  /** A subagent that has ended. */
+  close(): void;
+  readonly children: readonly Compactor[];
+}
