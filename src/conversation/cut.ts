@@ -3,20 +3,25 @@ import { indexPairs } from "./pairs.ts";
 import { isEntry, responseIdOf } from "./untrusted.ts";
 
 /**
- * The largest index at or before `index` at which the entries can be cut in two so that no tool use is
- * parted from its result and no response from one of its own entries. 0 means that nothing is cut off.
+ * For every index from 0 to the number of entries: whether the entries can be cut in two there so that no
+ * tool use is parted from its result and no response from one of its own entries.
  */
-export function moveCutBack(entries: readonly Entry[], index: number): number {
-  const wanted = Math.min(Math.max(0, Math.trunc(index) || 0), entries.length);
+export function soundCuts(entries: readonly Entry[]): readonly boolean[] {
   const firstMate = firstMates(entries);
+  const sound = new Array<boolean>(entries.length + 1).fill(true);
   let reach = entries.length;
-  const reachFrom = new Array<number>(entries.length + 1).fill(entries.length);
   for (let at = entries.length - 1; at >= 0; at--) {
     reach = Math.min(reach, firstMate[at] ?? at);
-    reachFrom[at] = reach;
+    sound[at] = reach >= at;
   }
-  let cut = wanted;
-  while (cut > 0 && (reachFrom[cut] ?? cut) < cut) cut--;
+  return sound;
+}
+
+/** The largest index at or before `index` that is a sound cut. 0 means that nothing is cut off. */
+export function moveCutBack(entries: readonly Entry[], index: number): number {
+  const sound = soundCuts(entries);
+  let cut = Math.min(Math.max(0, Math.trunc(index) || 0), entries.length);
+  while (cut > 0 && sound[cut] === false) cut--;
   return cut;
 }
 
