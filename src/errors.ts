@@ -10,6 +10,8 @@ export type LonghaulErrorCode =
   | "not-enough-messages"
   | "compaction-ineffective"
   | "compaction-disabled"
+  | "compaction-blocked"
+  | "message-not-found"
   | "no-summary"
   | "model-too-long"
   | "model-too-large"
