@@ -12,6 +12,8 @@ export type LonghaulErrorCode =
   | "compaction-disabled"
   | "compaction-blocked"
   | "message-not-found"
+  | "transcript-failed"
+  | "window-full"
   | "no-summary"
   | "model-too-long"
   | "model-too-large"
