@@ -1,43 +1,62 @@
 import { withClearedResults } from "../conversation/cleared.ts";
-import { moveCutBack } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import { calibrated } from "../tokens/calibration.ts";
-import { meterFor } from "../tokens/context.ts";
-import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import type { SummaryVariant } from "../summary/sources.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { cutForRecent, cutFrom, cutUpTo } from "./choose-cut.ts";
 import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
+import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
+import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
+import { isSummaryEntry } from "./summary-entry.ts";
+
+export type { Snapshot } from "./sized.ts";
 
 /** What is kept verbatim is never so much that a small window would be full of it. */
 const KEEP_RECENT_SHARE = 0.1;
 
-/** What a compaction looks at: the conversation as loaded or as held in memory. */
-export interface Snapshot {
-  readonly entries: readonly Entry[];
-  /** Results the agent no longer sends although the file still holds them. */
-  readonly clearedToolUseIds?: ReadonlySet<string>;
-}
-
 export interface PlanOptions {
   readonly trigger?: "manual" | "auto";
+  /**
+   * - `whole` (default): all but the newest messages is summarised.
+   * - `from`: the picked message and all after it are summarised; what came before stays as it is, an earlier
+   *   summary included, so that the provider's cache of it stays valid.
+   * - `up-to`: what came before the picked message is summarised; it and all after it are kept.
+   *
+   * The cut moves back where it would part a call from its result; with `up-to` it moves on past an earlier
+   * summary, which is never kept as it is.
+   */
+  readonly variant?: SummaryVariant | undefined;
+  /** The message that the user picked, for `from` and `up-to`. */
+  readonly at?: MessageRef | undefined;
   /** By default {@link KEEP_RECENT_TOKENS}, or less where the target is small. */
   readonly keepRecentTokens?: number | undefined;
+  /** Never keep more than that, not even to keep a call with its result. */
+  readonly isKeepLimit?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
-  readonly countText?: CountText;
+  readonly countText?: CountText | undefined;
+  /** What the host has counted already. */
+  readonly measured?: KnownMeasures | undefined;
 }
 
 /** A decision as data: what would be summarised and what kept, with the tokens of each. */
 export interface CompactionPlan {
   readonly trigger: "manual" | "auto";
+  readonly variant: SummaryVariant;
   readonly tokensBefore: number;
   readonly source: "usage" | "estimate";
   /** What the host sends besides messages (system prompt, tools): in the count, but not in the entries. */
   readonly overheadTokens: number;
+  /** The conversation from its last boundary on, in its order. */
+  readonly entries: readonly Entry[];
   readonly summarised: readonly Entry[];
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
   readonly keptTokens: number;
+  /** Where the kept messages stand: before the summary or after it. */
+  readonly keptPlace: "before" | "after";
+  /** Whether a kept message is another than in the conversation: shortened, cleared, or with media as marks. */
+  readonly isKeptRewritten: boolean;
   /** Results among the entries that are sent as cleared. */
   readonly clearedToolUseIds: ReadonlySet<string>;
   /** The provider's tokens per token of our estimate, as its reports have taught us. */
@@ -47,32 +66,49 @@ export interface CompactionPlan {
 }
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
-  const countText = options.countText ?? ESTIMATORS.o200k;
-  const entries = fromLastBoundary(snapshot.entries);
-  const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
-  const asSent = withClearedResults(entries, clearedToolUseIds);
-  const meter = meterFor(asSent, countText);
-  const context = meter.size();
-  const { ratio } = meter.calibration;
-  const measured = asSent.map((entry) => measureEntry(entry, countText) * ratio);
+  const sized = sizeUp(snapshot, options);
+  const { variant = "whole", trigger = "manual" } = options;
+  if (variant !== "whole") return planAt(sized, { trigger, variant, cut: partialCut(sized, options) });
+  const keepTokens = options.keepRecentTokens ?? defaultKeep(options.targetTokens);
+  const wish = { keepTokens, isLimit: options.isKeepLimit === true };
+  return planAt(sized, { trigger, variant, cut: cutForRecent(sized.entries, sized.tokens, wish) });
+}
 
-  const cut = chooseCut(entries, measured, options.keepRecentTokens ?? defaultKeep(options.targetTokens));
-  const summarised = entries.slice(0, cut);
-  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(entries.length);
-  const summarisedTokens = Math.round(sum(measured.slice(0, cut)));
-  const keptTokens = Math.round(sum(measured.slice(cut)));
+export interface PlannedCut {
+  readonly trigger: "manual" | "auto";
+  readonly variant: SummaryVariant;
+  readonly cut: number;
+}
+
+/** The plan that cuts the conversation there. */
+export function planAt(sized: SizedConversation, { trigger, variant, cut }: PlannedCut): CompactionPlan {
+  const { entries, tokens, ratio, countText, clearedToolUseIds } = sized;
+  const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
+  const [olderTokens, newerTokens] = [
+    Math.round(sum(tokens.slice(0, cut))),
+    Math.round(sum(tokens.slice(cut))),
+  ];
+  const isFrom = variant === "from";
+  const summarised = isFrom ? newer : older;
+  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(entries.length, variant);
+  const keptAsTheyAre = isFrom ? older.filter((entry) => !isCompactBoundary(entry)) : newer;
+  const kept = withClearedResults(keptAsTheyAre, clearedToolUseIds);
   return {
-    trigger: options.trigger ?? "manual",
-    tokensBefore: context.tokens,
-    source: context.source,
-    overheadTokens: Math.max(0, context.tokens - summarisedTokens - keptTokens),
+    trigger,
+    variant,
+    tokensBefore: sized.contextTokens,
+    source: sized.source,
+    overheadTokens: sized.overheadTokens,
+    entries,
     summarised,
-    summarisedTokens,
-    kept: entries.slice(cut),
-    keptTokens,
+    summarisedTokens: isFrom ? newerTokens : olderTokens,
+    kept,
+    keptTokens: isFrom ? olderTokens : newerTokens,
+    keptPlace: isFrom ? "before" : "after",
+    isKeptRewritten: kept !== keptAsTheyAre,
     clearedToolUseIds,
     tokenRatio: ratio,
-    countTokens: (text) => calibrated(meter.calibration, countText(text)),
+    countTokens: (text) => Math.round(countText(text) * ratio),
   };
 }
 
@@ -80,40 +116,26 @@ function defaultKeep(targetTokens = Number.POSITIVE_INFINITY): number {
   return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
 }
 
-/** What lies before the last boundary is not in the context any more; its summary is. */
-function fromLastBoundary(entries: readonly Entry[]): readonly Entry[] {
-  const readable = entries.filter(isEntry);
-  return readable.slice(Math.max(0, readable.findLastIndex(isCompactBoundary)));
-}
-
-/** Walks back from the end while what lies behind still fits, then to where nothing is torn apart. */
-function chooseCut(entries: readonly Entry[], tokens: readonly number[], keepTokens: number): number {
-  let cut = entries.length;
-  let kept = 0;
-  while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= keepTokens) kept += tokens[--cut] ?? 0;
-  return keepTokens <= 0 ? entries.length : Math.max(moveCutBack(entries, cut), firstAfterSummary(entries));
-}
-
-/** An earlier boundary and its summary are never kept as they are: summaries chain. */
-function firstAfterSummary(entries: readonly Entry[]): number {
-  return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummary(entry)) + 1;
+function partialCut({ entries }: SizedConversation, { variant, at }: PlanOptions): number {
+  const picked = at === undefined ? undefined : locateMessage(entries, at);
+  if (picked === undefined) throw messageNotFound(at);
+  return variant === "from" ? cutFrom(entries, picked) : cutUpTo(entries, picked);
 }
 
 /** Nothing is gained by a summary of a summary alone. */
 const isWorthSummarising = (entry: Entry): boolean =>
-  entry.type === "assistant" || (entry.type === "user" && !isSummary(entry));
+  (entry.type === "assistant" || entry.type === "user") && !isSummaryEntry(entry);
 
-const isSummary = (entry: Entry): boolean => entry.type === "user" && entry.isCompactSummary === true;
+const REMEDIES: Readonly<Record<SummaryVariant, string>> = {
+  whole: "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.",
+  from: "Nothing stands from that message on that a summary could shorten. Choose an earlier one.",
+  "up-to": "Nothing stands before that message that a summary could shorten. Choose a later one.",
+};
 
-function notEnoughMessages(entries: number): LonghaulError {
-  const remedy =
-    entries === 0
-      ? "Nothing has been said in this session yet."
-      : "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.";
+function notEnoughMessages(entries: number, variant: SummaryVariant): LonghaulError {
+  const remedy = entries === 0 ? "Nothing has been said in this session yet." : REMEDIES[variant];
   return new LonghaulError("not-enough-messages", "There are not enough messages to compact.", {
     remedy,
     facts: { entries },
   });
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,75 @@
+import { withClearedResults } from "../conversation/cleared.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import { meterFor } from "../tokens/context.ts";
+import type { ContextSize } from "../tokens/context-meter.ts";
+import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import { lastBoundaryIndex } from "./locate.ts";
+
+/** What a compaction looks at: the conversation as loaded or as held in memory. */
+export interface Snapshot {
+  readonly entries: readonly Entry[];
+  /** Results the agent no longer sends although the file still holds them. */
+  readonly clearedToolUseIds?: ReadonlySet<string>;
+}
+
+/** What a host that counts every turn knows already, so that nothing is measured again. */
+export interface KnownMeasures {
+  /** Our estimate, before any calibration. */
+  tokensOf(entry: Entry): number;
+  readonly context: ContextSize;
+  /** The provider's tokens per token of our estimate. */
+  readonly ratio: number;
+}
+
+/** A conversation from its last boundary on, with the tokens of each entry as the provider would count them. */
+export interface SizedConversation {
+  readonly entries: readonly Entry[];
+  /** The same, with the results that are sent as cleared. */
+  readonly sent: readonly Entry[];
+  readonly tokens: readonly number[];
+  readonly contextTokens: number;
+  readonly source: ContextSize["source"];
+  /** What the host sends besides messages: in the count, but not in the entries. */
+  readonly overheadTokens: number;
+  readonly ratio: number;
+  readonly countText: CountText;
+  readonly clearedToolUseIds: ReadonlySet<string>;
+}
+
+export interface SizeOptions {
+  readonly countText?: CountText | undefined;
+  readonly measured?: KnownMeasures | undefined;
+}
+
+export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversation {
+  const countText = options.countText ?? ESTIMATORS.o200k;
+  const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
+  const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
+  const sent = withClearedResults(entries, clearedToolUseIds);
+  const { context, ratio, tokensOf } = options.measured ?? measure(sent, countText);
+  const tokens = sent.map((entry) => tokensOf(entry) * ratio);
+  return {
+    entries,
+    sent,
+    tokens,
+    contextTokens: context.tokens,
+    source: context.source,
+    overheadTokens: Math.max(0, context.tokens - Math.round(sum(tokens))),
+    ratio,
+    countText,
+    clearedToolUseIds,
+  };
+}
+
+function measure(sent: readonly Entry[], countText: CountText): KnownMeasures {
+  const meter = meterFor(sent, countText);
+  return {
+    tokensOf: (entry) => measureEntry(entry, countText),
+    context: meter.size(),
+    ratio: meter.calibration.ratio,
+  };
+}
+
+export const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);
