@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { continuationMessage, withoutAfterwords } from "./continuation.ts";
+import {
+  continuationAfterwords,
+  continuationMessage,
+  isContinuation,
+  withoutAfterwords,
+} from "./continuation.ts";
 
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
 
@@ -43,6 +48,20 @@ describe("the message that stands in for what was summarised", () => {
     const positions = order.map((part) => text.indexOf(part));
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     expect(positions).not.toContain(-1);
+  });
+
+  it("says where the earlier messages were kept that the summary stands for what followed them", () => {
+    const text = continuationMessage({ ...base, keptEarlier: true });
+    expect(text).toMatch(/^The messages above stand as they were.*\n\nSummary:\nfacts$/s);
+    expect(isContinuation(text)).toBe(true);
+    expect(isContinuation(continuationMessage(base))).toBe(true);
+  });
+
+  it("gives what goes with a summary also without one, for a summary that cannot hold our words", () => {
+    const { summary: _, ...rest } = base;
+    expect(continuationAfterwords(rest)).toBe("");
+    const words = continuationAfterwords({ ...rest, transcriptPath: "/a/b.jsonl", trigger: "auto" });
+    expect(words).toMatch(/^Where an exact detail.*\/a\/b.jsonl\n\nGo on with the work.*$/s);
   });
 
   it("gives the summary back without what was written around it", () => {

@@ -4,6 +4,8 @@ export interface ContinuationInput {
   readonly transcriptPath?: string | undefined;
   /** Recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
+  /** The messages before the summary stand as they were; it stands for what followed them. */
+  readonly keptEarlier?: boolean | undefined;
   readonly trigger: "auto" | "manual";
   /** The agent works in a loop of its own, without a person at the keyboard. */
   readonly autonomous?: boolean | undefined;
@@ -11,6 +13,8 @@ export interface ContinuationInput {
 
 const OPENING =
   "This conversation goes on from an earlier one that no longer fitted into the context window. The summary below stands for its earlier part.";
+const OPENING_AFTER_KEPT =
+  "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.";
 const TRANSCRIPT =
   "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ";
 const KEPT_RECENT = "The most recent messages follow verbatim after this one.";
@@ -34,16 +38,30 @@ const AFTERWORDS: readonly string[] = [
 
 /** The text of the user message that stands in for what was summarised. */
 export function continuationMessage(input: ContinuationInput): string {
-  const paragraphs = [OPENING, input.summary];
+  const opening = input.keptEarlier ? OPENING_AFTER_KEPT : OPENING;
+  return [opening, input.summary, ...afterwords(input)].join("\n\n");
+}
+
+/** What goes with a summary that cannot hold words of ours, such as the provider's; "" where there is nothing to say. */
+export function continuationAfterwords(input: Omit<ContinuationInput, "summary">): string {
+  return afterwords(input).join("\n\n");
+}
+
+function afterwords(input: Omit<ContinuationInput, "summary">): readonly string[] {
+  const paragraphs: string[] = [];
   if (input.transcriptPath) paragraphs.push(`${TRANSCRIPT}${input.transcriptPath}`);
   if (input.keptRecent) paragraphs.push(KEPT_RECENT);
   if (input.trigger === "auto") paragraphs.push(GO_ON);
   if (input.autonomous) paragraphs.push(AUTONOMOUS);
-  return paragraphs.join("\n\n");
+  return paragraphs;
 }
 
 /** Starts of the texts by which agents go on from a summary: ours, and that of Claude Code. */
-const OPENINGS: readonly string[] = [OPENING, "This session is being continued from a previous conversation"];
+const OPENINGS: readonly string[] = [
+  OPENING,
+  OPENING_AFTER_KEPT,
+  "This session is being continued from a previous conversation",
+];
 
 /** Whether a user's text is the message that stands in for an earlier conversation. */
 export function isContinuation(text: string): boolean {
@@ -51,8 +69,16 @@ export function isContinuation(text: string): boolean {
   return OPENINGS.some((opening) => start.startsWith(opening));
 }
 
-/** A summary message without what we, or Claude Code, wrote around the summary. */
+/**
+ * A summary message without what we, or Claude Code, wrote around the summary. Only lines at its very end: the
+ * same words in the middle are a quotation, and what follows them is the summary.
+ */
 export function withoutAfterwords(text: string): string {
-  const starts = AFTERWORDS.map((start) => text.lastIndexOf(`\n${start}`)).filter((at) => at !== -1);
-  return starts.length === 0 ? text : text.slice(0, Math.min(...starts)).trimEnd();
+  const lines = text.split("\n");
+  let end = lines.length;
+  while (end > 0 && isAfterword(lines[end - 1] ?? "")) end--;
+  return end === lines.length ? text : lines.slice(0, end).join("\n").trimEnd();
 }
+
+const isAfterword = (line: string): boolean =>
+  line.trim() === "" || AFTERWORDS.some((start) => line.startsWith(start));
