@@ -24,6 +24,19 @@ export interface ContextSize {
 export interface ContextMeterOptions {
   readonly countText?: CountText;
   readonly calibration?: Calibration;
+  /** System prompt and tools, where they are known and no boundary says so; counted until a usage reports them. */
+  readonly overheadTokens?: number;
+}
+
+/** What the caller knows about an entry better than the entry tells. */
+export interface EntryHints {
+  /** Measured already, as our estimate has it (uncalibrated); the entry is not measured again. */
+  readonly tokens?: number;
+  /**
+   * The entry's usage is not to be believed and the entry is measured instead: a message kept from a longer
+   * conversation (timestamps cannot tell where clocks jump), or figures that cannot be right.
+   */
+  readonly ignoreUsage?: boolean;
 }
 
 /** The newest response with usage, from the FIRST of its entries on. */
@@ -49,18 +62,21 @@ export class ContextMeter {
   #pending = 0;
   #compactedAt: string | undefined;
   /** System prompt and tools, where a boundary recorded them; from the first usage on they are in the figures. */
-  #overhead = 0;
+  #overhead: number;
+  readonly #givenOverhead: number;
 
   constructor(options: ContextMeterOptions = {}) {
     this.#countText = options.countText ?? ESTIMATORS.o200k;
     this.#calibration = options.calibration;
+    this.#givenOverhead = options.overheadTokens ?? 0;
+    this.#overhead = this.#givenOverhead;
   }
 
   get calibration(): Calibration {
     return this.#calibration ?? startCalibration();
   }
 
-  add(entry: Entry): void {
+  add(entry: Entry, hints: EntryHints = {}): void {
     if (isCompactBoundary(entry)) {
       this.#anchor = undefined;
       this.#pending = 0;
@@ -72,25 +88,29 @@ export class ContextMeter {
       this.#pending -= (entry.microcompactMetadata?.tokensSaved ?? 0) / this.calibration.ratio;
       return;
     }
-    const usage = reportedUsage(entry);
+    const usage = hints.ignoreUsage ? undefined : reportedUsage(entry);
     if (entry.type !== "assistant" || usage === undefined || this.#isFromBeforeCompaction(entry)) {
-      this.#pending += measureEntry(entry, this.#countText);
+      this.#pending += this.#measure(entry, hints);
       return;
     }
     this.#calibration ??= startCalibration(entry.message.model);
     const messageId = entry.message.id;
     const isSibling = messageId !== undefined && messageId === this.#anchor?.messageId;
     if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message);
-    this.#updateAnchor(this.#anchor as Anchor, entry, usage);
+    this.#updateAnchor(this.#anchor as Anchor, entry, usage, hints);
+  }
+
+  #measure(entry: Entry, { tokens }: EntryHints): number {
+    return tokens ?? measureEntry(entry, this.#countText);
   }
 
   /** The last line of a response has the final figures. */
-  #updateAnchor(anchor: Anchor, entry: AssistantEntry, usage: Usage): void {
+  #updateAnchor(anchor: Anchor, entry: AssistantEntry, usage: Usage, hints: EntryHints): void {
     anchor.inputTokens = inputTokens(usage);
     anchor.outputTokens = usage.output_tokens;
     anchor.isOutputProvisional = isOutputProvisional(entry);
     // What is reported for good need not be estimated.
-    if (anchor.isOutputProvisional) anchor.estimatedOutput += measureEntry(entry, this.#countText);
+    if (anchor.isOutputProvisional) anchor.estimatedOutput += this.#measure(entry, hints);
   }
 
   size(): ContextSize {
@@ -131,7 +151,7 @@ export class ContextMeter {
   }
 
   #recall(knowledge: BoundaryKnowledge | undefined): void {
-    this.#overhead = knowledge?.overheadTokens ?? 0;
+    this.#overhead = knowledge?.overheadTokens ?? this.#givenOverhead;
     if (knowledge?.tokenRatio) this.#calibration ??= startCalibration(undefined, knowledge.tokenRatio);
   }
 

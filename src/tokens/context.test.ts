@@ -144,3 +144,60 @@ describe("the meter", () => {
     expect(meter.calibration.samples).toBe(0);
   });
 });
+
+describe("the meter, told what the caller knows", () => {
+  const unreadable = (): number => {
+    throw new Error("measured again");
+  };
+
+  it("takes a measure that was made already and does not read the text again", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter({ countText: unreadable });
+    meter.add(c.user("long text"), { tokens: 70 });
+    expect(meter.size()).toMatchObject({ tokens: 70, estimatedTokens: 70, source: "estimate" });
+  });
+
+  it("takes it for the output of a response that was written down before it had ended as well", () => {
+    const c = new ConversationBuilder();
+    const entry = c.assistant("long text", { usage: usage(500, 1) });
+    const streaming = { ...entry, message: { ...entry.message, model: "other", stop_reason: null } };
+    const meter = new ContextMeter({ countText: unreadable });
+    meter.add(streaming, { tokens: 100 });
+    expect(meter.size().tokens).toBe(600);
+  });
+
+  it("measures an entry whose usage is not to be believed, and anchors on the next that is", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter({ countText: perCharacter });
+    const [kept, fresh] = plain([
+      c.assistant("kept", { usage: usage(900_000, 100) }),
+      c.assistant("new", { usage: usage(40, 2) }),
+    ]) as [Entry, Entry];
+    meter.add(kept, { ignoreUsage: true });
+    expect(meter.size()).toMatchObject({ tokens: 4, source: "estimate" });
+    meter.add(fresh);
+    expect(meter.size()).toMatchObject({ tokens: 42, source: "usage" });
+  });
+
+  it("learns nothing from a usage that it was told to ignore", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter({ countText: perCharacter });
+    for (const entry of plain([c.assistant("a", { usage: usage(1_000, 0) }), c.user("x".repeat(100))]))
+      meter.add(entry);
+    meter.add(c.assistant("b", { usage: usage(6_000, 0) }), { ignoreUsage: true });
+    expect(meter.calibration.samples).toBe(0);
+  });
+
+  it("counts a known overhead until a usage reports it, also after a boundary that does not say one", () => {
+    const c = new ConversationBuilder();
+    const meter = new ContextMeter({ countText: perCharacter, overheadTokens: 3_000 });
+    meter.add(c.user("12345"));
+    expect(meter.size()).toMatchObject({ tokens: 3_005, reportedTokens: 3_000, source: "estimate" });
+    meter.add(c.boundary());
+    expect(meter.size().tokens).toBe(3_000);
+    meter.add(c.boundary({ longhaul: { overheadTokens: 50, tokenRatio: 1 } }));
+    expect(meter.size().tokens).toBe(50);
+    meter.add(c.assistant("hi", { usage: usage(4_000, 10) }));
+    expect(meter.size().tokens).toBe(4_010);
+  });
+});
