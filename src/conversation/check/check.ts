@@ -97,7 +97,18 @@ const REQUEST_RULES: readonly Rule[] = [
 
 /** The order matters: pairs need messages that alternate, and what pairing moves may leave gaps to close. */
 export function applyRules(draft: Draft, options: CheckOptions): void {
-  const settings: CheckSettings = {
+  const settings = checkSettings(options);
+  for (const rule of BLOCK_RULES) rule(draft, settings);
+  settleSequence(draft, settings);
+  pairToolResults(draft);
+  settleSequence(draft, settings);
+  for (const rule of END_RULES) rule(draft, settings);
+  settleSequence(draft, settings);
+  for (const rule of REQUEST_RULES) rule(draft, settings);
+}
+
+export function checkSettings(options: CheckOptions): CheckSettings {
+  return {
     maxMedia: MAX_MEDIA,
     maxRequestBytes: MAX_REQUEST_BYTES,
     requireTools: false,
@@ -106,13 +117,6 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
     prefill: "report",
     ...options,
   };
-  for (const rule of BLOCK_RULES) rule(draft, settings);
-  settleSequence(draft, settings);
-  pairToolResults(draft);
-  settleSequence(draft, settings);
-  for (const rule of END_RULES) rule(draft, settings);
-  settleSequence(draft, settings);
-  for (const rule of REQUEST_RULES) rule(draft, settings);
 }
 
 /** Ends: every finding here removes a block or a message, or puts one where it stays. */

@@ -84,7 +84,7 @@ export function finishDraft(draft: Draft): ApiRequest {
   return isSame ? draft.request : { ...draft.request, messages };
 }
 
-function finishMessage(message: DraftMessage): ApiMessage {
+export function finishMessage(message: DraftMessage): ApiMessage {
   const { source, sourceBlocks, role, parts } = message;
   const hasSameContent =
     source !== undefined &&

@@ -5,10 +5,11 @@ import { isBlock, isRecord, type JsonRecord } from "../untrusted.ts";
 import { type Draft, type DraftMessage, type Origin, type Part, textPart } from "./draft.ts";
 
 /** What is not a message at all cannot be sent; what is one but badly made is put right as far as it goes. */
-export function readMessages(draft: Draft, messages: unknown): readonly DraftMessage[] {
+export function readMessages(draft: Draft, messages: unknown, from = 0): readonly DraftMessage[] {
   if (!Array.isArray(messages)) return [];
   const read: DraftMessage[] = [];
-  for (const [index, message] of messages.entries()) {
+  for (let index = from; index < messages.length; index++) {
+    const message: unknown = messages[index];
     const at = { message: index };
     if (isRecord(message)) read.push(readMessage(draft, message, at));
     else {

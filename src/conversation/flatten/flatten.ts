@@ -1,11 +1,11 @@
 import { applyRules } from "../check/check.ts";
-import { Draft, entryPath, finishDraft } from "../check/draft.ts";
+import { Draft, type DraftMessage, entryPath, finishDraft } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import type { CheckOptions } from "../check/rule.ts";
 import { withClearedResults } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
-import type { ApiMessage } from "../message.ts";
-import { schemasByName, type ToolSchema } from "./tool-input.ts";
+import type { ApiMessage, ApiRequest } from "../message.ts";
+import { type SchemasByName, schemasByName, type ToolSchema } from "./tool-input.ts";
 import { TurnSorter } from "./turns.ts";
 
 export interface FlattenOptions {
@@ -13,6 +13,8 @@ export interface FlattenOptions {
   readonly clearedToolUseIds?: ReadonlySet<string>;
   /** The tools of the request; inputs are put right against their schemas. */
   readonly tools?: readonly ToolSchema[];
+  /** What is sent beside messages and tools: some rules depend on the model and on thinking. */
+  readonly request?: Omit<ApiRequest, "messages" | "tools">;
   readonly check?: CheckOptions;
 }
 
@@ -35,12 +37,34 @@ export function flattenChecked(
   entries: readonly Entry[],
   options: FlattenOptions = {},
 ): FlattenedConversation {
-  const { clearedToolUseIds, tools, check = {} } = options;
-  const draft = new Draft({ messages: [], ...(tools === undefined ? {} : { tools }) }, entryPath);
-  const sorter = new TurnSorter(draft, schemasByName(tools ?? []));
-  const seen = clearedToolUseIds === undefined ? entries : withClearedResults(entries, clearedToolUseIds);
-  for (const [index, entry] of seen.entries()) sorter.add(entry, index);
-  draft.messages = sorter.finish();
+  const { tools = [], check = {} } = options;
+  const draft = new Draft(frameOf(options), entryPath);
+  draft.messages = readEntries(draft, entries, { ...options, schemas: schemasByName(tools) });
   applyRules(draft, check);
   return { messages: finishDraft(draft).messages, findings: draft.findings };
+}
+
+/** The request that the messages will go into. */
+export function frameOf({ request, tools }: FlattenOptions): ApiRequest {
+  return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };
+}
+
+export interface EntryReading {
+  readonly clearedToolUseIds?: ReadonlySet<string>;
+  readonly schemas: SchemasByName;
+  /** The first entry to read; origins are indexes into the whole list all the same. */
+  readonly from?: number;
+}
+
+/** The entries as messages that no rule has looked at yet. */
+export function readEntries(
+  draft: Draft,
+  entries: readonly Entry[],
+  { clearedToolUseIds, schemas, from = 0 }: EntryReading,
+): readonly DraftMessage[] {
+  const wanted = from === 0 ? entries : entries.slice(from);
+  const seen = clearedToolUseIds === undefined ? wanted : withClearedResults(wanted, clearedToolUseIds);
+  const sorter = new TurnSorter(draft, schemas);
+  for (const [index, entry] of seen.entries()) sorter.add(entry, from + index);
+  return sorter.finish();
 }

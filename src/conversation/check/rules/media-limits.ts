@@ -1,5 +1,5 @@
 import { type ContentBlock, type DocumentBlock, type ImageBlock, isMedia } from "../../block.ts";
-import type { Draft, Origin } from "../draft.ts";
+import type { Draft, Fault, Origin } from "../draft.ts";
 import { finishDraft } from "../draft.ts";
 import type { RuleName } from "../finding.ts";
 import { jsonBytes, mostJsonBytes } from "../json-bytes.ts";
@@ -22,6 +22,7 @@ export function limitMediaCount(draft: Draft, settings: CheckSettings): void {
 }
 
 export function limitRequestBytes(draft: Draft, settings: CheckSettings): void {
+  if (settings.maxRequestBytes === Number.POSITIVE_INFINITY) return;
   const request = finishDraft(draft);
   if (mostJsonBytes(request) <= settings.maxRequestBytes) return;
   let bytes = jsonBytes(request);
@@ -34,10 +35,13 @@ export function limitRequestBytes(draft: Draft, settings: CheckSettings): void {
     doomed.push(media);
   }
   replaceOldest(draft, doomed, "request-bytes");
-  if (bytes <= settings.maxRequestBytes) return;
+  if (bytes > settings.maxRequestBytes) draft.report(requestBytesFault(bytes, settings.maxRequestBytes));
+}
+
+export function requestBytesFault(bytes: number, limit: number): Fault {
   const message = "The request is over the API's limit of bytes, even without pictures and documents.";
-  const detail = { bytes, limit: settings.maxRequestBytes };
-  draft.report({ rule: "request-bytes", at: "messages", message, action: "reported", detail });
+  const detail = { bytes, limit };
+  return { rule: "request-bytes", at: "messages", message, action: "reported", detail };
 }
 
 function collectMedia(draft: Draft): readonly MediaAt[] {

@@ -1,9 +1,13 @@
-import type { Draft } from "../draft.ts";
+import type { Draft, Fault } from "../draft.ts";
 import { MAX_MESSAGES } from "../limits.ts";
 
 export function reportTooManyMessages(draft: Draft): void {
-  const count = draft.messages.length;
-  if (count <= MAX_MESSAGES) return;
+  const fault = messageCountFault(draft.messages.length);
+  if (fault !== undefined) draft.report(fault);
+}
+
+export function messageCountFault(count: number): Fault | undefined {
+  if (count <= MAX_MESSAGES) return undefined;
   const message = `A request may hold ${MAX_MESSAGES.toLocaleString("en-US")} messages at most.`;
-  draft.report({ rule: "message-count", at: "messages", message, action: "reported", detail: { count } });
+  return { rule: "message-count", at: "messages", message, action: "reported", detail: { count } };
 }
