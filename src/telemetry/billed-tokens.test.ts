@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { billedCalls, modelOf, sumOf } from "./billed-tokens.ts";
+import { FORK_WRITTEN, USAGE } from "./events.case.ts";
+
+const UNUSED = {
+  ...USAGE,
+  input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  output_tokens: 0,
+};
+
+describe("what a compaction is billed for", () => {
+  it("has the provider's own compaction, which stands in no other figure", () => {
+    const usage = {
+      ...UNUSED,
+      iterations: [
+        { type: "compaction", input_tokens: 5_000, output_tokens: 700, cache_read_input_tokens: 40_000 },
+        { type: "message", input_tokens: 1, output_tokens: 1 },
+      ],
+    };
+    expect(sumOf(billedCalls([{ ...FORK_WRITTEN, step: "provider", usage }]))).toEqual({
+      input: 45_000,
+      output: 700,
+      cacheRead: 40_000,
+      cacheCreation: 0,
+    });
+  });
+
+  it("counts each attempt that says what it used, and the total only where none does", () => {
+    const silent = { step: "fork", outcome: "failed", cuts: 0 } as const;
+    expect(billedCalls([silent, FORK_WRITTEN, FORK_WRITTEN], USAGE)).toHaveLength(2);
+    expect(billedCalls([silent], USAGE)).toHaveLength(1);
+    expect(billedCalls([silent])).toEqual([]);
+  });
+
+  it("takes figures that are none (missing, negative, not a number) as 0", () => {
+    const usage = {
+      ...USAGE,
+      input_tokens: -5,
+      output_tokens: Number.NaN,
+      cache_read_input_tokens: Infinity,
+    };
+    expect(billedCalls([], usage)[0]?.tokens).toEqual({
+      input: 3_000,
+      output: 0,
+      cacheRead: 0,
+      cacheCreation: 3_000,
+    });
+  });
+});
+
+describe("the model of a compaction", () => {
+  it("is the one that wrote the summary, or else the last that was asked", () => {
+    const asked = (model: string) => ({ ...FORK_WRITTEN, outcome: "failed", model }) as const;
+    expect(modelOf([asked("a"), { ...FORK_WRITTEN, model: "b" }, asked("c")])).toBe("b");
+    expect(modelOf([asked("a"), asked("c"), { step: "built-in", outcome: "failed", cuts: 0 }])).toBe("c");
+    expect(modelOf([{ step: "built-in", outcome: "written", cuts: 0 }])).toBeUndefined();
+  });
+});
