@@ -1,5 +1,11 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
+import { firstString } from "../conversation/fields.ts";
+import { isRecord } from "../conversation/untrusted.ts";
+import { type Answer, asker } from "./ask.ts";
+import { headThatFits, mayFit } from "./head.ts";
+import { type Fit, type Gathering, NOTHING, restoredItem } from "./kind.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
+import type { Restored, RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
 
 /** The agent rarely works on more files at once; each costs its content in every later call. */
 const RESTORED_FILES = 5;
@@ -7,17 +13,169 @@ const RESTORED_FILE_TOKENS = 5_000;
 const RESTORED_FILES_TOKENS = 50_000;
 /** How many missing files are passed over before giving up: a session from another machine has only those. */
 const PATHS_TRIED = 20;
+/** A shorter head tells less than it costs: a pointer does as well. */
+const LEAST_HEAD_TOKENS = 200;
 
-/** Reads a file as it is NOW. Never throws: a file that cannot be had is an answer like any other. */
+/** Reads a file as it is NOW. A file that cannot be had is an answer like any other. */
 export interface ProjectFiles {
   read(path: string): Promise<FileAnswer>;
 }
 
 export type FileAnswer =
-  | { readonly state: "read"; readonly text: string; readonly displayPath: string }
+  | {
+      readonly state: "read";
+      readonly text: string;
+      readonly displayPath: string;
+      /** The text is only the file's beginning: the rest was not read. */
+      readonly isHead?: boolean | undefined;
+    }
   | { readonly state: "unavailable"; readonly reason: UnavailableReason };
 
 export type UnavailableReason = "gone" | "unreadable" | "outside-project" | "not-text" | "too-large";
+
+type ReadFile = Extract<FileAnswer, { state: "read" }>;
+
+interface Candidate {
+  readonly path: string;
+  readonly file: ReadFile | { readonly state: "unavailable"; readonly reason: string };
+}
+
+/**
+ * The most recently read files that the kept messages do not show, with their current content. The newest
+ * get their share first and stand last, so that the next compaction sees them in the order of their use.
+ */
+export async function gatherFiles({ input, state, ask, entries }: Gathering): Promise<Fit> {
+  const { files } = state;
+  if (files === undefined || files === null) return () => NOTHING;
+  const { kept, clearedToolUseIds, fileTools } = input;
+  const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  const paths = recentlyReadPaths(entries, fileTools)
+    .filter((path) => !visible.has(path) && !hasItsOwnWayIn(path))
+    .slice(0, PATHS_TRIED);
+  const candidates = await Promise.all(
+    paths.map(
+      async (path): Promise<Candidate> => ({ path, file: readAnswer(await ask(files, "read", path)) }),
+    ),
+  );
+  return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
+}
+
+/** Plans and memory files are put back by their own rules, whole and always. */
+function hasItsOwnWayIn(path: string): boolean {
+  return (
+    /(^|[\\/])(CLAUDE(\.local)?|AGENTS|MEMORY)\.md$/i.test(path) ||
+    /[\\/]\.claude[\\/](plans|rules)[\\/]/.test(path)
+  );
+}
+
+function readAnswer(answer: Answer): Candidate["file"] {
+  if (answer.state === "absent") return { state: "unavailable", reason: "invalid" };
+  if (answer.state === "unanswered") return { state: "unavailable", reason: answer.reason };
+  const { value } = answer;
+  if (isRecord(value) && value.state === "unavailable") {
+    return { state: "unavailable", reason: firstString(value, "reason") ?? "invalid" };
+  }
+  const displayPath = firstString(value, "displayPath");
+  if (!isRecord(value) || typeof value.text !== "string" || displayPath === undefined)
+    return { state: "unavailable", reason: "invalid" };
+  return { state: "read", text: value.text, displayPath, isHead: value.isHead === true };
+}
+
+function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input: RestoreInput): Restored {
+  const items: RestoredItem[] = [];
+  const skipped: SkippedItem[] = [];
+  /** A file may have been named in two ways. */
+  const seen = new Set<string>();
+  let left = Math.min(budgetTokens, RESTORED_FILES_TOKENS);
+  for (const { path, file } of candidates) {
+    if (items.length === RESTORED_FILES) break;
+    if (file.state === "read") {
+      if (seen.has(file.displayPath)) continue;
+      seen.add(file.displayPath);
+    }
+    const { item, reason } = fitFile(path, file, Math.min(left, RESTORED_FILE_TOKENS), input);
+    if (reason !== undefined) skipped.push({ kind: "files", name: path, reason });
+    if (item !== undefined) {
+      items.push(item);
+      left -= item.tokens;
+    }
+  }
+  return { items: items.reverse(), skipped };
+}
+
+interface FittedFile {
+  /** The content, or a pointer in its place. */
+  readonly item?: RestoredItem;
+  /** Why the content was not put back. */
+  readonly reason?: string;
+}
+
+function fitFile(
+  path: string,
+  file: Candidate["file"],
+  budgetTokens: number,
+  input: RestoreInput,
+): FittedFile {
+  if (file.state === "read") {
+    const item = fitContent(path, file, budgetTokens, input);
+    return item
+      ? { item }
+      : { ...pointerTo(path, file.displayPath, budgetTokens, input), reason: "over-budget" };
+  }
+  const { reason } = file;
+  return reason === "too-large" ? { ...pointerTo(path, path, budgetTokens, input), reason } : { reason };
+}
+
+function pointerTo(
+  path: string,
+  displayPath: string,
+  budgetTokens: number,
+  { countTokens }: RestoreInput,
+): FittedFile {
+  const attachment = { type: "compact_file_reference", filename: path, displayPath };
+  const item = restoredItem("files", path, attachment, countTokens, true);
+  return item.tokens <= budgetTokens ? { item } : {};
+}
+
+function fitContent(
+  path: string,
+  file: ReadFile,
+  budgetTokens: number,
+  { countTokens }: RestoreInput,
+): RestoredItem | undefined {
+  const withContent = (content: string): RestoredItem => {
+    const attachment = fileAttachment(path, file, content);
+    return restoredItem("files", path, attachment, countTokens, attachment.truncated === true);
+  };
+  if (mayFit(file.text, budgetTokens)) {
+    const whole = withContent(file.text);
+    if (whole.tokens <= budgetTokens) return whole;
+  }
+  if (budgetTokens < LEAST_HEAD_TOKENS) return undefined;
+  const head = headThatFits(file.text, budgetTokens, (text) => withContent(text).tokens <= budgetTokens);
+  return head === "" ? undefined : withContent(head);
+}
+
+/** As Claude Code attaches a file that was read. How long it is in all is left out where only its head was read. */
+function fileAttachment(path: string, { text, displayPath, isHead }: ReadFile, content: string): Attachment {
+  const isTruncated = isHead === true || content.length < text.length;
+  const totalLines = isHead ? {} : { totalLines: linesIn(text) };
+  const file = { filePath: path, content, numLines: linesIn(content), startLine: 1, ...totalLines };
+  return {
+    type: "file",
+    filename: path,
+    content: { type: "text", file },
+    displayPath,
+    ...(isTruncated ? { truncated: true } : {}),
+  };
+}
+
+/** A last line that has been ended is not followed by another one. */
+function linesIn(text: string): number {
+  let lines = text === "" || text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
 
 export interface RestoredFile {
   readonly path: string;
@@ -29,7 +187,7 @@ export interface RestoredFile {
 
 export interface SkippedFile {
   readonly path: string;
-  readonly reason: UnavailableReason | "over-budget";
+  readonly reason: string;
 }
 
 export interface RestoredFiles {
@@ -45,77 +203,21 @@ export interface RestoreFilesInput {
   readonly budgetTokens?: number;
 }
 
-/** The most recently read files that the kept messages do not show, with their current content. */
+/** The form that callers of files alone still use; goes when they call `restoreAll`. */
 export async function restoreFiles(input: RestoreFilesInput): Promise<RestoredFiles> {
-  const visible = visiblePaths(input.kept);
-  const candidates = recentlyReadPaths([...input.summarised, ...input.kept])
-    .filter((path) => !visible.has(path) && !hasItsOwnWayIn(path))
-    .slice(0, PATHS_TRIED);
-  const answers = await Promise.all(
-    candidates.map(async (path) => ({ path, answer: await input.files.read(path) })),
-  );
-
-  const restored: RestoredFile[] = [];
-  const skipped: SkippedFile[] = [];
-  let left = Math.min(input.budgetTokens ?? RESTORED_FILES_TOKENS, RESTORED_FILES_TOKENS);
-  for (const { path, answer } of answers) {
-    if (restored.length === RESTORED_FILES) break;
-    if (answer.state === "unavailable") skipped.push({ path, reason: answer.reason });
-    else {
-      const file = fitFile(path, answer, Math.min(left, RESTORED_FILE_TOKENS), input.countTokens);
-      if (file === undefined) skipped.push({ path, reason: "over-budget" });
-      else {
-        restored.push(file);
-        left -= file.tokens;
-      }
-    }
-  }
-  return { restored, skipped };
-}
-
-/** Plans and memory files are put back by their own rules, whole and always. */
-function hasItsOwnWayIn(path: string): boolean {
-  return (
-    /(^|[\\/])(CLAUDE(\.local)?|AGENTS|MEMORY)\.md$/i.test(path) ||
-    /[\\/]\.claude[\\/](plans|rules)[\\/]/.test(path)
-  );
-}
-
-function fitFile(
-  path: string,
-  answer: Extract<FileAnswer, { state: "read" }>,
-  budgetTokens: number,
-  countTokens: (text: string) => number,
-): RestoredFile | undefined {
-  const lines = answer.text.split("\n");
-  const kept = headWithin(lines, budgetTokens, countTokens);
-  if (kept === 0) return undefined;
-  const isTruncated = kept < lines.length;
-  const content = isTruncated ? lines.slice(0, kept).join("\n") : answer.text;
-  const file = { filePath: path, content, numLines: kept, startLine: 1, totalLines: lines.length };
-  const attachment: Attachment = {
-    type: "file",
-    filename: path,
-    content: { type: "text", file },
-    displayPath: answer.displayPath,
-    ...(isTruncated ? { truncated: true } : {}),
+  const budgetTokens = input.budgetTokens ?? RESTORED_FILES_TOKENS;
+  const fitInto = await gatherFiles({
+    input: { ...input, budgetTokens },
+    state: { files: input.files },
+    ask: asker({}),
+    entries: [...input.summarised, ...input.kept],
+  });
+  const { items, skipped } = fitInto(budgetTokens);
+  return {
+    restored: items.map(({ name, tokens, isTruncated, attachment }) => {
+      const displayPath = firstString(attachment, "displayPath") ?? name;
+      return { path: name, displayPath, tokens, isTruncated, attachment };
+    }),
+    skipped: skipped.map(({ name, reason }) => ({ path: name, reason })),
   };
-  return { path, displayPath: answer.displayPath, tokens: countTokens(content), isTruncated, attachment };
-}
-
-/** How many whole lines from the top fit; by halving, since counting is what costs. */
-function headWithin(
-  lines: readonly string[],
-  budgetTokens: number,
-  countTokens: (text: string) => number,
-): number {
-  if (countTokens(lines.join("\n")) <= budgetTokens) return lines.length;
-  let fits = 0;
-  let tooMany = lines.length;
-  while (tooMany - fits > 1) {
-    const middle = (fits + tooMany) >> 1;
-    if (countTokens(lines.slice(0, middle).join("\n")) <= budgetTokens) fits = middle;
-    else tooMany = middle;
-  }
-  return fits;
 }

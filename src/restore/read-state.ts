@@ -1,60 +1,98 @@
-import { isCleared } from "../conversation/cleared.ts";
+import { isCleared, withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { contentText, firstString, stringField } from "../conversation/fields.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { isEntry, isRecord } from "../conversation/untrusted.ts";
 
-/** Tools after which the agent knows a file's content. */
-const FILE_TOOLS: ReadonlyMap<string, string> = new Map([
-  ["Read", "file_path"],
-  ["Edit", "file_path"],
-  ["MultiEdit", "file_path"],
-  ["Write", "file_path"],
-  ["NotebookEdit", "notebook_path"],
+/** What a tool does to the file it names; `by-command`: its input says which. */
+export type FileUse = "read" | "change" | "by-command";
+
+/** Tools after which the agent knows a file's content, by their names in lower case. */
+export type FileTools = ReadonlyMap<string, FileUse>;
+
+/** As the common agents call them. */
+export const FILE_TOOLS: FileTools = new Map<string, FileUse>([
+  ["read", "read"],
+  ["read_file", "read"],
+  ["view", "read"],
+  ["open_file", "read"],
+  ["notebookread", "read"],
+  ["edit", "change"],
+  ["multiedit", "change"],
+  ["write", "change"],
+  ["notebookedit", "change"],
+  ["edit_file", "change"],
+  ["write_file", "change"],
+  ["create_file", "change"],
+  ["replace", "change"],
+  ["str_replace", "change"],
+  ["search_replace", "change"],
+  ["str_replace_editor", "by-command"],
+  ["str_replace_based_edit_tool", "by-command"],
 ]);
+
+const PATH_FIELDS = [
+  "file_path",
+  "notebook_path",
+  "path",
+  "filePath",
+  "absolute_path",
+  "target_file",
+  "filename",
+] as const;
 
 /** What a read answers when the agent has the file already: it shows no content. */
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;
 
 /** Paths the agent has read or written, the most recent first, each once. */
-export function recentlyReadPaths(entries: readonly Entry[]): readonly string[] {
+export function recentlyReadPaths(
+  entries: readonly Entry[],
+  tools: FileTools = FILE_TOOLS,
+): readonly string[] {
   const touched: { readonly path: string; readonly at: number }[] = [];
   for (const pair of indexPairs(entries).pairs.values()) {
-    const path = pathOf(pair);
+    const path = useOf(pair, tools) && pathOf(pair);
     const result = pair.results.at(-1);
     if (path !== undefined && result && result.block.is_error !== true) {
       touched.push({ path, at: result.entryIndex });
     }
   }
   for (const [at, entry] of entries.entries()) {
-    const path = attachedPath(entry);
+    const path = attachedPath(entry, ["file", "compact_file_reference"]);
     if (path !== undefined) touched.push({ path, at });
   }
   touched.sort((a, b) => b.at - a.at);
   return [...new Set(touched.map(({ path }) => path))];
 }
 
+export interface VisibleOptions {
+  readonly tools?: FileTools | undefined;
+  /** Results that are sent as cleared although the entries still hold them. */
+  readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
+}
+
 /** Paths whose content stands in these entries as it was read. An edit shows only a part, so it does not count. */
-export function visiblePaths(entries: readonly Entry[]): ReadonlySet<string> {
+export function visiblePaths(entries: readonly Entry[], options: VisibleOptions = {}): ReadonlySet<string> {
+  const { tools = FILE_TOOLS, clearedToolUseIds = new Set() } = options;
   const paths = new Set<string>();
-  for (const pair of indexPairs(entries).pairs.values()) {
-    const path = pair.name === "Read" ? pathOf(pair) : undefined;
+  for (const pair of indexPairs(withClearedResults(entries, clearedToolUseIds)).pairs.values()) {
+    const path = useOf(pair, tools) === "read" ? pathOf(pair) : undefined;
     if (path !== undefined && showsContent(pair)) paths.add(path);
   }
   for (const entry of entries) {
-    const path = attachedPath(entry);
+    const path = attachedPath(entry, ["file"]);
     if (path !== undefined) paths.add(path);
   }
   return paths;
 }
 
-function pathOf(pair: ToolPair): string | undefined {
-  const field = FILE_TOOLS.get(pair.name);
-  const input = pair.use.block.input;
-  if (field === undefined || !isRecord(input)) return undefined;
-  const path = input[field];
-  return typeof path === "string" && path !== "" ? path : undefined;
+function useOf({ name, use }: ToolPair, tools: FileTools): "read" | "change" | undefined {
+  const fileUse = tools.get(name.toLowerCase());
+  if (fileUse !== "by-command") return fileUse;
+  return stringField(use.block.input, "command") === "view" ? "read" : "change";
 }
+
+const pathOf = ({ use }: ToolPair): string | undefined => firstString(use.block.input, ...PATH_FIELDS);
 
 function showsContent(pair: ToolPair): boolean {
   return pair.results.some(
@@ -63,8 +101,7 @@ function showsContent(pair: ToolPair): boolean {
   );
 }
 
-function attachedPath(entry: Entry): string | undefined {
-  if (entry.type !== "attachment" || !isRecord(entry.attachment) || entry.attachment.type !== "file")
-    return undefined;
-  return typeof entry.attachment.filename === "string" ? entry.attachment.filename : undefined;
+function attachedPath(entry: Entry, types: readonly string[]): string | undefined {
+  if (!isEntry(entry) || entry.type !== "attachment" || !isRecord(entry.attachment)) return undefined;
+  return types.includes(entry.attachment.type) ? firstString(entry.attachment, "filename") : undefined;
 }

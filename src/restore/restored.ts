@@ -1,5 +1,6 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import type { CountText } from "../tokens/measure.ts";
+import type { FileTools } from "./read-state.ts";
 
 export type RestoreKind =
   | "files"
@@ -20,6 +21,10 @@ export interface RestoreInput {
   /** For all kinds together: what the result may still hold. */
   readonly budgetTokens: number;
   readonly signal?: AbortSignal | undefined;
+  /** Results that are sent as cleared although the entries still hold them: they show nothing. */
+  readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
+  /** The agent's tools for files, where they have other names than the usual ones. */
+  readonly fileTools?: FileTools | undefined;
 }
 
 /** One thing that is put back: an attachment, with what it costs. */
@@ -27,6 +32,7 @@ export interface RestoredItem {
   readonly kind: RestoreKind;
   /** A path, a skill's name, …; never content. */
   readonly name: string;
+  /** Of the attachment as it is sent, with the words around it. */
   readonly tokens: number;
   readonly isTruncated: boolean;
   readonly attachment: Attachment;
@@ -36,11 +42,16 @@ export interface RestoredItem {
 export interface SkippedItem {
   readonly kind: RestoreKind;
   readonly name: string;
-  /** `gone`, `unreadable`, `outside-project`, `not-text`, `too-large`, `over-budget`, `failed`, … */
+  /** What is wrong with a file, as its reader says (`gone`, `too-large`, …), or one of ours. */
   readonly reason: string;
 }
 
 export interface Restored {
   readonly items: readonly RestoredItem[];
   readonly skipped: readonly SkippedItem[];
+}
+
+/** What a restoration adds to the context. */
+export function restoredTokens({ items }: Restored): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }

@@ -10,6 +10,7 @@ import {
   toolsDelta,
 } from "./attachment-kinds/listings.ts";
 import { queuedPrompt } from "./attachment-kinds/prompts.ts";
+import { planMode, sessionMemory, taskStatus, usedSkills } from "./attachment-kinds/session.ts";
 import { diagnostics, taskList } from "./attachment-kinds/tasks.ts";
 import { reminder } from "./reminder.ts";
 
@@ -36,6 +37,10 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map<string, ContentO
   ["deferred_tools_delta", toolsDelta],
   ["agent_listing_delta", agentsDelta],
   ["mcp_instructions_delta", serverInstructionsDelta],
+  ["invoked_skills", usedSkills],
+  ["plan_mode", planMode],
+  ["task_status", taskStatus],
+  ["session_memory", sessionMemory],
   // For the screen of the agent that wrote them; the model never saw these.
   ["command_permissions", nothing],
   ["auto_mode", nothing],

@@ -20,10 +20,13 @@ export function fileContent(attachment: JsonRecord): readonly ContentBlock[] {
     return [...reminder(`Document ${path}:`), { type: "document", source }];
   }
   if (typeof file.content === "string") {
-    return reminder(`Content of ${path}${lineRange(file)}:\n${file.content}`);
+    const rest = attachment.truncated === true ? `\n\n${REST_LEFT_OUT}` : "";
+    return reminder(`Content of ${path}${lineRange(file)}:\n${file.content}${rest}`);
   }
   return reminder(`Content of ${path}:\n${JSON.stringify(content)}`);
 }
+
+const REST_LEFT_OUT = "[The rest was left out. Read the file when it is needed.]";
 
 export function fileReference(attachment: JsonRecord): readonly ContentBlock[] {
   return reminder(

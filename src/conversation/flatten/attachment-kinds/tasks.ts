@@ -8,7 +8,8 @@ export function taskList(attachment: JsonRecord): readonly ContentBlock[] {
   const items = ["content", "todos", "tasks"].map((name) => recordsField(attachment, name));
   const lines = items.flat().map((item) => {
     const status = textField(item, "status") || "pending";
-    return `- [${status}] ${wordingOf(item)}`;
+    const id = textField(item, "id");
+    return `- ${id === "" ? "" : `#${id} `}[${status}] ${wordingOf(item)}`;
   });
   return reminder(lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`);
 }

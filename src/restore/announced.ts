@@ -1,0 +1,46 @@
+import type { Entry } from "../conversation/entry.ts";
+import { listField } from "../conversation/fields.ts";
+import { happeningsIn } from "./happenings.ts";
+
+/** Agents announce tools, kinds of agents and servers by what has changed since the last time. */
+interface DeltaFields {
+  readonly added: string;
+  /** One for each that was added: a line or a block of text; the name itself where there is none. */
+  readonly words: string;
+  readonly removed: string;
+  /** Announced before, gone, and back: named without its words. */
+  readonly readded?: string;
+}
+
+/** All that is announced by now: names with their words, in the order in which they came. */
+export function announcedIn(
+  entries: readonly Entry[],
+  type: string,
+  fields: DeltaFields,
+): ReadonlyMap<string, string> {
+  const announced = new Map<string, string>();
+  for (const happening of happeningsIn(entries)) {
+    if (happening.what !== "attachment" || happening.type !== type) continue;
+    const words = listField(happening.attachment, fields.words);
+    for (const [index, name] of listField(happening.attachment, fields.added).entries()) {
+      const said = words[index];
+      if (typeof name === "string") announced.set(name, typeof said === "string" ? said : name);
+    }
+    for (const name of listField(happening.attachment, fields.removed)) {
+      if (typeof name === "string") announced.delete(name);
+    }
+    if (fields.readded === undefined) continue;
+    for (const name of listField(happening.attachment, fields.readded)) {
+      if (typeof name === "string") announced.set(name, announced.get(name) ?? name);
+    }
+  }
+  return announced;
+}
+
+/** What was announced only in messages that are kept still stands there. */
+export function isAnnouncedIn(entries: readonly Entry[], type: string): boolean {
+  for (const happening of happeningsIn(entries)) {
+    if (happening.what === "attachment" && happening.type === type) return true;
+  }
+  return false;
+}

@@ -1,0 +1,65 @@
+/** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
+export const ANSWER_TIMEOUT_MS = 10_000;
+
+export type Answer =
+  /** The host has nobody to ask. */
+  | { readonly state: "absent" }
+  | { readonly state: "answered"; readonly value: unknown }
+  | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
+
+/**
+ * Calls what the host has under this name. Never rejects, and always ends: what goes wrong over there is an
+ * answer like any other.
+ */
+export type Ask = (owner: unknown, name: string, ...about: readonly string[]) => Promise<Answer>;
+
+export interface AskOptions {
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function asker({ timeoutMs = ANSWER_TIMEOUT_MS, signal }: AskOptions): Ask {
+  return (owner, name, ...about) => {
+    const question = questionOf(owner, name);
+    if (question === undefined || question === null) return Promise.resolve({ state: "absent" });
+    if (typeof question !== "function") return Promise.resolve(unanswered("invalid"));
+    if (signal?.aborted) return Promise.resolve(unanswered("aborted"));
+    return answerWithin(() => Reflect.apply(question, owner, about), timeoutMs, signal);
+  };
+}
+
+/** A property of the host may be computed, and fail at that. */
+function questionOf(owner: unknown, name: string): unknown {
+  try {
+    return (owner as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  } catch (error) {
+    return () => Promise.reject(error);
+  }
+}
+
+function answerWithin(
+  question: () => unknown,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    const end = (answer: Answer): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      resolve(answer);
+    };
+    const onAbort = (): void => end(unanswered("aborted"));
+    const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    // Within a promise, so that a question which throws at once fails like one that rejects.
+    new Promise((answer) => answer(question())).then(
+      (value) => end({ state: "answered", value }),
+      () => end(unanswered("failed")),
+    );
+  });
+}
+
+const unanswered = (reason: Extract<Answer, { state: "unanswered" }>["reason"]): Answer => ({
+  state: "unanswered",
+  reason,
+});

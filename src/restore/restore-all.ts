@@ -1,0 +1,91 @@
+import { isEntry } from "../conversation/untrusted.ts";
+import { gatherAgents } from "./agents.ts";
+import { asker } from "./ask.ts";
+import { gatherFiles } from "./files.ts";
+import type { HostState } from "./host-state.ts";
+import { type Fit, type Gather, type Gathering, NOTHING, skipping } from "./kind.ts";
+import { gatherMcpInstructions } from "./mcp-instructions.ts";
+import { gatherPlan } from "./plan.ts";
+import { gatherPlanMode } from "./plan-mode.ts";
+import {
+  type Restored,
+  type RestoredItem,
+  type RestoreInput,
+  type RestoreKind,
+  restoredTokens,
+  type SkippedItem,
+} from "./restored.ts";
+import { gatherSessionMemory } from "./session-memory.ts";
+import { gatherSkills } from "./skills.ts";
+import { gatherTodos } from "./todos.ts";
+import { gatherTools } from "./tools.ts";
+
+/**
+ * The first have the first claim to what room there is, and the order is that of the result. Where there is
+ * little, files and skills give way: the agent can read them again, while nobody would tell it of the rest.
+ */
+const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
+  ["todos", gatherTodos],
+  ["plan", gatherPlan],
+  ["plan-mode", gatherPlanMode],
+  ["agents", gatherAgents],
+  ["tools", gatherTools],
+  ["mcp-instructions", gatherMcpInstructions],
+  ["session-memory", gatherSessionMemory],
+  ["files", gatherFiles],
+  ["skills", gatherSkills],
+];
+
+export interface RestoreOptions {
+  /** How long the host may take for one answer; see `ANSWER_TIMEOUT_MS`. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Everything that is put back after a compaction, within one budget; a budget of 0 puts nothing back. Never
+ * rejects: what fails, hangs or makes no sense is skipped with its reason, and so is all that is not there
+ * yet when the signal fires. Callers who stop at the signal look at it themselves.
+ */
+export async function restoreAll(
+  input: RestoreInput,
+  state: HostState,
+  options: RestoreOptions = {},
+): Promise<Restored> {
+  // Also false for what is no number.
+  if (!(input.budgetTokens > 0)) return NOTHING;
+  const gathering: Gathering = {
+    input,
+    state,
+    ask: asker({ timeoutMs: options.timeoutMs, signal: input.signal }),
+    entries: [...input.summarised, ...input.kept].filter(isEntry),
+  };
+  const fits = await Promise.all(KINDS.map(([kind, gather]) => gatherSafely(kind, gather, gathering)));
+
+  const items: RestoredItem[] = [];
+  const skipped: SkippedItem[] = [];
+  let left = input.budgetTokens;
+  for (const fitInto of fits) {
+    const restored = fitInto(left);
+    items.push(...restored.items);
+    skipped.push(...restored.skipped);
+    left -= restoredTokens(restored);
+  }
+  return { items, skipped };
+}
+
+/** One kind's failure is its own: neither its asking nor its fitting can stop the others. */
+async function gatherSafely(kind: RestoreKind, gather: Gather, gathering: Gathering): Promise<Fit> {
+  const failed: Fit = () => skipping(kind, "failed");
+  try {
+    const fitInto = await gather(gathering);
+    return (budgetTokens) => {
+      try {
+        return fitInto(budgetTokens);
+      } catch {
+        return failed(budgetTokens);
+      }
+    };
+  } catch {
+    return failed;
+  }
+}

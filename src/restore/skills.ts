@@ -1,0 +1,107 @@
+import type { Attachment, Entry, UserEntry } from "../conversation/entry.ts";
+import { firstString, listField, stringField } from "../conversation/fields.ts";
+import { happeningsIn, textOf } from "./happenings.ts";
+import { headThatFits, mayFit } from "./head.ts";
+import type { UsedSkill } from "./host-state.ts";
+import { type Fit, firstOfEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
+import type { RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
+
+/** Instructions stand at the top of a skill: its head is worth more than the tail of another one. */
+const SKILL_TOKENS = 5_000;
+const SKILLS_TOKENS = 25_000;
+/** A shorter head tells less than it costs. */
+const LEAST_HEAD_TOKENS = 200;
+
+/**
+ * The skills used, without those that the kept messages show. The newest get their share first and stand
+ * last, so that the order in which they were used is still to be seen by the next compaction.
+ */
+export async function gatherSkills({ input, state, ask, entries }: Gathering): Promise<Fit> {
+  const answer = await ask(state, "skills");
+  if (answer.state === "unanswered") return () => skipping("skills", answer.reason);
+  const list = answer.state === "absent" ? skillsIn(entries) : answer.value;
+  const { values, skipped } = readList("skills", list, readSkill);
+  const visible = new Set(skillsIn(input.kept).map(({ name }) => name));
+  const skills = firstOfEach(values, ({ name }) => name).filter(({ name }) => !visible.has(name));
+  return (budgetTokens) => {
+    const items: RestoredItem[] = [];
+    const unfit: SkippedItem[] = [];
+    let left = Math.min(budgetTokens, SKILLS_TOKENS);
+    for (const skill of skills) {
+      const item = fitSkill(skill, Math.min(left, SKILL_TOKENS), input);
+      if (item === undefined) unfit.push({ kind: "skills", name: skill.name, reason: "over-budget" });
+      else {
+        items.push(item);
+        left -= item.tokens;
+      }
+    }
+    return { items: items.reverse(), skipped: [...skipped, ...unfit] };
+  };
+}
+
+function fitSkill(skill: UsedSkill, budgetTokens: number, input: RestoreInput): RestoredItem | undefined {
+  const item = (content: string, isTruncated: boolean): RestoredItem =>
+    restoredItem("skills", skill.name, invoked(skill, content), input.countTokens, isTruncated);
+  if (mayFit(skill.content, budgetTokens)) {
+    const whole = item(skill.content, false);
+    if (whole.tokens <= budgetTokens) return whole;
+  }
+  if (budgetTokens < LEAST_HEAD_TOKENS) return undefined;
+  const cut = (head: string): RestoredItem => item(`${head.trimEnd()}\n\n${whereTheRestIs(skill)}`, true);
+  const head = headThatFits(skill.content, budgetTokens, (text) => cut(text).tokens <= budgetTokens);
+  return head.trim() === "" ? undefined : cut(head);
+}
+
+const invoked = ({ name, path }: UsedSkill, content: string): Attachment => ({
+  type: "invoked_skills",
+  skills: [{ name, ...(path === undefined ? {} : { path }), content }],
+});
+
+const whereTheRestIs = ({ path }: UsedSkill): string =>
+  path === undefined
+    ? "[The rest of this skill was left out. Invoke it again when it is needed.]"
+    : `[The rest of this skill was left out. It is in ${path}: read it there when it is needed.]`;
+
+function readSkill(item: unknown): UsedSkill | undefined {
+  const name = firstString(item, "name");
+  const content = firstString(item, "content");
+  if (name === undefined || content === undefined || content.trim() === "") return undefined;
+  const path = firstString(item, "path");
+  return { name, content, ...(path === undefined ? {} : { path }) };
+}
+
+/** Skills whose text came into the conversation, by a call, a command or an earlier restoration; the newest first. */
+export function skillsIn(entries: readonly Entry[]): readonly UsedSkill[] {
+  const nameOfCall = new Map<string, string>();
+  const used: UsedSkill[] = [];
+  for (const happening of happeningsIn(entries)) {
+    if (happening.what === "told") {
+      const skill = skillToldIn(happening.entry, nameOfCall);
+      if (skill) used.push(skill);
+    } else if (happening.what === "attachment") {
+      if (happening.type !== "invoked_skills") continue;
+      const skills = listField(happening.attachment, "skills").map(readSkill);
+      used.push(...skills.filter((skill) => skill !== undefined).reverse());
+    } else if (happening.call.name === "Skill" && !happening.call.isError) {
+      const name = firstString(happening.call.input, "skill", "command", "name");
+      if (name !== undefined) nameOfCall.set(happening.call.id, name);
+    }
+  }
+  return firstOfEach(used.reverse(), ({ name }) => name);
+}
+
+const BASE_FOLDER = /^\s*Base directory for this skill: *([^\r\n]+)/;
+
+/** The agent passes a skill's text on as a message that nobody typed. */
+function skillToldIn(entry: UserEntry, nameOfCall: ReadonlyMap<string, string>): UsedSkill | undefined {
+  if (entry.isMeta !== true) return undefined;
+  const content = textOf(entry);
+  const folder = BASE_FOLDER.exec(content)?.[1]
+    ?.trim()
+    .replace(/[\\/]+$/, "");
+  const called = nameOfCall.get(stringField(entry, "sourceToolUseID") ?? "");
+  const name = called ?? folder?.split(/[\\/]/).at(-1);
+  if (name === undefined || name === "" || content.trim() === "") return undefined;
+  if (folder === undefined) return { name, content };
+  return { name, content, path: `${folder}${folder.includes("\\") ? "\\" : "/"}SKILL.md` };
+}
