@@ -1,0 +1,157 @@
+import type { Model } from "../models/port.ts";
+import type { HookCallbacks } from "./callbacks.ts";
+import type { RunCommand } from "./command-port.ts";
+import { type Handler, type HandlerAnswer, type Handlers, type HookAgent, readHandlers } from "./handlers.ts";
+import type { HookInput, HookOutcome, HookRun, HookRunner } from "./hook.ts";
+import { type Limited, runLimited } from "./limit.ts";
+import { isMatch } from "./matcher.ts";
+import { HOOK_EVENTS } from "./settings.ts";
+import { fitOutput, outcomeText, shownName } from "./words.ts";
+
+export interface HooksOptions {
+  /**
+   * The parsed settings file, or several of them in a list. Only the user's own: whoever writes this file
+   * runs programs as the user.
+   */
+  readonly settings?: unknown;
+  readonly callbacks?: HookCallbacks | undefined;
+  /** Asked by hooks of kind `prompt`. */
+  readonly model?: Model | undefined;
+  /** Asked by hooks of kind `agent`. */
+  readonly agent?: HookAgent | undefined;
+  /** Runs hooks of kind `command`; on node, `runCommand` of `longhaul/node`. */
+  readonly runCommand?: RunCommand | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+export interface Hooks extends HookRunner {
+  /** What the settings hold that cannot be used, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** A person waits meanwhile; a hook that needs longer says so with `timeout`. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Processes are ended within a second or two; a host's own way of running them must not hold us up longer. */
+const CLEAN_UP_MS = 3_000;
+
+export function createHooks(options: HooksOptions = {}): Hooks {
+  const warnings = new Set<string>();
+  const { settings, callbacks, now = Date.now } = options;
+  const files: readonly unknown[] = Array.isArray(settings) ? settings : [settings];
+  const handlers = readHandlers(
+    { files, callbacks, means: options },
+    (warning) => void warnings.add(warning),
+  );
+  return {
+    warnings: [...warnings],
+    run: async (input, { signal } = {}) => {
+      const stops = new Set<() => void>();
+      const stopAll = (): void => {
+        for (const stop of [...stops]) stop();
+      };
+      signal?.addEventListener("abort", stopAll, { once: true });
+      try {
+        const hooks = matching(handlers, input);
+        return gather(await Promise.all(hooks.map((hook) => runHook(hook, input, { stops, signal, now }))));
+      } finally {
+        signal?.removeEventListener("abort", stopAll);
+      }
+    },
+  };
+}
+
+function matching(handlers: Handlers, input: HookInput): readonly Handler[] {
+  const occasion = input.hook_event_name === "SessionStart" ? input.source : input.trigger;
+  const once = new Map<unknown, Handler>();
+  const event = HOOK_EVENTS.find((name) => name === input.hook_event_name);
+  for (const handler of event ? handlers[event] : []) {
+    if (isMatch(handler.matcher, occasion) && !once.has(handler.identity))
+      once.set(handler.identity, handler);
+  }
+  return [...once.values()];
+}
+
+interface RunContext {
+  readonly stops: Set<() => void>;
+  readonly signal: AbortSignal | undefined;
+  readonly now: () => number;
+}
+
+interface Ended {
+  readonly outcome: HookOutcome;
+  readonly output: string;
+  readonly reason: string;
+}
+
+async function runHook(
+  handler: Handler,
+  input: HookInput,
+  { stops, signal, now }: RunContext,
+): Promise<Ended> {
+  const startedAt = now();
+  const timeoutMs = handler.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const end = await waitFor(handler, input, timeoutMs, stops, signal);
+  const { state, output, said } = endOf(end, input, timeoutMs);
+  const name = shownName(handler.name);
+  const event = input.hook_event_name;
+  const text = outcomeText(event, name, state, said);
+  // A clock that was set back in between.
+  const durationMs = Math.max(0, now() - startedAt);
+  return { outcome: { event, name, kind: handler.kind, state, text, durationMs }, output, reason: said };
+}
+
+async function waitFor(
+  handler: Handler,
+  input: HookInput,
+  timeoutMs: number,
+  stops: Set<() => void>,
+  signal: AbortSignal | undefined,
+): Promise<Limited<HandlerAnswer>> {
+  if (signal?.aborted) return { state: "aborted" };
+  try {
+    return await runLimited((own) => handler.run(input, own), {
+      timeoutMs,
+      stops,
+      cleanUpMs: handler.kind === "command" ? CLEAN_UP_MS : 0,
+      goesOn: (answer) => answer.goesOn === true,
+    });
+  } catch (error) {
+    return { state: "done", value: { verdict: { state: "failed", reason: fitOutput(reasonOf(error)) } } };
+  }
+}
+
+/** Anything can be thrown, also what cannot be made a text. */
+function reasonOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "it threw something that is no error";
+  }
+}
+
+interface End {
+  readonly state: HookOutcome["state"];
+  readonly output: string;
+  readonly said: string;
+}
+
+function endOf(end: Limited<HandlerAnswer>, input: HookInput, timeoutMs: number): End {
+  if (end.state === "aborted") return { state: "aborted", output: "", said: "aborted" };
+  if (end.state === "timed-out") {
+    return { state: "timed-out", output: "", said: `it did not end within ${timeoutMs / 1_000} seconds` };
+  }
+  const { verdict } = end.value;
+  if (verdict.state === "completed")
+    return { state: "completed", output: verdict.output, said: verdict.shown };
+  const isGranted = verdict.state === "blocked" && input.hook_event_name === "PreCompact";
+  return { state: isGranted ? "blocked" : "failed", output: "", said: verdict.reason };
+}
+
+function gather(ended: readonly Ended[]): HookRun {
+  const blocking = ended.find(({ outcome }) => outcome.state === "blocked");
+  return {
+    outcomes: ended.map(({ outcome }) => outcome),
+    output: ended.flatMap(({ output }) => (output === "" ? [] : [output])).join("\n\n"),
+    ...(blocking && { blocked: { by: blocking.outcome.name, reason: blocking.reason } }),
+  };
+}

@@ -1,0 +1,88 @@
+import { constants, type Stats } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { field } from "../conversation/fields.ts";
+import { parseJson } from "../conversation/untrusted.ts";
+import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
+
+export interface UserHooksOptions {
+  /** Also those that the user has set up for Claude Code. */
+  readonly claudeCode?: boolean | undefined;
+}
+
+export interface UserHooks {
+  /** For the `settings` of `createHooks`. */
+  readonly settings: readonly unknown[];
+  /** One sentence for each file that was not used. */
+  readonly warnings: readonly string[];
+}
+
+/** Nobody types more; a settings file of gigabytes is none. */
+const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+const WRITABLE_BY_ALL = 0o002;
+/** In such a folder everybody may add files, but nobody may replace another's. */
+const STICKY = 0o1000;
+const ROOT_UID = 0;
+
+/**
+ * Hooks are programs, so they are taken only from files in the user's own folders that nobody else can have
+ * written, and never from a project: to open somebody's project must not run their programs.
+ */
+export async function readUserHooks(places: UserPlaces, options: UserHooksOptions = {}): Promise<UserHooks> {
+  const agents: readonly SessionAgent[] = options.claudeCode ? ["longhaul", "claude-code"] : ["longhaul"];
+  const files = await Promise.all(
+    agents.map((agent) => readHooksFile(join(agentFolder(agent, places), "settings.json"))),
+  );
+  return {
+    settings: files.flatMap((file) => ("settings" in file ? [file.settings] : [])),
+    warnings: files.flatMap((file) => ("warning" in file ? [file.warning] : [])),
+  };
+}
+
+type HooksFile = { readonly settings: unknown } | { readonly warning: string } | Record<string, never>;
+
+async function readHooksFile(path: string): Promise<HooksFile> {
+  try {
+    const { text, stats } = await readSmallFile(path);
+    const file = parseJson(text);
+    // Without hooks it is nobody's concern here who may write to it, or how it is broken.
+    if (text.includes('"hooks"') && file === undefined) return refused(path, "it is not valid JSON");
+    if (field(file, "hooks") === undefined) return {};
+    const reason = await distrust(path, stats);
+    return reason === undefined ? { settings: file } : refused(path, reason);
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    return isMissing ? {} : refused(path, "it cannot be read");
+  }
+}
+
+const refused = (path: string, reason: string): HooksFile => ({
+  warning: `The hooks in ${path} are ignored: ${reason}.`,
+});
+
+/** The file that was looked at is the one that is read: both through the same handle. */
+async function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
+  // O_NONBLOCK: opening a named pipe would otherwise wait for a writer for ever.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > LARGEST_FILE_BYTES) throw new Error("no settings file");
+    return { text: await handle.readFile("utf8"), stats };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Why somebody else may have written it; undefined when nobody can have. Windows tells nothing of this. */
+async function distrust(path: string, file: Stats): Promise<string | undefined> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  if (file.uid !== uid && file.uid !== ROOT_UID) return "the file belongs to another user";
+  if ((file.mode & WRITABLE_BY_OTHERS) !== 0) {
+    return `others may write to the file (\`chmod go-w ${path}\` changes that)`;
+  }
+  const folder = await stat(dirname(path));
+  const isOpenToAll = (folder.mode & WRITABLE_BY_ALL) !== 0 && (folder.mode & STICKY) === 0;
+  return isOpenToAll ? "everybody may write to its folder" : undefined;
+}
