@@ -24,6 +24,24 @@ export function withClearedResults(
   return changed ? rewritten : entries;
 }
 
+/** As {@link withClearedResults}, where it is known which entries hold them: all others are not looked at. */
+export function withClearedResultsAt(
+  entries: readonly Entry[],
+  indexes: Iterable<number>,
+  clearedToolUseIds: ReadonlySet<string>,
+): readonly Entry[] {
+  let rewritten: Entry[] | undefined;
+  for (const index of indexes) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    const after = clearInEntry(entry, clearedToolUseIds);
+    if (after === entry) continue;
+    rewritten ??= entries.slice();
+    rewritten[index] = after;
+  }
+  return rewritten ?? entries;
+}
+
 function clearInEntry(entry: Entry, ids: ReadonlySet<string>): Entry {
   if (!isEntry(entry) || entry.type !== "user") return entry;
   const content = rawContent(entry);

@@ -2,19 +2,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
-import { ConversationBuilder, thinking, toolUse } from "../../test/support/builders.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import type { Entry } from "./entry.ts";
 import { flatten } from "./flatten/flatten.ts";
-import { withoutThinkingFrom } from "./thinking.ts";
+import { contentWithoutThinking, countThinkingFrom, withoutThinkingFrom } from "./thinking.ts";
 
 describe("thinking after a change", () => {
   it("is left out from that place on, and only from there", () => {
     const c = new ConversationBuilder();
     const before = c.assistant([thinking("early"), { type: "text", text: "one" }]);
-    const after = c.assistant([thinking("late"), toolUse("t", "Read", {})]);
-    const left = withoutThinkingFrom(c.entries, 1);
-    expect(left[0]).toBe(before);
-    expect(left[1]).toEqual({ ...after, message: { ...after.message, content: [toolUse("t", "Read", {})] } });
+    const after = c.assistant([thinking("late"), toolUse("t", "Read", {}), thinking("later")]);
+    const entries = withoutThinkingFrom(c.entries, 1);
+    expect(entries[0]).toBe(before);
+    expect(entries[1]).toEqual({
+      ...after,
+      message: { ...after.message, content: [toolUse("t", "Read", {})] },
+    });
   });
 
   it("goes whether readable or withheld", () => {
@@ -26,6 +30,39 @@ describe("thinking after a change", () => {
     expect(JSON.stringify(withoutThinkingFrom(c.entries, 0))).not.toContain("redacted_thinking");
   });
 
+  it("leaves an entry of nothing else in its place, empty, and it is not sent", () => {
+    const c = new ConversationBuilder();
+    c.user("go on");
+    c.assistant([thinking("all there is")], { id: "a" });
+    c.assistant([{ type: "text", text: "done" }], { id: "a" });
+    const entries = withoutThinkingFrom(c.entries, 1);
+    expect(entries[1]).toMatchObject({ uuid: c.entries[1]?.uuid, message: { content: [] } });
+    expect(flatten(entries)).toMatchObject([{ role: "user" }, { content: [{ text: "done" }] }]);
+  });
+
+  it("stays in a response that began before the change, wherever its entries stand", () => {
+    const c = new ConversationBuilder();
+    c.user("go on");
+    c.assistant([thinking("first"), toolUse("t1", "Read", {})], { id: "a" });
+    c.user([toolResult("t1", "one")]);
+    c.assistant([thinking("of the same response"), toolUse("t2", "Read", {})], { id: "a" });
+    c.user([toolResult("t2", "two")]);
+    c.assistant([thinking("of the next"), { type: "text", text: "done" }], { id: "b" });
+    const entries = withoutThinkingFrom(c.entries, 2);
+    expect(countThinkingFrom(entries, 0)).toBe(2);
+    expect(JSON.stringify(entries)).toContain("of the same response");
+    expect(JSON.stringify(entries)).not.toContain("of the next");
+  });
+
+  it("an index that is none means all of it", () => {
+    const c = new ConversationBuilder();
+    c.assistant([thinking("a"), { type: "text", text: "one" }]);
+    for (const index of [-3, Number.NaN, 0.5]) {
+      expect(countThinkingFrom(withoutThinkingFrom(c.entries, index), 0)).toBe(0);
+    }
+    expect(withoutThinkingFrom(c.entries, Number.POSITIVE_INFINITY)).toBe(c.entries);
+  });
+
   it("leaves the rest the objects they were, changes nothing a second time, and breaks no rule", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(20), (entries, index) => {
@@ -33,15 +70,56 @@ describe("thinking after a change", () => {
         const left = withoutThinkingFrom(entries, index);
         expect(left.length).toBe(entries.length);
         for (const [at, entry] of entries.entries()) {
-          const hasThinking = entry?.type === "assistant" && JSON.stringify(entry).includes('"signature"');
-          if (at < index || !hasThinking) expect(left[at]).toBe(entry);
+          const goes = at >= index && hasThinking(entry) && beginning(entries, at) >= index;
+          if (goes) expect(hasThinking(left[at])).toBe(false);
+          else expect(left[at]).toBe(entry);
         }
-        const late = left.slice(index).filter((entry) => entry?.type === "assistant");
-        expect(JSON.stringify(late)).not.toContain('"signature"');
         expect(withoutThinkingFrom(left, index)).toBe(left);
         expect(apiRuleViolations(flatten(left))).toEqual([]);
       }),
       { numRuns: 200 },
     );
   });
+
+  it("what is sent keeps its thinking up to one place and has none after it", () => {
+    const seals = (entries: readonly Entry[]): readonly string[] =>
+      [...JSON.stringify(flatten(entries)).matchAll(/"sig:[^"]*"/g)].map(([seal]) => seal);
+    fc.assert(
+      fc.property(arbitraryEntries({ damaged: false }), fc.nat(20), (entries, index) => {
+        const kept = seals(withoutThinkingFrom(entries, index));
+        expect(kept).toEqual(seals(entries).slice(0, kept.length));
+      }),
+    );
+  });
 });
+
+describe("the count of thinking", () => {
+  it("is of blocks, readable or withheld, from an entry on", () => {
+    const c = new ConversationBuilder();
+    c.assistant([thinking("a"), { type: "redacted_thinking", data: "b" }, { type: "text", text: "one" }]);
+    c.user([thinking("not the model's")]);
+    c.assistant([thinking("c")]);
+    const entries = [...c.entries, null as unknown as Entry];
+    expect([-1, 0, 1, 3].map((index) => countThinkingFrom(entries, index))).toEqual([3, 3, 1, 0]);
+  });
+});
+
+describe("content without thinking", () => {
+  it("is the very content where it holds none", () => {
+    const content = [{ type: "text" as const, text: "a" }];
+    expect(contentWithoutThinking(content)).toBe(content);
+    expect(contentWithoutThinking("text")).toBe("text");
+    expect(contentWithoutThinking([thinking("a"), ...content])).toEqual(content);
+  });
+});
+
+const hasThinking = (entry: Entry | undefined): boolean =>
+  entry?.type === "assistant" && JSON.stringify(entry).includes('"signature"');
+
+/** Where the response that this entry belongs to begins. */
+function beginning(entries: readonly Entry[], at: number): number {
+  const idOf = (entry: Entry | undefined): string | undefined =>
+    entry?.type === "assistant" ? entry.message?.id : undefined;
+  const id = idOf(entries[at]);
+  return id === undefined ? at : entries.findIndex((entry) => idOf(entry) === id);
+}

@@ -1,30 +1,64 @@
-import { type ContentBlock, isThinking } from "./block.ts";
+import { isThinking, type MessageContent } from "./block.ts";
 import type { AssistantEntry, Entry } from "./entry.ts";
-import { isBlock, isEntry, rawContent } from "./untrusted.ts";
+import { entryBlocks, isBlock, isEntry, rawContent, responseIdOf } from "./untrusted.ts";
 
 /**
- * The entries without any thinking from `index` on. Where a model binds its thinking to the exact history
- * before it, a change at `index` makes all later thinking invalid, and leaving it out is always allowed. An
- * entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent. What has no
+ * Leaves out the thinking of every response that begins at this entry or later. Where a model binds its
+ * thinking to the exact history before it, a change at `index` makes that thinking invalid. All entries of a
+ * response are sent as one message, where the first of them stands; so what goes is the end of the thinking
+ * as it is sent, and what stays is not bound to any of it, however entries lie interleaved.
+ * An entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent. What has no
  * thinking stays the object it was, and so does the list where nothing changed.
  */
 export function withoutThinkingFrom(entries: readonly Entry[], index: number): readonly Entry[] {
-  let changed: Entry[] | undefined;
-  for (let at = Math.max(0, index); at < entries.length; at++) {
-    const entry = entries[at];
-    if (!isEntry(entry) || entry.type !== "assistant") continue;
-    const after = withoutThinking(entry);
-    if (after === entry) continue;
-    changed ??= [...entries];
-    changed[at] = after;
+  const from = Math.max(0, Math.trunc(index) || 0);
+  let begunBefore: ReadonlySet<string> | undefined;
+  let rewritten: Entry[] | undefined;
+  for (let at = from; at < entries.length; at++) {
+    const entry = entries[at] as Entry;
+    if (!holdsThinking(entry)) continue;
+    const responseId = responseIdOf(entry);
+    if (responseId !== undefined) {
+      begunBefore ??= responsesIn(entries, from);
+      if (begunBefore.has(responseId)) continue;
+    }
+    const content = contentWithoutThinking(entry.message.content);
+    rewritten ??= entries.slice();
+    rewritten[at] = { ...entry, message: { ...entry.message, content } };
   }
-  return changed ?? entries;
+  return rewritten ?? entries;
 }
 
-function withoutThinking(entry: AssistantEntry): AssistantEntry {
+/** How many blocks of thinking these entries hold, from `index` on. */
+export function countThinkingFrom(entries: readonly Entry[], index: number): number {
+  let count = 0;
+  for (let at = Math.max(0, index); at < entries.length; at++) {
+    const entry = entries[at] as Entry;
+    if (holdsThinking(entry)) count += entryBlocks(entry).filter(isThinking).length;
+  }
+  return count;
+}
+
+/** The very content when it holds none. */
+export function contentWithoutThinking(content: MessageContent): MessageContent {
+  if (!Array.isArray(content) || !content.some(isThinkingBlock)) return content;
+  return content.filter((block) => !isThinkingBlock(block));
+}
+
+function holdsThinking(entry: Entry): entry is AssistantEntry {
+  if (!isEntry(entry) || entry.type !== "assistant") return false;
   const content = rawContent(entry);
-  const isThought = (block: unknown): boolean => isBlock(block) && isThinking(block);
-  if (!Array.isArray(content) || !content.some(isThought)) return entry;
-  const left = content.filter((block): block is ContentBlock => !isThought(block));
-  return { ...entry, message: { ...entry.message, content: left } };
+  return Array.isArray(content) && content.some(isThinkingBlock);
+}
+
+const isThinkingBlock = (block: unknown): boolean => isBlock(block) && isThinking(block);
+
+function responsesIn(entries: readonly Entry[], end: number): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (let at = 0; at < end; at++) {
+    const entry = entries[at];
+    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
 }

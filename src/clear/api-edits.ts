@@ -1,0 +1,63 @@
+import type { ContextEdit } from "../models/port.ts";
+import { CLEARING_TARGET_TOKENS } from "./by-size.ts";
+import { isIdle } from "./by-time.ts";
+import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./eligible.ts";
+
+/** Where the provider begins to clear: the usual window less what is set aside for the answer. */
+export const API_CLEARING_TRIGGER_TOKENS = 180_000;
+const KEPT_TOOL_USES = 3;
+
+export interface ContextEditOptions {
+  /** Those whose results can be had again. */
+  readonly tools?: readonly string[] | undefined;
+  /** Every tool of the request, and of calls in its messages: the provider clears all it is not told to spare. */
+  readonly toolsInPlay: readonly string[];
+  readonly triggerTokens?: number | undefined;
+  readonly targetTokens?: number | undefined;
+  /**
+   * The longest pause since the conversation was last compacted. The pause before this call alone would
+   * bring all thinking back with the next one, and break the cache a second time.
+   */
+  readonly idleMs?: number | undefined;
+  /** The request lets the model think: without that the provider refuses to clear thinking. */
+  readonly thinkingOn: boolean;
+}
+
+/** What has the provider clear by itself. The same for the same input, byte for byte: it is part of the request. */
+export function contextEdits(options: ContextEditOptions): readonly ContextEdit[] {
+  const clearing = clearToolUses(options);
+  // The API wants thinking first.
+  const thinking = options.thinkingOn ? [clearThinking(isIdle(options.idleMs))] : [];
+  return clearing === undefined ? thinking : [...thinking, clearing];
+}
+
+function clearThinking(wasIdle: boolean): ContextEdit {
+  return {
+    type: "clear_thinking_20251015",
+    keep: wasIdle ? { type: "thinking_turns", value: 1 } : "all",
+  };
+}
+
+function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
+  const {
+    tools = ELIGIBLE_TOOLS,
+    triggerTokens = API_CLEARING_TRIGGER_TOKENS,
+    targetTokens = CLEARING_TARGET_TOKENS,
+  } = options;
+  const eligible = new Set(tools);
+  const names = [...new Set(options.toolsInPlay)].sort();
+  const spared = names.filter((name) => !eligible.has(name));
+  const writing = names.filter((name) => eligible.has(name) && WRITE_LIKE_TOOLS.has(name));
+  if (spared.length === names.length) return undefined;
+  return {
+    type: "clear_tool_uses_20250919",
+    trigger: { type: "input_tokens", value: asTokens(triggerTokens) },
+    keep: { type: "tool_uses", value: KEPT_TOOL_USES },
+    clear_at_least: { type: "input_tokens", value: asTokens(triggerTokens - targetTokens) },
+    ...(spared.length === 0 ? {} : { exclude_tools: spared }),
+    ...(writing.length === 0 ? {} : { clear_tool_inputs: writing }),
+  };
+}
+
+/** The API takes whole numbers from 0 on. */
+const asTokens = (value: number): number => Math.max(0, Math.round(value) || 0);

@@ -1,0 +1,152 @@
+import type { CacheEdit } from "../models/port.ts";
+import { isCacheDrop } from "./cache-drop.ts";
+import type { Clearing } from "./clearing.ts";
+import type { IndexedResult, ResultIndex } from "./result-index.ts";
+
+/** So many active results start a batch. */
+const ACTIVE_RESULTS_TO_START = 12;
+const KEPT_NEWEST_CACHED = 5;
+/** What an edit names is written to the cache by the first call that carries it, if it was not there yet. */
+const CALLS_UNTIL_EFFECTIVE = 2;
+
+/** Of a response's usage; null and undefined where the provider did not say. */
+export interface CacheFigures {
+  readonly cacheReadTokens: number | null | undefined;
+  /** All that edits left out of the prefix of this call, not only the new ones. */
+  readonly deletedTokens: number | null | undefined;
+}
+
+export interface CacheReport {
+  /** Pinned edits that were dropped because the cache has gone. */
+  readonly droppedEdits: number;
+  /** By how much our own edits lowered what this response read from the cache. */
+  readonly expectedDrop: number;
+}
+
+interface Unreported {
+  readonly tokens: number;
+  readonly calls: number;
+}
+
+/**
+ * Clearing without touching the messages: the request tells the server which results to leave out of the
+ * cached prefix. An edit stays with every later call, since without it the edited prefix is not found any
+ * more. When the cache is lost the edits are void; from then on nothing is edited until {@link reset}.
+ */
+export class CachedEdits {
+  #index: ResultIndex | undefined;
+  #seenUpTo = 0;
+  /** Seen, not deleted. Never many: a batch leaves only the newest. */
+  #waiting: readonly IndexedResult[] = [];
+  readonly #deleted = new Set<string>();
+  #edits: readonly CacheEdit[] = [];
+  #unreported: readonly Unreported[] = [];
+  #readTokens: number | undefined;
+  #deletedTokens = 0;
+  #isSuspended = false;
+
+  /** To be sent with every call; the very list as long as it stays the same. */
+  edits(): readonly CacheEdit[] {
+    return this.#edits;
+  }
+
+  /** The cache was lost under pinned edits. Other forms must do the clearing until {@link reset}. */
+  get isSuspended(): boolean {
+    return this.#isSuspended;
+  }
+
+  /** What the last response said that edits left out. */
+  get deletedTokens(): number {
+    return this.#deletedTokens;
+  }
+
+  /** Tokens that the coming call leaves out, by our count, and that the last usage still includes. */
+  get deletedLocally(): number {
+    return this.#unreported.reduce((sum, { tokens }) => sum + tokens, 0);
+  }
+
+  /** Takes up what is new in the conversation, and gives what it adds to the edits, if anything. */
+  register(index: ResultIndex): Clearing | undefined {
+    if (this.#isSuspended) return undefined;
+    this.#takeUp(index);
+    if (this.#waiting.length < ACTIVE_RESULTS_TO_START) return undefined;
+    const active = this.#waiting.filter(({ isActive }) => isActive).sort((a, b) => a.sequence - b.sequence);
+    this.#waiting = active;
+    if (active.length < ACTIVE_RESULTS_TO_START) return undefined;
+    const stale = active.slice(0, -KEPT_NEWEST_CACHED);
+    this.#waiting = active.slice(-KEPT_NEWEST_CACHED);
+    for (const { id } of stale) this.#deleted.add(id);
+    this.#edits = [...this.#deleted].map((id) => ({ type: "delete_tool_result", tool_use_id: id }));
+    const tokens = stale.reduce((sum, result) => sum + result.tokens, 0);
+    this.#unreported = [...this.#unreported, { tokens, calls: 0 }];
+    return index.describe("cached", stale);
+  }
+
+  /** The response to a call that carried {@link edits}. */
+  report({ cacheReadTokens, deletedTokens }: CacheFigures): CacheReport {
+    const before = this.#readTokens;
+    const read = asFigure(cacheReadTokens);
+    const deleted = asFigure(deletedTokens);
+    // What the provider says was deleted is in its own tokens; ours are an estimate.
+    const expectedDrop =
+      deleted === undefined ? this.deletedLocally : Math.max(0, deleted - this.#deletedTokens);
+    if (read === undefined) return { droppedEdits: 0, expectedDrop };
+    this.#readTokens = read;
+    const isLost = read === 0 || (before !== undefined && isCacheDrop(before - expectedDrop, read));
+    if (isLost && this.#edits.length > 0) {
+      const droppedEdits = this.#edits.length;
+      this.reset();
+      this.#readTokens = read;
+      this.#isSuspended = true;
+      return { droppedEdits, expectedDrop: 0 };
+    }
+    this.#settle(deleted);
+    return { droppedEdits: 0, expectedDrop };
+  }
+
+  /** After a compaction, after clearing by time, and after whatever else has rewritten the conversation. */
+  reset(): void {
+    this.#index = undefined;
+    this.#seenUpTo = 0;
+    this.#waiting = [];
+    this.#deleted.clear();
+    this.#edits = [];
+    this.#unreported = [];
+    this.#readTokens = undefined;
+    this.#deletedTokens = 0;
+    this.#isSuspended = false;
+  }
+
+  #takeUp(index: ResultIndex): void {
+    if (index !== this.#index) {
+      this.#index = index;
+      this.#seenUpTo = 0;
+      this.#waiting = [];
+    }
+    const results = index.results();
+    const fresh: IndexedResult[] = [];
+    for (let at = results.length - 1; at >= 0; at--) {
+      const result = results[at] as IndexedResult;
+      if (result.sequence <= this.#seenUpTo) break;
+      if (!this.#deleted.has(result.id) && !this.#waiting.includes(result)) fresh.push(result);
+    }
+    this.#seenUpTo = Math.max(this.#seenUpTo, results.at(-1)?.sequence ?? 0);
+    if (fresh.length > 0) this.#waiting = [...this.#waiting, ...fresh.reverse()];
+  }
+
+  /** From the usage on that includes them, edits need not be told apart from it any more. */
+  #settle(deleted: number | undefined): void {
+    const isIncluded = deleted === undefined || deleted > this.#deletedTokens;
+    this.#deletedTokens = deleted ?? 0;
+    if (this.#unreported.length === 0) return;
+    this.#unreported = isIncluded
+      ? []
+      : this.#unreported
+          .map(({ tokens, calls }) => ({ tokens, calls: calls + 1 }))
+          .filter(({ calls }) => calls < CALLS_UNTIL_EFFECTIVE);
+  }
+}
+
+function asFigure(tokens: number | null | undefined): number | undefined {
+  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
+}

@@ -1,0 +1,227 @@
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
+import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
+import { type AssistantEntry, type Entry, isSynthetic } from "../conversation/entry.ts";
+import { firstString } from "../conversation/fields.ts";
+import { entryBlocks, isEntry, responseIdOf } from "../conversation/untrusted.ts";
+import type { ClearedResult, Clearing } from "./clearing.ts";
+import { ELIGIBLE_TOOLS, FILE_READ_TOOLS } from "./eligible.ts";
+
+export type TokensOf = (block: ContentBlock) => number;
+
+export interface ResultIndexOptions {
+  /** Names of the tools whose results can be had again, as they are written. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+/** A result in the conversation that would be worth clearing. */
+export interface IndexedResult {
+  readonly id: string;
+  /** Of a result that was written again: the longest of them. */
+  readonly tokens: number;
+  /** Rises with the position of the result, or of its last repetition. */
+  readonly sequence: number;
+  /** False once it has been cleared. */
+  readonly isActive: boolean;
+}
+
+interface TrackedResult extends IndexedResult {
+  tokens: number;
+  sequence: number;
+  isActive: boolean;
+  /** What clearing all of its occurrences would save. */
+  gain: number;
+  /** Indexes of the entries that hold it. */
+  readonly places: number[];
+}
+
+interface KnownUse {
+  readonly tool: string;
+  readonly path: string | undefined;
+  /** Index of the entry with which the response that made the call begins. */
+  begins: number;
+  isEligible: boolean;
+}
+
+/** How tools name the file they read. */
+const PATH_FIELDS = ["file_path", "path", "filePath", "absolute_path", "target_file"] as const;
+
+const PLACEHOLDER: ToolResultBlock = {
+  type: "tool_result",
+  tool_use_id: "",
+  content: CLEARED_RESULT_TEXT,
+};
+
+/**
+ * The results of a growing conversation that may be cleared. Adding an entry costs what that entry holds,
+ * and whether there is anything to do is told from two running figures. Ids alone decide what belongs
+ * together: a result may stand before its use, and be written again by a resume.
+ */
+export class ResultIndex {
+  readonly #tools: ReadonlySet<string>;
+  readonly #uses = new Map<string, KnownUse>();
+  readonly #responses = new Map<string, number>();
+  readonly #results = new Map<string, TrackedResult>();
+  /** Those worth clearing, oldest first; to be sorted again when `#isUnsorted`. */
+  #active: TrackedResult[] = [];
+  #isUnsorted = false;
+  #activeCount = 0;
+  #eligibleTokens = 0;
+  #sequence = 0;
+  #placeholderTokens: number | undefined;
+
+  constructor(options: ResultIndexOptions = {}) {
+    this.#tools = new Set(options.tools ?? ELIGIBLE_TOOLS);
+  }
+
+  /** How many results could be cleared. */
+  get activeCount(): number {
+    return this.#activeCount;
+  }
+
+  /** What they hold. */
+  get eligibleTokens(): number {
+    return this.#eligibleTokens;
+  }
+
+  /** What stays of each when it is cleared. */
+  get placeholderTokens(): number {
+    return this.#placeholderTokens ?? 0;
+  }
+
+  /** Entries come in the order of the conversation. */
+  add(entry: Entry, entryIndex: number, tokensOf: TokensOf): void {
+    if (!isEntry(entry)) return;
+    if (entry.type === "assistant" && !isSynthetic(entry)) this.#addUses(entry, entryIndex);
+    if (entry.type !== "user") return;
+    for (const block of entryBlocks(entry)) {
+      if (block.type === "tool_result" && !isCleared(block)) this.#addResult(block, entryIndex, tokensOf);
+    }
+  }
+
+  /** Those that could be cleared, oldest first. Not to be kept: the list changes as entries are added. */
+  results(): readonly IndexedResult[] {
+    if (this.#isUnsorted) {
+      this.#active = [...this.#results.values()]
+        .filter(({ isActive }) => isActive)
+        .sort((a, b) => a.sequence - b.sequence);
+      this.#isUnsorted = false;
+    }
+    return this.#active;
+  }
+
+  /** Where the chosen ones stand now, with what has to be known to clear them. */
+  describe(form: Clearing["form"], chosen: readonly IndexedResult[]): Clearing {
+    const results: ClearedResult[] = [];
+    let tokens = 0;
+    let begins = Number.POSITIVE_INFINITY;
+    for (const { id } of chosen) {
+      const result = this.#results.get(id);
+      const use = this.#uses.get(id);
+      if (result === undefined || use === undefined) continue;
+      results.push(located(result, use));
+      tokens += result.tokens;
+      begins = Math.min(begins, use.begins);
+    }
+    // An edit of the cached prefix takes a result out and leaves nothing in its place.
+    const left = form === "cached" ? 0 : results.length * this.placeholderTokens;
+    return {
+      form,
+      results,
+      tokensBefore: this.#eligibleTokens,
+      tokensAfter: this.#eligibleTokens - tokens + left,
+      tools: [...new Set(results.map(({ tool }) => tool))].sort(),
+      paths: [...new Set(results.flatMap(({ path }) => path ?? []))],
+      followedFrom: begins + 1,
+    };
+  }
+
+  /** The conversation goes on with this carried out. */
+  applied(clearing: Clearing): void {
+    for (const { id } of clearing.results) {
+      const result = this.#results.get(id);
+      if (result === undefined) continue;
+      this.#setActive(result, false);
+      this.#results.delete(id);
+    }
+  }
+
+  #addUses(entry: AssistantEntry, entryIndex: number): void {
+    const responseId = responseIdOf(entry);
+    const begins = (responseId === undefined ? undefined : this.#responses.get(responseId)) ?? entryIndex;
+    if (responseId !== undefined) this.#responses.set(responseId, begins);
+    for (const block of entryBlocks(entry)) {
+      if (block.type !== "tool_use" || typeof block.id !== "string") continue;
+      this.#addUse(block, begins);
+      const early = this.#results.get(block.id);
+      if (early !== undefined) this.#setActive(early, this.#isWorthClearing(early));
+    }
+  }
+
+  #addUse({ id, name, input }: ToolUseBlock, begins: number): void {
+    const isEligible = this.#tools.has(name);
+    const known = this.#uses.get(id);
+    if (known === undefined) {
+      const path = FILE_READ_TOOLS.has(name) ? firstString(input, ...PATH_FIELDS) : undefined;
+      this.#uses.set(id, { tool: name, path, begins, isEligible });
+      return;
+    }
+    // An id that was used again stands for more than one call: all of them must be eligible.
+    known.begins = Math.min(known.begins, begins);
+    known.isEligible &&= isEligible;
+  }
+
+  #addResult(block: ToolResultBlock, entryIndex: number, tokensOf: TokensOf): void {
+    const id = block.tool_use_id;
+    if (typeof id !== "string" || this.#uses.get(id)?.isEligible === false) return;
+    this.#placeholderTokens ??= asCount(tokensOf(PLACEHOLDER));
+    const tokens = asCount(tokensOf(block));
+    const gain = tokens - this.#placeholderTokens;
+    const sequence = ++this.#sequence;
+    const known = this.#results.get(id);
+    if (known === undefined) {
+      const result = { id, tokens, gain, sequence, isActive: false, places: [entryIndex] };
+      this.#results.set(id, result);
+      this.#setActive(result, this.#isWorthClearing(result));
+      return;
+    }
+    this.#setActive(known, false);
+    known.tokens = Math.max(known.tokens, tokens);
+    known.gain += gain;
+    known.sequence = sequence;
+    if (known.places.at(-1) !== entryIndex) known.places.push(entryIndex);
+    this.#setActive(known, this.#isWorthClearing(known));
+  }
+
+  /** Putting the placeholder in the place of something shorter would make the request longer. */
+  #isWorthClearing({ id, gain }: TrackedResult): boolean {
+    return gain > 0 && this.#uses.get(id)?.isEligible === true;
+  }
+
+  #setActive(result: TrackedResult, isActive: boolean): void {
+    if (result.isActive === isActive) return;
+    result.isActive = isActive;
+    const sign = isActive ? 1 : -1;
+    this.#activeCount += sign;
+    this.#eligibleTokens += sign * result.tokens;
+    const isNewest = isActive && result.sequence > (this.#active.at(-1)?.sequence ?? 0);
+    if (isNewest && !this.#isUnsorted) this.#active.push(result);
+    else this.#isUnsorted = true;
+  }
+}
+
+function located({ id, tokens, places }: TrackedResult, { tool, path }: KnownUse): ClearedResult {
+  const [entryIndex = 0, ...repeatedAt] = places;
+  return {
+    id,
+    tool,
+    tokens,
+    entryIndex,
+    ...(repeatedAt.length === 0 ? {} : { repeatedAt }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+/** Counts come from the caller; one that is no figure must not spoil the totals. */
+function asCount(tokens: number): number {
+  return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
+}
