@@ -1,6 +1,6 @@
 import { withClearedResultsAt } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { countThinkingFrom, withoutThinkingFrom } from "../conversation/thinking.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import type { Clearing } from "./clearing.ts";
 
 export interface AppliedClearing {
@@ -24,9 +24,6 @@ export function applyClearing(
   }
   const cleared = withClearedResultsAt(entries, places, ids);
   if (!bindsThinking || cleared === entries) return { entries: cleared, thinkingLeftOut: 0 };
-  const from = clearing.followedFrom;
-  const unbound = withoutThinkingFrom(cleared, from);
-  const thinkingLeftOut =
-    unbound === cleared ? 0 : countThinkingFrom(cleared, from) - countThinkingFrom(unbound, from);
-  return { entries: unbound, thinkingLeftOut };
+  const unbound = withoutThinkingFrom(cleared, clearing.followedFrom);
+  return { entries: unbound.entries, thinkingLeftOut: unbound.blocks };
 }

@@ -6,14 +6,15 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/s
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import type { Entry } from "./entry.ts";
 import { flatten } from "./flatten/flatten.ts";
-import { contentWithoutThinking, countThinkingFrom, withoutThinkingFrom } from "./thinking.ts";
+import { contentWithoutThinking, withoutThinkingFrom } from "./thinking.ts";
 
 describe("thinking after a change", () => {
   it("is left out from that place on, and only from there", () => {
     const c = new ConversationBuilder();
     const before = c.assistant([thinking("early"), { type: "text", text: "one" }]);
     const after = c.assistant([thinking("late"), toolUse("t", "Read", {}), thinking("later")]);
-    const entries = withoutThinkingFrom(c.entries, 1);
+    const { entries, blocks } = withoutThinkingFrom(c.entries, 1);
+    expect(blocks).toBe(2);
     expect(entries[0]).toBe(before);
     expect(entries[1]).toEqual({
       ...after,
@@ -35,7 +36,7 @@ describe("thinking after a change", () => {
     c.user("go on");
     c.assistant([thinking("all there is")], { id: "a" });
     c.assistant([{ type: "text", text: "done" }], { id: "a" });
-    const entries = withoutThinkingFrom(c.entries, 1);
+    const { entries } = withoutThinkingFrom(c.entries, 1);
     expect(entries[1]).toMatchObject({ uuid: c.entries[1]?.uuid, message: { content: [] } });
     expect(flatten(entries)).toMatchObject([{ role: "user" }, { content: [{ text: "done" }] }]);
   });
@@ -48,8 +49,8 @@ describe("thinking after a change", () => {
     c.assistant([thinking("of the same response"), toolUse("t2", "Read", {})], { id: "a" });
     c.user([toolResult("t2", "two")]);
     c.assistant([thinking("of the next"), { type: "text", text: "done" }], { id: "b" });
-    const entries = withoutThinkingFrom(c.entries, 2);
-    expect(countThinkingFrom(entries, 0)).toBe(2);
+    const { entries, blocks } = withoutThinkingFrom(c.entries, 2);
+    expect(blocks).toBe(1);
     expect(JSON.stringify(entries)).toContain("of the same response");
     expect(JSON.stringify(entries)).not.toContain("of the next");
   });
@@ -57,24 +58,23 @@ describe("thinking after a change", () => {
   it("an index that is none means all of it", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
-    for (const index of [-3, Number.NaN, 0.5]) {
-      expect(countThinkingFrom(withoutThinkingFrom(c.entries, index), 0)).toBe(0);
-    }
-    expect(withoutThinkingFrom(c.entries, Number.POSITIVE_INFINITY)).toBe(c.entries);
+    for (const index of [-3, Number.NaN, 0.5]) expect(withoutThinkingFrom(c.entries, index).blocks).toBe(1);
+    expect(withoutThinkingFrom(c.entries, Number.POSITIVE_INFINITY).entries).toBe(c.entries);
   });
 
   it("leaves the rest the objects they were, changes nothing a second time, and breaks no rule", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(20), (entries, index) => {
         deepFreeze(entries);
-        const left = withoutThinkingFrom(entries, index);
+        const left = withoutThinkingFrom(entries, index).entries;
         expect(left.length).toBe(entries.length);
         for (const [at, entry] of entries.entries()) {
           const goes = at >= index && hasThinking(entry) && beginning(entries, at) >= index;
           if (goes) expect(hasThinking(left[at])).toBe(false);
           else expect(left[at]).toBe(entry);
         }
-        expect(withoutThinkingFrom(left, index)).toBe(left);
+        expect(withoutThinkingFrom(left, index)).toEqual({ entries: left, blocks: 0 });
+        expect(withoutThinkingFrom(left, index).entries).toBe(left);
         expect(apiRuleViolations(flatten(left))).toEqual([]);
       }),
       { numRuns: 200 },
@@ -86,21 +86,10 @@ describe("thinking after a change", () => {
       [...JSON.stringify(flatten(entries)).matchAll(/"sig:[^"]*"/g)].map(([seal]) => seal);
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), fc.nat(20), (entries, index) => {
-        const kept = seals(withoutThinkingFrom(entries, index));
+        const kept = seals(withoutThinkingFrom(entries, index).entries);
         expect(kept).toEqual(seals(entries).slice(0, kept.length));
       }),
     );
-  });
-});
-
-describe("the count of thinking", () => {
-  it("is of blocks, readable or withheld, from an entry on", () => {
-    const c = new ConversationBuilder();
-    c.assistant([thinking("a"), { type: "redacted_thinking", data: "b" }, { type: "text", text: "one" }]);
-    c.user([thinking("not the model's")]);
-    c.assistant([thinking("c")]);
-    const entries = [...c.entries, null as unknown as Entry];
-    expect([-1, 0, 1, 3].map((index) => countThinkingFrom(entries, index))).toEqual([3, 3, 1, 0]);
   });
 });
 

@@ -1,17 +1,24 @@
 import { isThinking, type MessageContent } from "./block.ts";
 import type { AssistantEntry, Entry } from "./entry.ts";
-import { entryBlocks, isBlock, isEntry, rawContent, responseIdOf } from "./untrusted.ts";
+import { isBlock, isEntry, rawContent, responseIdOf } from "./untrusted.ts";
+
+export interface WithoutThinking {
+  /** The very list where there was nothing to leave out. */
+  readonly entries: readonly Entry[];
+  /** How many thinking blocks are missing from it. */
+  readonly blocks: number;
+}
 
 /**
  * Leaves out the thinking of every response that begins at this entry or later. Where a model binds its
  * thinking to the exact history before it, a change at `index` makes that thinking invalid. All entries of a
  * response are sent as one message, where the first of them stands; so what goes is the end of the thinking
  * as it is sent, and what stays is not bound to any of it, however entries lie interleaved.
- * An entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent. What has no
- * thinking stays the object it was, and so does the list where nothing changed.
+ * An entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent.
  */
-export function withoutThinkingFrom(entries: readonly Entry[], index: number): readonly Entry[] {
+export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
   const from = Math.max(0, Math.trunc(index) || 0);
+  let blocks = 0;
   let begunBefore: ReadonlySet<string> | undefined;
   let rewritten: Entry[] | undefined;
   for (let at = from; at < entries.length; at++) {
@@ -23,20 +30,11 @@ export function withoutThinkingFrom(entries: readonly Entry[], index: number): r
       if (begunBefore.has(responseId)) continue;
     }
     const content = contentWithoutThinking(entry.message.content);
+    blocks += entry.message.content.length - content.length;
     rewritten ??= entries.slice();
     rewritten[at] = { ...entry, message: { ...entry.message, content } };
   }
-  return rewritten ?? entries;
-}
-
-/** How many blocks of thinking these entries hold, from `index` on. */
-export function countThinkingFrom(entries: readonly Entry[], index: number): number {
-  let count = 0;
-  for (let at = Math.max(0, index); at < entries.length; at++) {
-    const entry = entries[at] as Entry;
-    if (holdsThinking(entry)) count += entryBlocks(entry).filter(isThinking).length;
-  }
-  return count;
+  return { entries: rewritten ?? entries, blocks };
 }
 
 /** The very content when it holds none. */
