@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), "utf8");
+
+const page = read("docs", "events.md");
+const events = withoutComments(read("src", "turn", "events.ts"));
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*.*?\*\//gs, "").replace(/\/\/.*$/gm, "");
+}
+
+/** The rows of the table under a heading, by cell. */
+function tableUnder(heading: string): readonly (readonly string[])[] {
+  const start = page.indexOf(`${heading}\n`);
+  expect(start, `heading ${heading}`).toBeGreaterThanOrEqual(0);
+  const [table = ""] = /(?:^\|.*\n)+/m.exec(page.slice(start)) ?? [];
+  const [, , ...rows] = table.trim().split("\n");
+  return rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const codeIn = (cell = ""): readonly string[] =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+const firstColumn = (heading: string): readonly string[] =>
+  tableUnder(heading)
+    .flatMap(([cell]) => codeIn(cell))
+    .sort();
+
+/** Code in the last column, by code in the first. */
+const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
+  new Map(tableUnder(heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
+
+/** From the brace at `start` to the one that closes it. */
+function braces(code: string, start: number): string {
+  let depth = 0;
+  for (let index = start; index < code.length; index += 1) {
+    if (code[index] === "{") depth += 1;
+    if (code[index] === "}") depth -= 1;
+    if (depth === 0) return code.slice(start, index + 1);
+  }
+  throw new Error("a brace that nothing closes");
+}
+
+/** Names of the fields of an object type, as the page writes them: `items[]` for a list, `items[].name` within. */
+function fieldsOf(type: string): readonly string[] {
+  const names: string[] = [];
+  const path: string[] = [];
+  for (const [, field, value] of type.matchAll(
+    /readonly (\w+)\??:\s*((?:readonly )?\{|readonly \w+\[\])?|\}/g,
+  )) {
+    if (field === undefined) {
+      path.pop();
+      continue;
+    }
+    const name = value?.startsWith("readonly") ? `${field}[]` : field;
+    names.push([...path, name].join("."));
+    if (value?.endsWith("{")) path.push(name);
+  }
+  return names;
+}
+
+/** The members of the union that an exported type is, as text. */
+function declaration(code: string, name: string): string {
+  const start = code.indexOf(`export type ${name} =`);
+  expect(start, name).toBeGreaterThanOrEqual(0);
+  const next = code.indexOf("\nexport ", start + 1);
+  return code.slice(start, next === -1 ? undefined : next);
+}
+
+function declaredEvents(): ReadonlyMap<string, readonly string[]> {
+  const union = declaration(events, "EventDetail");
+  const found = new Map<string, readonly string[]>();
+  for (let start = union.indexOf("{"); start !== -1; ) {
+    const member = braces(union, start);
+    const type = /readonly type: "([a-z-]+)"/.exec(member)?.[1] ?? "";
+    found.set(
+      type,
+      fieldsOf(member)
+        .filter((name) => name !== "type")
+        .sort(),
+    );
+    start = union.indexOf("{", start + member.length);
+  }
+  return found;
+}
+
+const interfaceFields = (code: string, name: string): readonly string[] => {
+  const start = code.indexOf(`export interface ${name} `);
+  expect(start, name).toBeGreaterThanOrEqual(0);
+  return [...fieldsOf(braces(code, code.indexOf("{", start)))].sort();
+};
+
+const literals = (name: string): readonly string[] =>
+  [...declaration(events, name).matchAll(/"([\w-]+)"/g)].map(([, value = ""]) => value).sort();
+
+describe("the page about events", () => {
+  it("is compared with what the source really says", () => {
+    const type =
+      "{ readonly a: A; readonly b?: readonly B[]; readonly c: readonly { readonly d: D }[]; readonly e: { readonly f: F }; readonly g: G }";
+    expect(fieldsOf(type)).toEqual(["a", "b[]", "c[]", "c[].d", "e", "e.f", "g"]);
+    expect(declaredEvents().size).toBeGreaterThan(20);
+    expect(declaredEvents().get("compaction-started")).toEqual(["tokens", "trigger"]);
+  });
+
+  it("has a row for every event, and no other", () => {
+    expect(firstColumn("## All events")).toEqual([...declaredEvents().keys()].sort());
+  });
+
+  it("names every field of each event, and no other", () => {
+    expect(Object.fromEntries(fieldsInTable("## All events"))).toEqual(Object.fromEntries(declaredEvents()));
+  });
+
+  it("says when each event comes", () => {
+    expect(tableUnder("## All events").filter(([, when = ""]) => when.length < 10)).toEqual([]);
+  });
+
+  it("names every field of what is within events", () => {
+    const shapes = fieldsInTable("## Shapes within events");
+    expect(shapes.get("chain")).toEqual(interfaceFields(events, "ChainRecord"));
+    const sources = withoutComments(read("src", "summary", "sources.ts"));
+    expect(shapes.get("attempts[]")).toEqual(interfaceFields(sources, "SummaryAttempt"));
+  });
+
+  it("lists every reason for a failure and for doing nothing, and no other", () => {
+    expect(firstColumn("### Why a compaction failed")).toEqual(literals("FailureReason"));
+    expect(firstColumn("### Why nothing was compacted")).toEqual(literals("SkipReason"));
+  });
+});
+
+describe("the page about the bridge to OpenTelemetry", () => {
+  const names = withoutComments(read("src", "telemetry", "names.ts"));
+  const values = (constant: string): readonly string[] =>
+    [...braces(names, names.indexOf("{", names.indexOf(`const ${constant} =`))).matchAll(/"([^"]+)"/g)]
+      .map(([, value = ""]) => value)
+      .sort();
+
+  it("lists every attribute, and no other", () => {
+    expect(firstColumn("### Attributes")).toEqual(values("ATTRIBUTE"));
+  });
+
+  it("lists every metric, and no other, by attributes that there are", () => {
+    expect(firstColumn("### Metrics")).toEqual(values("METRIC"));
+    const used = tableUnder("### Metrics").flatMap((row) => codeIn(row.at(-1)));
+    expect(used.filter((name) => !values("ATTRIBUTE").includes(name))).toEqual([]);
+  });
+});
