@@ -1,57 +1,27 @@
-import type { Model, ModelUsage } from "../models/port.ts";
-import { SUMMARY_BUDGET_TOKENS, summarise } from "../summary/builtin/summarise.ts";
-import { requestSummary, type SummaryProgress } from "../summary/request/request-summary.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
+import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../summary/chain.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan.ts";
 
-export interface SummaryOptions {
-  readonly instructions?: string | undefined;
+export type { WrittenSummary } from "../summary/chain.ts";
+
+export interface SummaryOptions extends ChainOptions {
   /** Size of the built-in summary. */
   readonly summaryBudgetTokens?: number;
   /** The result should stay below this: what is put back shrinks for it. */
   readonly targetTokens?: number;
-  /** Writes the summary; absent: the built-in summariser does. */
-  readonly model?: Model | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
 }
-
-/** A summary and who wrote it. */
-export type WrittenSummary =
-  | { readonly source: "built-in"; readonly text: string }
-  | {
-      readonly source: "model";
-      readonly text: string;
-      readonly model: string;
-      readonly usage: ModelUsage;
-      readonly isTruncated: boolean;
-      readonly condensedRounds: number;
-    };
 
 /** Below this a summary could not even name the work. */
 const SMALLEST_SUMMARY_TOKENS = 600;
 
-/** The kept messages are read as well: without them the summary would call open what has been done since. */
 export async function writeSummary(plan: CompactionPlan, options: SummaryOptions): Promise<WrittenSummary> {
-  const entries = [...plan.summarised, ...plan.kept];
-  const { model, instructions, signal, onProgress } = options;
-  if (model === undefined) {
-    const { text } = summarise(entries, {
-      countTokens: ESTIMATORS.o200k,
-      budgetTokens: summaryBudget(plan, options),
-      instructions,
-    });
-    return { source: "built-in", text };
-  }
-  const summary = await requestSummary(model, entries, {
-    instructions,
-    clearedToolUseIds: plan.clearedToolUseIds,
-    countTokens: plan.countTokens,
-    keepsRecent: plan.kept.length > 0,
-    signal,
-    onProgress,
-  });
-  return { source: "model", ...summary };
+  const { variant, summarised, kept, clearedToolUseIds, countTokens } = plan;
+  const builtInBudgetTokens = summaryBudget(plan, options);
+  return await writeSummaryByChain(
+    { variant, summarised, kept, clearedToolUseIds, countTokens, builtInBudgetTokens },
+    options,
+  );
 }
 
 /**

@@ -21,7 +21,7 @@ interface Tag {
 /** The summary to keep from a model's raw answer, or undefined when nothing but scratchpad came. */
 export function formatSummary(raw: string): string | undefined {
   const tags = structuralTags(raw);
-  const opening = summaryOpening(tags);
+  const opening = afterBrokenAnalysis(raw, tags, summaryOpening(tags));
   const kept = opening ? aroundSummary(raw, tags, opening) : withoutAnalysis(raw, tags);
   const text = withoutStrayTags(singleBlankLines(kept));
   return text === "" || text === SUMMARY_HEADING ? undefined : text;
@@ -53,7 +53,7 @@ function findTags(raw: string): readonly Tag[] {
 
 /** The first summary tag that is not a mention inside the analysis. */
 function summaryOpening(tags: readonly Tag[]): Tag | undefined {
-  const openings = tags.filter((tag) => tag.name === "summary" && !tag.closing);
+  const openings = tags.filter(isSummaryStart);
   return openings.find((opening) => !isInsideClosedAnalysis(opening, tags)) ?? openings.at(-1);
 }
 
@@ -63,8 +63,26 @@ function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
   const before = analysis.findLast((tag) => tag.end <= opening.start);
   const closeAfter = analysis.find((tag) => tag.closing && tag.start >= opening.end);
   if (before === undefined || before.closing || !closeAfter) return false;
-  return tags.some((tag) => tag.name === "summary" && !tag.closing && tag.start >= closeAfter.end);
+  return tags.some((tag) => isSummaryStart(tag) && tag.start >= closeAfter.end);
 }
+
+/**
+ * A model that quotes in its analysis what a tool printed may close the analysis by the quotation, and open a
+ * summary that is none. Then the analysis is closed a second time, without having been opened again, before
+ * the real one. Where it has the sections and the quotation has not, the real one is taken.
+ */
+function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | undefined): Tag | undefined {
+  const before = tags.filter((tag) => tag.name === "analysis" && opening && tag.end <= opening.start);
+  const inside = opening === undefined || before.length === 0 ? [] : after(tags, opening);
+  const nextAnalysis = inside.find((tag) => tag.name === "analysis");
+  if (opening === undefined || nextAnalysis?.closing !== true) return opening;
+  const real = inside.find((tag) => isSummaryStart(tag) && tag.start >= nextAnalysis.end);
+  if (real === undefined) return opening;
+  const isProven = (text: string): boolean => presentSections(text).length >= HEADINGS_THAT_PROVE_A_SUMMARY;
+  return !isProven(raw.slice(opening.end, real.start)) && isProven(raw.slice(real.end)) ? real : opening;
+}
+
+const isSummaryStart = (tag: Tag): boolean => tag.name === "summary" && !tag.closing;
 
 /** Text before an analysis and after the summary stays: a tag closed too early leaves sections there. */
 function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string {
@@ -120,7 +138,7 @@ function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[])
 
 function fromFirstHeading(text: string): string {
   return splitSections(text)
-    .map((section, index) => `${index + 1}. ${section.name}:\n${section.body}`)
+    .map((section, index) => `${index + 1}. ${section.title}:\n${section.body}`)
     .join("\n");
 }
 

@@ -50,8 +50,8 @@ describe("the nine sections", () => {
 
   it("keep the text that stands on the heading's own line", () => {
     expect(splitSections("7. Pending Tasks: none\n8. Current Work\nmore")).toEqual([
-      { name: "Pending Tasks", body: "none" },
-      { name: "Current Work", body: "more" },
+      { name: "Pending Tasks", title: "Pending Tasks", body: "none" },
+      { name: "Current Work", title: "Current Work", body: "more" },
     ]);
   });
 

@@ -1,3 +1,5 @@
+import type { SummaryVariant } from "./sources.ts";
+
 /** The nine parts of every summary, whoever writes it. Other programs read these names. */
 export const SECTION_NAMES = [
   "Primary Request and Intent",
@@ -15,22 +17,38 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 
 export interface SummarySection {
   readonly name: SectionName;
+  /** As it stands in the text: a part may have another title in one of the variants. */
+  readonly title: string;
   readonly body: string;
 }
 
+/** Newer messages follow such a summary, so nothing in it is current, and the next step is in them. */
+const UP_TO_TITLES: ReadonlyMap<SectionName, string> = new Map([
+  ["Current Work", "Work Completed"],
+  ["Optional Next Step", "Context for Continuing Work"],
+]);
+
+/** Whatever the variant: who reads a summary need not know which it was. */
 const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
-  SECTION_NAMES.map((name) => [name.toLowerCase(), name]),
+  SECTION_NAMES.flatMap((name) =>
+    [name, sectionTitle(name, "up-to")].map((title) => [title.toLowerCase(), name] as const),
+  ),
 );
 
 /** A heading that carries text on its own line needs a colon between; a longer line is prose. */
 const HEADING_PREFIX = /^[\s#*_]*(?:\d{1,2}[.)][\s*_]*)?/;
 const MAX_HEADING_NAME_LENGTH = 40;
 
-export function sectionHeading(name: SectionName): string {
-  return `## ${SECTION_NAMES.indexOf(name) + 1}. ${name}`;
+/** What a part is called in a summary of this variant. */
+export function sectionTitle(name: SectionName, variant: SummaryVariant = "whole"): string {
+  return (variant === "up-to" ? UP_TO_TITLES.get(name) : undefined) ?? name;
 }
 
-/** Names of the sections that stand as headings in this text, in the order of the nine. */
+export function sectionHeading(name: SectionName, variant: SummaryVariant = "whole"): string {
+  return `## ${SECTION_NAMES.indexOf(name) + 1}. ${sectionTitle(name, variant)}`;
+}
+
+/** Names of the sections that stand as headings in this text, in the order of the nine, whatever their titles. */
 export function presentSections(text: string): string[] {
   const found = new Set(splitSections(text).map((section) => section.name));
   return SECTION_NAMES.filter((name) => found.has(name));
@@ -50,25 +68,26 @@ export function splitSections(text: string): SummarySection[] {
 }
 
 function cutAtHeadings(lines: readonly string[], isCode: (line: number) => boolean): SummarySection[] {
-  const sections: { name: SectionName; lines: string[] }[] = [];
+  const sections: { name: SectionName; title: string; lines: string[] }[] = [];
   lines.forEach((line, index) => {
     const heading = isCode(index) ? undefined : parseHeading(line);
     const current = sections.at(-1);
-    if (heading) sections.push({ name: heading.name, lines: heading.rest ? [heading.rest] : [] });
+    if (heading) sections.push({ ...heading, lines: heading.rest ? [heading.rest] : [] });
     else current?.lines.push(line);
   });
-  return sections.map((section) => ({ name: section.name, body: section.lines.join("\n") }));
+  return sections.map(({ name, title, lines: body }) => ({ name, title, body: body.join("\n") }));
 }
 
-function parseHeading(line: string): { name: SectionName; rest: string } | undefined {
+function parseHeading(line: string): { name: SectionName; title: string; rest: string } | undefined {
   const prefix = HEADING_PREFIX.exec(line)?.[0] ?? "";
   const afterPrefix = line.slice(prefix.length);
   const colon = afterPrefix.slice(0, MAX_HEADING_NAME_LENGTH).indexOf(":");
   const label = colon === -1 ? afterPrefix : afterPrefix.slice(0, colon);
-  const name = NAME_BY_LOWER_CASE.get(label.replace(/[\s*_]+$/, "").toLowerCase());
+  const title = label.replace(/[\s*_]+$/, "");
+  const name = NAME_BY_LOWER_CASE.get(title.toLowerCase());
   if (name === undefined) return undefined;
   const rest = colon === -1 ? "" : afterPrefix.slice(colon + 1).replace(/^[\s*_]+/, "");
-  return { name, rest };
+  return { name, title, rest };
 }
 
 /** Tells for each line whether it is inside fenced code. A fence that never closes is no fence. */

@@ -12,9 +12,18 @@ export interface ForkSource {
   readonly frame: RequestFrame;
   /** The messages that the main conversation sends for these entries, byte for byte. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
-  /** How many messages the last call sent: it wrote the cache at the end of them. 0 before the first call. */
+  /**
+   * How many messages the last call sent: it wrote the cache at the end of them. 0 before the first call, and
+   * when anything before that end has changed since: a mark there would write what nobody reads again.
+   */
   readonly cachedMessages: number;
 }
+
+/**
+ * What a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
+ * after a point while the earlier messages stay, or what comes before a point while the later ones stay.
+ */
+export type SummaryVariant = "whole" | "from" | "up-to";
 
 /** The ways to a summary, in the order in which they are tried. */
 export type SummaryStep = "provider" | "fork" | "direct" | "built-in";

@@ -2,7 +2,15 @@ import { type CacheControl, type ContentBlock, contentBlocks, tagOf } from "../.
 import { MAX_CACHE_MARKS } from "../../conversation/check/limits.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { ModelRequest, ToolDefinition } from "../port.ts";
-import { type FoundMark, findMarks, isBefore, type Place, withoutMarkAt } from "./marks.ts";
+import {
+  type FoundMark,
+  findMarks,
+  isBefore,
+  type Place,
+  ttlOf,
+  withoutMarkAt,
+  withoutMarks,
+} from "./marks.ts";
 
 export interface CacheMarkOptions {
   /** How long what is written stays; 5 minutes unless given. Existing marks may force the other, see below. */
@@ -34,6 +42,18 @@ export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions 
   return marked;
 }
 
+/**
+ * One mark and no other, at the end of the first `messages`: a call that reads what the last one wrote there
+ * and writes nothing itself, because an entry that is hit is not written again. The life is that of the marks
+ * it replaces. No mark at all where the request no longer has so many messages, or nothing was sent yet.
+ */
+export function withReadMarkOnly(request: ModelRequest, messages: number): ModelRequest {
+  const ttl = findMarks(request).at(-1)?.ttl ?? ttlOf(request.cache_control);
+  const bare = withoutMarks(request);
+  if (messages < 1 || messages > bare.messages.length) return bare;
+  return messageSpot(bare.messages, messages - 1)?.mark(bare, controlFor(ttl)) ?? bare;
+}
+
 const hasRoom = (request: ModelRequest): boolean =>
   findMarks(request).length + (request.cache_control ? 1 : 0) < MAX_CACHE_MARKS;
 
@@ -61,8 +81,11 @@ function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "
   const longAfter = existing.some((mark) => mark.ttl === "1h" && isBefore(place, mark.place));
   const shortBefore = existing.some((mark) => mark.ttl === "5m" && isBefore(mark.place, place));
   const ttl = longAfter ? "1h" : shortBefore ? "5m" : wanted;
-  return ttl === "1h" ? { type: "ephemeral", ttl } : { type: "ephemeral" };
+  return controlFor(ttl);
 }
+
+const controlFor = (ttl: FoundMark["ttl"]): CacheControl =>
+  ttl === "1h" ? { type: "ephemeral", ttl } : { type: "ephemeral" };
 
 /** In the order of their worth. */
 function spots(request: ModelRequest): readonly Spot[] {

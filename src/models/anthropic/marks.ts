@@ -17,7 +17,7 @@ export function findMarks(request: ModelRequest): readonly FoundMark[] {
   const found: FoundMark[] = [];
   const look = (value: unknown, place: Place): void => {
     const mark = field(value, "cache_control");
-    if (isRecord(mark)) found.push({ ttl: mark.ttl === "1h" ? "1h" : "5m", place });
+    if (isRecord(mark)) found.push({ ttl: ttlOf(mark), place });
   };
   for (const [index, tool] of (request.tools ?? []).entries()) look(tool, [0, index, 0, 0]);
   for (const [index, block] of asList(request.system).entries()) look(block, [1, index, 0, 0]);
@@ -31,6 +31,8 @@ export function findMarks(request: ModelRequest): readonly FoundMark[] {
   }
   return found;
 }
+
+export const ttlOf = (mark: unknown): FoundMark["ttl"] => (field(mark, "ttl") === "1h" ? "1h" : "5m");
 
 export function isBefore(one: Place, other: Place): boolean {
   for (const [level, step] of one.entries()) if (step !== other[level]) return step < (other[level] ?? 0);

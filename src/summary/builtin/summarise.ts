@@ -2,6 +2,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";
+import type { SummaryVariant } from "../sources.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { digestSession, type SessionDigest } from "./digest.ts";
 import { emphasise } from "./emphasis.ts";
@@ -23,6 +24,8 @@ export interface SummariseOptions {
   readonly budgetTokens?: number | undefined;
   /** What the user wants to find in the summary; what shares its words is kept first. */
   readonly instructions?: string | undefined;
+  /** What the summary stands for; the whole conversation unless given. */
+  readonly variant?: SummaryVariant | undefined;
 }
 
 export interface BuiltInSummary {
@@ -37,9 +40,9 @@ export interface BuiltInSummary {
 
 /** A summary from the structure of the session alone: no model, the same for the same entries. */
 export function summarise(entries: readonly Entry[], options: SummariseOptions): BuiltInSummary {
-  const { countTokens, instructions, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
+  const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
   const digest = digestSession(entries);
-  const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, instructions));
+  const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, options));
   const { text, tokens, leftOutPieces } = fitSections(
     drafts,
     budgetTokens,
@@ -109,17 +112,22 @@ const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
   },
 };
 
+/** Newer messages follow: what was next at the end of this part may have been done in them. */
+const WHERE_IT_STOOD = "**Where things stood at the end of this part; newer messages follow:**";
+
 function draftSection(
   name: SectionName,
   digest: SessionDigest,
-  instructions: string | undefined,
+  { instructions, variant }: SummariseOptions,
 ): SectionDraft {
   const { share, whenEmpty, itemName, render } = PLANS[name];
+  const pieces = emphasise(render(digest, instructions), instructions);
+  const isOvertaken = variant === "up-to" && name === "Optional Next Step";
   return {
-    heading: sectionHeading(name),
-    pieces: emphasise(render(digest, instructions), instructions),
+    heading: sectionHeading(name, variant),
+    pieces: isOvertaken ? pieces.map((piece) => ({ ...piece, group: WHERE_IT_STOOD })) : pieces,
     share,
-    whenEmpty,
+    whenEmpty: isOvertaken ? "Newer messages follow." : whenEmpty,
     alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,
     leftOut: (count) => `(${count} more ${itemName} left out here; see the transcript)`,
   };

@@ -4,7 +4,7 @@ import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
-import { cutOldest, droppedEntries, keptEntries, uncut } from "./cut.ts";
+import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./cut.ts";
 
 /** Eleven with the first question, which stands before the first response. */
 function tenRounds(): ConversationBuilder {
@@ -19,29 +19,29 @@ function tenRounds(): ConversationBuilder {
 describe("cutOldest", () => {
   it("drops the oldest rounds until at least the excess is gone, and no more than needed", () => {
     const whole = uncut(tenRounds().entries);
-    const cut = cutOldest(whole, 250, ESTIMATORS.o200k);
+    const cut = cutOldest(whole, 250, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(4);
     expect(measureEntries(droppedEntries(cut ?? whole), ESTIMATORS.o200k)).toBeGreaterThanOrEqual(250);
   });
 
   it("drops a fifth of what is left when the excess is not known, again and again", () => {
-    const first = cutOldest(uncut(tenRounds().entries), undefined, ESTIMATORS.o200k);
+    const first = cutOldest(uncut(tenRounds().entries), undefined, inTokens(ESTIMATORS.o200k));
     expect(first?.dropped).toBe(2);
-    expect(first && cutOldest(first, undefined, ESTIMATORS.o200k)?.dropped).toBe(3);
+    expect(first && cutOldest(first, undefined, inTokens(ESTIMATORS.o200k))?.dropped).toBe(3);
   });
 
   it("always keeps at least one round, and gives up when only one is left", () => {
-    const cut = cutOldest(uncut(tenRounds().entries), 1_000_000, ESTIMATORS.o200k);
+    const cut = cutOldest(uncut(tenRounds().entries), 1_000_000, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(10);
-    expect(cut && cutOldest(cut, 1, ESTIMATORS.o200k)).toBeUndefined();
-    expect(cut && cutOldest(cut, undefined, ESTIMATORS.o200k)).toBeUndefined();
+    expect(cut && cutOldest(cut, 1, inTokens(ESTIMATORS.o200k))).toBeUndefined();
+    expect(cut && cutOldest(cut, undefined, inTokens(ESTIMATORS.o200k))).toBeUndefined();
   });
 
   it("whatever is cut: nothing is lost or doubled, and a pair is never torn apart", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.option(fc.integer({ min: 1, max: 5_000 })), (entries, excess) => {
         const readable = entries.filter(isEntry);
-        const cut = cutOldest(uncut(entries), excess ?? undefined, ESTIMATORS.o200k);
+        const cut = cutOldest(uncut(entries), excess ?? undefined, inTokens(ESTIMATORS.o200k));
         if (cut === undefined) return;
         expect(new Set([...droppedEntries(cut), ...keptEntries(cut)])).toEqual(new Set(readable));
         expect(droppedEntries(cut).length + keptEntries(cut).length).toBe(readable.length);

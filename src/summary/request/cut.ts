@@ -27,25 +27,31 @@ export const droppedEntries = ({ rounds, dropped }: Cut): readonly Entry[] =>
   rounds.slice(0, dropped).flatMap((round) => round.entries);
 
 /**
- * Drops the oldest rounds until at least `excessTokens` are gone, or a fifth of what is left when the
- * excess is not known. Undefined when nothing more can go: at least one round always stays.
+ * Drops the oldest rounds until at least `excess` is gone, or a fifth of what is left when the excess is not
+ * known. Undefined when nothing more can go: at least one round always stays.
  */
 export function cutOldest(
   { rounds, dropped }: Cut,
-  excessTokens: number | undefined,
-  countText: CountText,
+  excess: number | undefined,
+  sizeOf: (entries: readonly Entry[]) => number,
 ): Cut | undefined {
   const left = rounds.length - dropped;
   if (left <= 1) return undefined;
-  if (excessTokens === undefined) {
+  if (excess === undefined) {
     const count = Math.max(1, Math.floor(left * SHARE_DROPPED_BLINDLY));
     return { rounds, dropped: dropped + Math.min(count, left - 1) };
   }
   let gone = 0;
   let end = dropped;
-  while (end < rounds.length - 1 && gone < excessTokens * ESTIMATE_MARGIN) {
-    gone += measureEntries(rounds[end]?.entries ?? [], countText);
+  while (end < rounds.length - 1 && gone < excess * ESTIMATE_MARGIN) {
+    gone += sizeOf(rounds[end]?.entries ?? []);
     end++;
   }
   return end === dropped ? undefined : { rounds, dropped: end };
 }
+
+/** Size in tokens, as the count has it. */
+export const inTokens =
+  (countText: CountText) =>
+  (entries: readonly Entry[]): number =>
+    measureEntries(entries, countText);

@@ -3,6 +3,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
+import type { ToolDefinition } from "../../models/port.ts";
 
 /** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
@@ -45,4 +46,14 @@ function markFor(block: ContentBlock): ContentBlock {
 function withoutThinking(content: MessageContent): MessageContent {
   if (typeof content === "string" || !content.some(isThinking)) return content;
   return content.filter((block) => !isThinking(block));
+}
+
+/** Some models refuse tool blocks in a request that defines no tools. */
+export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
+  const names = new Set<string>();
+  for (const { content } of messages) {
+    if (typeof content === "string") continue;
+    for (const block of content) if (block.type === "tool_use") names.add(block.name);
+  }
+  return [...names].sort().map((name) => ({ name, input_schema: { type: "object" } }));
 }

@@ -1,5 +1,5 @@
 import { LonghaulError } from "../../errors.ts";
-import type { ModelReply } from "../../models/port.ts";
+import type { ModelReply, ModelUsage } from "../../models/port.ts";
 import { formatSummary } from "../format.ts";
 import { presentSections } from "../sections.ts";
 
@@ -10,30 +10,50 @@ import { presentSections } from "../sections.ts";
  */
 const SECTIONS_THAT_REPLACE_TAGS = 3;
 
+/** The model answered, and was paid for it, but there is no summary in the answer. */
+export class NoSummaryError extends LonghaulError {
+  readonly usage: ModelUsage;
+
+  constructor(reply: ModelReply, why: string) {
+    super("no-summary", `${reply.model} wrote no summary: ${why}.`, {
+      remedy: "Nothing was changed. Try again, or with another model.",
+      facts: { model: reply.model, stopReason: reply.stopReason },
+    });
+    this.usage = reply.usage;
+  }
+}
+
 /** The summary in a reply, ready to be kept. Fails with `no-summary` and the reason where there is none. */
 export function summaryIn(reply: ModelReply): string {
-  const raw = reply.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const raw = textIn(reply);
   const text = formatSummary(raw);
-  if (text === undefined || !hasTheFormAskedFor(raw)) throw noSummary(reply, raw);
+  if (text === undefined || !hasTheFormAskedFor(raw)) throw new NoSummaryError(reply, reasonOf(reply, raw));
   return text;
+}
+
+/**
+ * Stricter, for a reply in which the model could have done anything that it can do in the conversation: one
+ * that goes on with a tool, or broke off at a limit that was not set for a summary, is none.
+ */
+export function wholeSummaryIn(reply: ModelReply): string {
+  if (callsTool(reply) || isTruncated(reply)) throw new NoSummaryError(reply, reasonOf(reply, textIn(reply)));
+  return summaryIn(reply);
 }
 
 export const isTruncated = ({ stopReason }: ModelReply): boolean =>
   stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
 
+const textIn = ({ content }: ModelReply): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+
+const callsTool = ({ content }: ModelReply): boolean => content.some((block) => block.type === "tool_use");
+
 function hasTheFormAskedFor(raw: string): boolean {
   return /<summary\s*>/i.test(raw) || presentSections(raw).length >= SECTIONS_THAT_REPLACE_TAGS;
 }
 
-function noSummary(reply: ModelReply, raw: string): LonghaulError {
-  return new LonghaulError("no-summary", `${reply.model} wrote no summary: ${reasonOf(reply, raw)}.`, {
-    remedy: "Nothing was changed. Try again, or with another model.",
-    facts: { model: reply.model, stopReason: reply.stopReason },
-  });
-}
-
 function reasonOf(reply: ModelReply, raw: string): string {
-  if (reply.content.some((block) => block.type === "tool_use")) return "it called a tool instead";
+  if (callsTool(reply)) return "it called a tool instead";
   if (isTruncated(reply)) return "it reached its output limit before there was one";
   if (raw.trim() === "") return "its answer holds no text";
   if (/^\s*API error\b/i.test(raw)) return "its answer is the text of an API error";

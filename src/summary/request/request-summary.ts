@@ -1,18 +1,26 @@
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { field } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { outputTokensFor } from "../../models/output-limit.ts";
-import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../models/port.ts";
-import { complete } from "../../models/reply.ts";
-import { withRetries } from "../../models/retry.ts";
+import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";
 import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
-import { summarise } from "../builtin/summarise.ts";
-import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../prompt.ts";
-import { type Cut, droppedEntries, keptEntries, uncut } from "./cut.ts";
-import { messagesToSummarise } from "./messages.ts";
+import type { OnSummaryProgress } from "../progress.ts";
+import { SUMMARY_SYSTEM_PROMPT, type SummaryPoint, summaryPrompt } from "../prompt.ts";
+import type { SummaryVariant } from "../sources.ts";
+import { ask } from "./ask.ts";
+import { type Cut, keptEntries, uncut } from "./cut.ts";
+import { digestMessages } from "./digest-message.ts";
+import { messagesToSummarise, toolsUsedIn } from "./messages.ts";
+import { pointAt } from "./point.ts";
 import { isTruncated, summaryIn } from "./read-summary.ts";
-import { DIGEST_TOKENS, type Sent, shorterAfter, shorterForRoom } from "./shorten.ts";
+import { type Sent, shorterAfter, shorterForBytes, shorterForRoom } from "./shorten.ts";
+import type { ModelSummary } from "./summary.ts";
+
+export type { SummaryProgress } from "../progress.ts";
+export type { ModelSummary } from "./summary.ts";
 
 /** Room for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
@@ -20,11 +28,12 @@ const SUMMARY_OUTPUT_TOKENS = 20_000;
 /** A summary request that is itself too long is cut and sent again this often. */
 const MAX_CUTS = 3;
 
-const DIGEST_INTRODUCTION =
-  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
-
 export interface SummaryRequestOptions {
   readonly instructions?: string | undefined;
+  /** What the summary stands for; the whole conversation unless given. */
+  readonly variant?: SummaryVariant | undefined;
+  /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarised. */
+  readonly before?: readonly Entry[] | undefined;
   /** Results that the agent no longer sends although the entries still hold them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
   /** Tokens as this model's provider counts them, as far as that is known. */
@@ -32,26 +41,7 @@ export interface SummaryRequestOptions {
   /** The newest of the entries will stand verbatim after the summary. */
   readonly keepsRecent?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
-}
-
-export type SummaryProgress =
-  | { readonly phase: "sent"; readonly messages: number }
-  | { readonly phase: "thinking" }
-  | { readonly phase: "writing"; readonly characters: number }
-  | { readonly phase: "retrying"; readonly attempt: number; readonly delayMs: number; readonly code: string }
-  /** The request was too long: rounds were taken out of it, and it is sent again. */
-  | { readonly phase: "cut"; readonly droppedRounds: number; readonly rounds: number };
-
-export interface ModelSummary {
-  /** Ready to stand in a summary message. */
-  readonly text: string;
-  readonly model: string;
-  readonly usage: ModelReply["usage"];
-  /** The answer reached its limit: its last section may be incomplete. */
-  readonly isTruncated: boolean;
-  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
-  readonly condensedRounds: number;
+  readonly onProgress?: OnSummaryProgress | undefined;
 }
 
 /** Asks a model for a summary in a call of its own, with retries and with cuts where it is too long. */
@@ -60,17 +50,41 @@ export async function requestSummary(
   entries: readonly Entry[],
   options: SummaryRequestOptions = {},
 ): Promise<ModelSummary> {
-  const { countTokens = ESTIMATORS.o200k } = options;
-  let cut = uncut(entries);
+  const draft = summaryDraft(model, entries, options);
+  let sent = fitIntoBytes(draft(uncut([...(options.before ?? []), ...entries])), draft, options);
   for (let cuts = 0; ; cuts++) {
-    const request = summaryRequest(model, cut, options);
-    const sent: Sent = { cut, request, countTokens };
-    const outcome = await ask(model, request, options).catch(failureToCutFor);
+    const outcome = await ask(model, sent.request, options).catch(failureToCutFor);
     const shorter = cuts < MAX_CUTS ? shorterThan(sent, outcome) : undefined;
-    if (shorter === undefined) return summaryOf(outcome, cut);
-    cut = shorter;
-    options.onProgress?.({ phase: "cut", droppedRounds: cut.dropped, rounds: cut.rounds.length });
+    if (shorter === undefined) return summaryOf(outcome, sent.cut);
+    sent = draft(shorter);
+    reportCut(shorter, options);
   }
+}
+
+/** What would be sent of a conversation that was cut like this. */
+type Draft = (cut: Cut) => Sent;
+
+function summaryDraft(model: Model, entries: readonly Entry[], options: SummaryRequestOptions): Draft {
+  const { countTokens = ESTIMATORS.o200k, before = [] } = options;
+  const part: ReadonlySet<Entry> = new Set(entries);
+  const point = before.length > 0 ? pointAt(entries) : undefined;
+  return (cut) => ({ cut, request: summaryRequest(model, cut, { ...options, part, point }), countTokens });
+}
+
+/** The size in bytes is known before anything is sent, so what is too large is not even tried. */
+function fitIntoBytes(whole: Sent, draft: Draft, options: SummaryRequestOptions): Sent {
+  let sent = whole;
+  for (;;) {
+    const shorter = shorterForBytes(sent, options.clearedToolUseIds);
+    if (shorter === "fits") return sent;
+    if (shorter === undefined) throw tooLongToSummarise(new ModelError({ kind: "too-large" }, "Too large."));
+    sent = draft(shorter);
+    reportCut(shorter, options);
+  }
+}
+
+function reportCut({ dropped, rounds }: Cut, { onProgress }: SummaryRequestOptions): void {
+  onProgress?.({ phase: "cut", droppedRounds: dropped, rounds: rounds.length });
 }
 
 /** A failure that a shorter request may mend; every other one is thrown on. */
@@ -93,15 +107,24 @@ function summaryOf(outcome: ModelReply | ModelError, cut: Cut): ModelSummary {
   };
 }
 
-function summaryRequest(model: Model, cut: Cut, options: SummaryRequestOptions): ModelRequest {
+interface DraftOptions extends SummaryRequestOptions {
+  /** What is to be summarised of what is sent. */
+  readonly part: ReadonlySet<Entry>;
+  readonly point: SummaryPoint | undefined;
+}
+
+function summaryRequest(model: Model, cut: Cut, options: DraftOptions): ModelRequest {
+  const { variant = "whole", part, point } = options;
   const kept = keptEntries(cut);
   const prompt = summaryPrompt({
-    hasEarlierSummary: kept.some((entry) => entry.type === "user" && entry.isCompactSummary === true),
+    variant,
+    point,
+    hasEarlierSummary: kept.some((entry) => part.has(entry) && isSummaryEntry(entry)),
     keepsRecent: options.keepsRecent === true,
     instructions: options.instructions,
   });
   const messages: readonly ApiMessage[] = [
-    ...digestOf(cut),
+    ...digestMessages(cut, part),
     ...messagesToSummarise(kept, options.clearedToolUseIds),
     { role: "user", content: [{ type: "text", text: prompt }] },
   ];
@@ -118,45 +141,11 @@ function summaryRequest(model: Model, cut: Cut, options: SummaryRequestOptions):
   };
 }
 
-function digestOf(cut: Cut): readonly ApiMessage[] {
-  if (cut.dropped === 0) return [];
-  const { text } = summarise(droppedEntries(cut), {
-    countTokens: ESTIMATORS.o200k,
-    budgetTokens: DIGEST_TOKENS,
-  });
-  return [{ role: "user", content: [{ type: "text", text: `${DIGEST_INTRODUCTION}\n\n${text}` }] }];
-}
-
-/** Some models refuse tool blocks in a request that defines no tools. None of these can be called. */
-function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
-  const names = new Set<string>();
-  for (const { content } of messages) {
-    if (typeof content === "string") continue;
-    for (const block of content) if (block.type === "tool_use") names.add(block.name);
-  }
-  return [...names].sort().map((name) => ({ name, input_schema: { type: "object" } }));
-}
-
-async function ask(
-  model: Model,
-  request: ModelRequest,
-  { signal, onProgress }: SummaryRequestOptions,
-): Promise<ModelReply> {
-  onProgress?.({ phase: "sent", messages: request.messages.length });
-  const patient = withRetries(model, {
-    restarts: true,
-    onRetry: ({ attempt, delayMs, error }) =>
-      onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),
-  });
-  let characters = 0;
-  return await complete(patient, request, { signal }, (event) => {
-    if (event.type === "start") characters = 0;
-    if (event.type === "thinking") onProgress?.({ phase: "thinking" });
-    if (event.type !== "text") return;
-    characters += event.text.length;
-    onProgress?.({ phase: "writing", characters });
-  });
-}
+/** By its mark alone: text that looks like a summary may be anybody's. A provider's own is the assistant's. */
+export const isSummaryEntry = (entry: Entry): boolean =>
+  isEntry(entry) &&
+  (entry.type === "user" || entry.type === "assistant") &&
+  field(entry, "isCompactSummary") === true;
 
 function tooLongToSummarise(error: ModelError): ModelError {
   const isTooLong = error.failure.kind === "too-long";

@@ -1,0 +1,162 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import { abortedError, throwIfAborted } from "../models/abort.ts";
+import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
+import type { Model, ModelUsage } from "../models/port.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { chainSteps, type Step } from "./chain-steps.ts";
+import type { OnSummaryProgress } from "./progress.ts";
+import { NoSummaryError } from "./request/read-summary.ts";
+import type { ModelSummary } from "./request/summary.ts";
+import type { ForkSource, SummaryAttempt, SummaryVariant } from "./sources.ts";
+
+/** What is to be summarised. */
+export interface SummaryTask {
+  readonly variant: SummaryVariant;
+  readonly summarised: readonly Entry[];
+  /** What stays as it is: after what is summarised, or before it where the variant is `from`. */
+  readonly kept: readonly Entry[];
+  /** Results that the agent no longer sends although the entries still hold them. */
+  readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
+  /** Tokens as the provider counts them, as far as that is known. */
+  readonly countTokens?: CountText | undefined;
+  /** Size of the built-in summary. */
+  readonly builtInBudgetTokens: number;
+}
+
+/** Whether the built-in summariser steps in when every model failed. */
+export type BuiltInFallback =
+  | "always"
+  /** Not where the person should hear of it: no key, no such model, no package, no connection. */
+  | "unless-misconfigured"
+  | "never";
+
+export interface ChainOptions {
+  readonly instructions?: string | undefined;
+  /** Of the conversation. Without one, and without a fork, the built-in summariser writes. */
+  readonly model?: Model | undefined;
+  /** A smaller one for the direct call. */
+  readonly summaryModel?: Model | undefined;
+  /** How to share the conversation's cached prefix; absent where there is none to share. */
+  readonly fork?: ForkSource | undefined;
+  /** Who is asked first; `model` unless given. */
+  readonly summariser?: "model" | "provider" | "built-in" | undefined;
+  readonly builtInFallback?: BuiltInFallback | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: OnSummaryProgress | undefined;
+}
+
+/** A summary, who wrote it, and what was tried before. */
+export type WrittenSummary = { readonly attempts: readonly SummaryAttempt[] } & StepSummary;
+
+/** What a step of the chain wrote. */
+export type StepSummary =
+  | { readonly source: "built-in"; readonly step: "built-in"; readonly text: string }
+  | ({ readonly source: "model"; readonly step: "fork" | "direct" } & ModelSummary)
+  | {
+      readonly source: "provider";
+      readonly step: "provider";
+      readonly text: string;
+      /** Signed by the provider: to be sent as it is, in place of what was summarised. */
+      readonly block: ContentBlock;
+      readonly model: string;
+      readonly usage: ModelUsage;
+    };
+
+/** Another call to the same model would end the same way. */
+const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
+  "authentication",
+  "unknown-model",
+  "sdk-missing",
+]);
+
+const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([...BEYOND_RETRY, "unreachable"]);
+
+/**
+ * Has a summary written, by the first way that leads to one: the provider's own compaction (where chosen), a
+ * fork of the conversation, a call of its own, the built-in summariser. An abort ends all of it at once.
+ */
+export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
+  const attempts: SummaryAttempt[] = [];
+  const failed = new Map<Model | string, string>();
+  let last: unknown;
+  for (const step of chainSteps(task, options)) {
+    throwIfAborted(options.signal);
+    if (step.name === "built-in" && last !== undefined && !fallsBack(last, options)) break;
+    const reason = step.model && (failed.get(step.model) ?? failed.get(step.model.name));
+    if (reason !== undefined) {
+      attempts.push({ step: step.name, outcome: "unavailable", reason, cuts: 0, ...named(step) });
+      continue;
+    }
+    const outcome = await take(step, options);
+    attempts.push(outcome.attempt);
+    if (outcome.summary !== undefined) return { ...outcome.summary, attempts };
+    if (outcome.error === undefined) continue;
+    last = outcome.error;
+    const { model } = step;
+    if (model && isOf(BEYOND_RETRY, last)) {
+      for (const key of [model, model.name]) failed.set(key, outcome.attempt.reason ?? "failed");
+    }
+  }
+  throw new SummaryChainError(last, attempts);
+}
+
+interface Outcome {
+  readonly attempt: SummaryAttempt;
+  readonly summary?: StepSummary;
+  readonly error?: unknown;
+}
+
+async function take(step: Step, { signal, onProgress }: ChainOptions): Promise<Outcome> {
+  let cuts = 0;
+  const common = { step: step.name, ...named(step) };
+  const watch: OnSummaryProgress = (progress) => {
+    if (progress.phase === "cut") cuts++;
+    onProgress?.(progress);
+  };
+  try {
+    watch({ phase: "step", step: step.name });
+    const summary = await step.run({ signal, onProgress: watch });
+    if ("unavailable" in summary)
+      return { attempt: { ...common, outcome: "unavailable", reason: summary.unavailable, cuts } };
+    const usage = "usage" in summary ? { usage: summary.usage } : {};
+    return { summary, attempt: { ...common, outcome: "written", cuts, ...usage } };
+  } catch (error) {
+    if (signal?.aborted) throw abortedError();
+    if (error instanceof ModelError && error.failure.kind === "aborted") throw error;
+    const usage = error instanceof NoSummaryError ? { usage: error.usage } : {};
+    const reason = error instanceof LonghaulError ? error.code : "unexpected";
+    return { error, attempt: { ...common, outcome: "failed", reason, cuts, ...usage } };
+  }
+}
+
+const named = ({ model }: Step): { model?: string } => (model === undefined ? {} : { model: model.name });
+
+function fallsBack(error: unknown, { builtInFallback = "always" }: ChainOptions): boolean {
+  if (builtInFallback === "unless-misconfigured") return !isOf(MISCONFIGURED, error);
+  return builtInFallback === "always";
+}
+
+const isOf = (kinds: ReadonlySet<ModelFailureKind>, error: unknown): boolean =>
+  error instanceof ModelError && kinds.has(error.failure.kind);
+
+/** No way led to a summary. Code, words and remedy are those of the last failure, which is its cause. */
+export class SummaryChainError extends LonghaulError {
+  override readonly name: string = "SummaryChainError";
+  readonly attempts: readonly SummaryAttempt[];
+
+  constructor(last: unknown, attempts: readonly SummaryAttempt[]) {
+    const known = last instanceof LonghaulError ? last : undefined;
+    super(known?.code ?? "no-summary", known?.message ?? "No summary could be written.", {
+      ...(known?.remedy === undefined ? {} : { remedy: known.remedy }),
+      facts: known?.facts ?? {},
+      cause: last,
+    });
+    this.attempts = attempts;
+  }
+}
+
+/** What was tried before a compaction failed; nothing where it did not fail for want of a summary. */
+export const attemptsOf = (error: unknown): readonly SummaryAttempt[] =>
+  error instanceof SummaryChainError ? error.attempts : [];

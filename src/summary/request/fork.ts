@@ -1,0 +1,73 @@
+import { type ContentBlock, contentBlocks } from "../../conversation/block.ts";
+import { checkRequest } from "../../conversation/check/check.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { field } from "../../conversation/fields.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
+import type { ModelRequest } from "../../models/port.ts";
+import type { ForkSource, RequestFrame } from "../sources.ts";
+import { type AskOptions, ask } from "./ask.ts";
+import { wholeSummaryIn } from "./read-summary.ts";
+import type { ModelSummary, Unavailable } from "./summary.ts";
+
+/** With less output, scratchpad and summary would break off, and the call would be for nothing. */
+const LEAST_OUTPUT_TOKENS = 4_000;
+
+/**
+ * Asks for a summary as if it were the next turn of the conversation itself: the same frame and the same
+ * messages, byte for byte, and the request for the summary after them, so that everything up to the end of the
+ * last call is read from the cache. One turn, and nothing is written to the cache: nobody goes on from here.
+ *
+ * A request that is too long fails: without its oldest rounds it would begin otherwise than the cached prefix,
+ * so there would be nothing left to share. The direct call makes the cuts.
+ */
+export async function requestFork(
+  fork: ForkSource,
+  entries: readonly Entry[],
+  prompt: string,
+  options: AskOptions = {},
+): Promise<ModelSummary | Unavailable> {
+  const obstacle = obstacleIn(fork.frame);
+  if (obstacle !== undefined) return { unavailable: obstacle };
+  const request = forkRequest(fork, entries, prompt);
+  if (!isSound(request, fork)) return { unavailable: "invalid-request" };
+  const reply = await ask(fork.model, request, options);
+  return {
+    text: wholeSummaryIn(reply),
+    model: reply.model,
+    usage: reply.usage,
+    isTruncated: false,
+    condensedRounds: 0,
+  };
+}
+
+/** What makes a text as answer impossible and cannot be changed without losing the cached prefix. */
+function obstacleIn({ tool_choice, output_config, max_tokens, thinking }: RequestFrame): string | undefined {
+  if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
+  if (field(output_config, "format") !== undefined) return "forced-output-format";
+  const thinkingTokens = field(thinking, "budget_tokens");
+  const room = (max_tokens ?? Infinity) - (typeof thinkingTokens === "number" ? thinkingTokens : 0);
+  return room < LEAST_OUTPUT_TOKENS ? "output-limit" : undefined;
+}
+
+function forkRequest(fork: ForkSource, entries: readonly Entry[], prompt: string): ModelRequest {
+  // Such a sequence may be anywhere in a summary and would end it; the cache does not look at them.
+  const { stop_sequences: _, ...frame } = fork.frame;
+  const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
+  const marked = withReadMarkOnly(shared, fork.model.capabilities.promptCache ? fork.cachedMessages : 0);
+  return { ...marked, messages: withPrompt(marked.messages, prompt) };
+}
+
+/** Two user messages in a row are one to the API, and some servers refuse them. */
+function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly ApiMessage[] {
+  const block: ContentBlock = { type: "text", text: prompt };
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", content: [block] }];
+  return [...messages.slice(0, -1), { ...last, content: [...contentBlocks(last.content), block] }];
+}
+
+/** What would have to be mended would no longer be what the last call sent. */
+function isSound(request: ModelRequest, { model }: ForkSource): boolean {
+  const named = { ...request, model: model.name };
+  return checkRequest(named).request === named;
+}
