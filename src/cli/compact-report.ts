@@ -3,10 +3,11 @@ import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import type { WrittenSummary } from "../compact/write-summary.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { WriteTarget, WrittenCompaction } from "../host/compact-session.ts";
 import type { ModelUsage } from "../models/port.ts";
-import type { SkippedFile } from "../restore/files.ts";
+import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
 import { presentSections } from "../summary/sections.ts";
 import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
@@ -23,7 +24,7 @@ export interface CompactReport {
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
-    readonly source: "built-in" | "model";
+    readonly source: WrittenSummary["source"];
     /** Who wrote it, what the call used and cost in dollars; null where no model was called. */
     readonly model: string | null;
     readonly usage: ModelUsage | null;
@@ -39,7 +40,7 @@ export interface CompactReport {
   readonly summarised: Size;
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
-  readonly skipped: readonly SkippedFile[];
+  readonly skipped: readonly SkippedReport[];
   /** The file that was written; null when none was. */
   readonly out: string | null;
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
@@ -50,8 +51,14 @@ interface Size {
   readonly messages: number;
 }
 
+export interface SkippedReport {
+  readonly path: string;
+  readonly reason: string;
+}
+
 export interface RestoredReport {
-  readonly kind: "file";
+  readonly kind: "file" | Exclude<RestoreKind, "files">;
+  /** Of a file; the name of anything else. */
   readonly path: string;
   /** Relative to the project. */
   readonly displayPath: string;
@@ -86,29 +93,31 @@ export function compactReport({
     summary: summaryReport(compaction.written, plan),
     summarised: { tokens: plan.summarisedTokens, messages: messagesIn(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
-    restored: compaction.restored.restored.map(({ path, displayPath, tokens, isTruncated }) => ({
-      kind: "file",
-      path,
-      displayPath,
-      tokens,
-      truncated: isTruncated,
-    })),
-    skipped: compaction.restored.skipped,
+    restored: compaction.restored.items.map(restoredReport),
+    skipped: compaction.restored.skipped.map(skippedReport),
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
   };
 }
 
+function restoredReport({ kind, name, tokens, isTruncated, attachment }: RestoredItem): RestoredReport {
+  const displayPath = stringField(attachment, "displayPath") ?? name;
+  return { kind: kind === "files" ? "file" : kind, path: name, displayPath, tokens, truncated: isTruncated };
+}
+
+const skippedReport = ({ name, reason }: SkippedItem): SkippedReport => ({ path: name, reason });
+
 function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan): CompactReport["summary"] {
   const { source, text } = written;
-  const call = source === "model" ? written : undefined;
+  const call = written.source === "built-in" ? undefined : written;
+  const answer = written.source === "model" ? written : undefined;
   return {
     source,
     model: call?.model ?? null,
     usage: call?.usage ?? null,
     cost: (call && costOf(call.usage, call.model)) ?? null,
-    condensedRounds: call?.condensedRounds ?? 0,
-    truncated: call?.isTruncated ?? false,
+    condensedRounds: answer?.condensedRounds ?? 0,
+    truncated: answer?.isTruncated ?? false,
     tokens: countTokens(text),
     text,
     sections: presentSections(text),

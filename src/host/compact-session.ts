@@ -3,7 +3,8 @@ import { basename } from "node:path";
 import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
+import type { MessageRef } from "../compact/locate.ts";
+import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
@@ -13,7 +14,12 @@ import { findModel } from "../window/models.ts";
 import { projectFiles } from "./project-files.ts";
 
 export interface CompactSessionOptions
-  extends Pick<CompactOptions, "instructions" | "targetTokens" | "model" | "signal" | "onProgress"> {
+  extends Omit<CompactOptions, "bindsThinking" | "transcriptPath" | "targetTokens"> {
+  readonly targetTokens?: number | undefined;
+  /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
+  readonly from?: MessageRef | undefined;
+  /** Summarise what came before this message; keep it and what follows. Not together with `from`. */
+  readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
   /** Whether the recently read files are put back, as they are now in the session's project. Default true. */
   readonly restoreFiles?: boolean | undefined;
@@ -46,21 +52,29 @@ export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
 ): Promise<SessionCompaction> {
+  const { from, upTo, keepRecentTokens, restoreFiles, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
   const plan = planCompaction(
     { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
-    { keepRecentTokens: options.keepRecentTokens, targetTokens: options.targetTokens },
+    { keepRecentTokens, targetTokens, ...partOf(from, upTo) },
   );
-  const compaction = await compact(plan, options.ports ?? SYSTEM_PORTS, {
-    instructions: options.instructions,
-    model: options.model,
-    signal: options.signal,
-    onProgress: options.onProgress,
+  const files = restoreFiles === false ? undefined : projectFiles(session.cwd);
+  const compaction = await compact(plan, ports, {
+    ...rest,
+    ...(targetTokens === undefined ? {} : { targetTokens }),
     transcriptPath: session.path,
-    ...(options.targetTokens === undefined ? {} : { targetTokens: options.targetTokens }),
-    files: options.restoreFiles === false ? undefined : projectFiles(session.cwd),
+    bindsThinking: bindsThinking(session),
+    state: { files, ...rest.state },
+    hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });
   return { session, plan, compaction };
 }
+
+function partOf(from: MessageRef | undefined, upTo: MessageRef | undefined): PlanOptions {
+  if (from !== undefined) return { variant: "from", at: from };
+  return upTo === undefined ? {} : { variant: "up-to", at: upTo };
+}
+
+const bindsThinking = (session: Session): boolean => findModel(session.model).bindsThinking === true;
 
 /** Writes a compaction whole or not at all. Nothing that stands in the session's file is touched. */
 export async function writeCompaction(
@@ -69,7 +83,7 @@ export async function writeCompaction(
   ports: CompactionPorts = SYSTEM_PORTS,
 ): Promise<WrittenCompaction> {
   const conventions = conventionsOf(session.version);
-  const options = { bindsThinking: findModel(session.model).bindsThinking === true };
+  const options = { bindsThinking: bindsThinking(session) };
   if (target.mode === "in-place") {
     const lines = linesInPlace(compaction, conventions, options, ports);
     const writer = await openTranscript(session.path, { expectedBytes: session.bytes });

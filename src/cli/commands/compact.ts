@@ -63,6 +63,7 @@ async function compactWithModel(
       keepRecentTokens: options.keepRecent,
       restoreFiles: options.restore,
       model,
+      builtInFallback: "never",
       signal: abort.signal,
       onProgress: (progress) => terminal.progress(progressLine(progress, model?.name ?? "")),
       ports: composition,

@@ -1,9 +1,19 @@
 import type { SummaryProgress } from "../../summary/request/request-summary.ts";
+import type { SummaryStep } from "../../summary/sources.ts";
 import { formatCount, plural } from "./numbers.ts";
+
+const STEP_LINES: Readonly<Record<SummaryStep, string>> = {
+  provider: "The provider is asked for its own summary …",
+  fork: "The summary is asked for as the conversation's next turn …",
+  direct: "The summary is asked for in a call of its own …",
+  "built-in": "The built-in summariser writes the summary …",
+};
 
 /** What the person sees while the model works, one line that replaces the one before. */
 export function progressLine(progress: SummaryProgress, model: string): string {
   switch (progress.phase) {
+    case "step":
+      return STEP_LINES[progress.step];
     case "sent":
       return `${model} reads ${plural(progress.messages, "message")} …`;
     case "thinking":
