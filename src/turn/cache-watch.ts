@@ -1,0 +1,129 @@
+import type { EventDetail } from "./events.ts";
+
+/** A cache read that falls by more than both is a broken cache, not the provider's rounding to blocks. */
+const BREAK_SHARE = 0.05;
+const BREAK_TOKENS = 2_000;
+
+/** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
+export const CACHE_TTL_MS = 300_000;
+export const LONG_CACHE_TTL_MS = 3_600_000;
+
+/** What the cached prefix depends on, besides messages. Held by reference until the next response. */
+export interface CacheFingerprint {
+  readonly system: unknown;
+  readonly tools: unknown;
+  readonly model: string | undefined;
+  readonly betas?: unknown;
+  /** When it was sent, in milliseconds. */
+  readonly at: number;
+}
+
+export type CacheBreakCause = "system prompt" | "tools" | "model" | "betas" | "time gap" | "unknown";
+
+export type CacheBreak = Omit<Extract<EventDetail, { readonly type: "cache-break" }>, "type">;
+
+/** A request under way, for `received`. */
+export interface SentRequest {
+  readonly caller: string;
+  readonly number: number;
+  readonly epoch: number;
+  /** All drops expected so far, in tokens. */
+  readonly expectedDrops: number;
+  readonly fingerprint: CacheFingerprint;
+}
+
+interface Baseline {
+  readonly readTokens: number;
+  readonly request: SentRequest;
+}
+
+/**
+ * Notices when the provider's prompt cache was lost, by the figures of one conversation's responses. What we
+ * do to the cache ourselves is told in advance and raises no alarm.
+ */
+export class CacheWatch {
+  readonly #ttlMs: number;
+  readonly #baselines: Map<string, Baseline> = new Map();
+  readonly #newest: Map<string, SentRequest> = new Map();
+  #sent = 0;
+  #epoch = 0;
+  #expectedDrops = 0;
+
+  constructor({ ttlMs = CACHE_TTL_MS }: { readonly ttlMs?: number } = {}) {
+    this.#ttlMs = ttlMs;
+  }
+
+  /** A request goes out. Keep what comes back, and give it to {@link received} with its response. */
+  sent(fingerprint: CacheFingerprint, caller = "main"): SentRequest {
+    this.#sent += 1;
+    const request: SentRequest = {
+      caller,
+      number: this.#sent,
+      epoch: this.#epoch,
+      expectedDrops: this.#expectedDrops,
+      fingerprint,
+    };
+    this.#newest.set(caller, request);
+    return request;
+  }
+
+  /** A response has come: for the request given, or else for the caller's newest. */
+  received(
+    readTokens: number | null | undefined,
+    request: SentRequest | undefined = this.#newest.get("main"),
+  ): CacheBreak | undefined {
+    if (request === undefined || typeof readTokens !== "number" || !(readTokens >= 0)) return undefined;
+    // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
+    if (request.epoch !== this.#epoch) return undefined;
+    const before = this.#baselines.get(request.caller);
+    // Answers may overtake each other, and one may be reported twice.
+    if (before !== undefined && before.request.number >= request.number) return undefined;
+    this.#baselines.set(request.caller, { readTokens, request });
+    return before === undefined ? undefined : this.#breakBetween(before, { readTokens, request });
+  }
+
+  /** History was rewritten (compaction of any tier, clearing, snip): the next response sets a new baseline. */
+  dropBaseline(): void {
+    this.#epoch += 1;
+    this.#expectedDrops = 0;
+    this.#baselines.clear();
+  }
+
+  /** Edits of the cached prefix go out with the next request: it will read so much less. */
+  expectDrop(tokens: number): void {
+    if (Number.isFinite(tokens) && tokens > 0) this.#expectedDrops += tokens;
+  }
+
+  #breakBetween(before: Baseline, after: Baseline): CacheBreak | undefined {
+    const announced = after.request.expectedDrops - before.request.expectedDrops;
+    const expected = Math.max(0, before.readTokens - announced);
+    const drop = expected - after.readTokens;
+    if (!(drop > BREAK_TOKENS && drop > expected * BREAK_SHARE)) return undefined;
+    const causes = this.#causes(before.request.fingerprint, after.request.fingerprint);
+    return { before: before.readTokens, after: after.readTokens, expected, causes };
+  }
+
+  #causes(before: CacheFingerprint, after: CacheFingerprint): readonly CacheBreakCause[] {
+    const causes: CacheBreakCause[] = [];
+    if (!isSame(before.system, after.system)) causes.push("system prompt");
+    if (!isSame(before.tools, after.tools)) causes.push("tools");
+    if (before.model !== after.model) causes.push("model");
+    if (!isSame(before.betas, after.betas)) causes.push("betas");
+    if (after.at - before.at >= this.#ttlMs) causes.push("time gap");
+    return causes.length === 0 ? ["unknown"] : causes;
+  }
+}
+
+/** By bytes, as the provider compares them: another order of fields is another prefix. */
+function isSame(before: unknown, after: unknown): boolean {
+  return before === after || bytesOf(before) === bytesOf(after);
+}
+
+function bytesOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // What cannot be written as JSON cannot have been sent either.
+    return undefined;
+  }
+}
