@@ -1,3 +1,4 @@
+import type { ContentBlock } from "../conversation/block.ts";
 import type {
   BoundaryKnowledge,
   CompactBoundaryEntry,
@@ -8,6 +9,7 @@ import type {
 import { isCompactBoundary } from "../conversation/entry.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
+import type { SummaryEntry } from "./summary-entry.ts";
 
 export interface BoundaryInput {
   readonly trigger: "manual" | "auto";
@@ -16,7 +18,7 @@ export interface BoundaryInput {
   readonly knowledge: BoundaryKnowledge;
   /** The whole conversation before the compaction. */
   readonly entries: readonly Entry[];
-  readonly summarised: readonly Entry[];
+  readonly messagesSummarised: number;
 }
 
 /** The mark in the transcript: a new root, so that a reader who follows parents stops here. */
@@ -27,9 +29,7 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
     preTokens: input.preTokens,
     postTokens: input.postTokens,
     longhaul: input.knowledge,
-    messagesSummarized: input.summarised.filter(
-      (entry) => entry.type === "user" || entry.type === "assistant",
-    ).length,
+    messagesSummarized: input.messagesSummarised,
     ...(tools.length > 0 ? { preCompactDiscoveredTools: tools } : {}),
   };
   return {
@@ -44,32 +44,61 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
   };
 }
 
+/** A text of ours, or the block that the provider signed, with the model that wrote it. */
+export type SummaryContent =
+  | { readonly text: string }
+  | { readonly block: ContentBlock; readonly model: string | undefined };
+
 /** Always the boundary's child. Shown in the transcript only, yet sent to the model. */
 export function createSummaryEntry(
-  text: string,
+  content: SummaryContent,
   boundary: CompactBoundaryEntry,
   entries: readonly Entry[],
   ports: CompactionPorts,
-): UserEntry {
+): SummaryEntry {
+  const link = newLink(entries, boundary.uuid, ports);
+  if ("text" in content) {
+    return {
+      ...link,
+      type: "user",
+      message: { role: "user", content: content.text },
+      isVisibleInTranscriptOnly: true,
+      isCompactSummary: true,
+    };
+  }
+  const { block, model } = content;
   return {
-    ...newLink(entries, boundary.uuid, ports),
-    type: "user",
-    message: { role: "user", content: text },
-    isVisibleInTranscriptOnly: true,
+    ...link,
+    type: "assistant",
+    message: { role: "assistant", content: [block], ...(model === undefined ? {} : { model }) },
     isCompactSummary: true,
   };
 }
 
-/** Tells readers of the transcript where the kept messages stand, which keep their old place and parents there. */
+/** Words to the agent that no person wrote. */
+export function createMetaEntry(
+  text: string,
+  parentUuid: string,
+  entries: readonly Entry[],
+  ports: CompactionPorts,
+): UserEntry {
+  const message = { role: "user" as const, content: text };
+  return { ...newLink(entries, parentUuid, ports), type: "user", message, isMeta: true };
+}
+
+/**
+ * Tells readers of the transcript where the kept messages stand, which keep their old place and parents there.
+ * The anchor is what stands right before the first of them.
+ */
 export function withPreservedSegment(
   boundary: CompactBoundaryEntry,
-  summary: UserEntry,
+  anchorUuid: string,
   kept: readonly Entry[],
 ): CompactBoundaryEntry {
   const headUuid = kept.find((entry) => entry.uuid !== undefined)?.uuid;
   const tailUuid = kept.findLast((entry) => entry.uuid !== undefined)?.uuid;
   if (headUuid === undefined || tailUuid === undefined) return boundary;
-  const preservedSegment = { headUuid, anchorUuid: summary.uuid, tailUuid };
+  const preservedSegment = { headUuid, anchorUuid, tailUuid };
   return { ...boundary, compactMetadata: { ...boundary.compactMetadata, preservedSegment } };
 }
 

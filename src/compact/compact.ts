@@ -1,110 +1,167 @@
-import type { AttachmentEntry, CompactBoundaryEntry, Entry, UserEntry } from "../conversation/entry.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
 import { LonghaulError } from "../errors.ts";
-import { type ProjectFiles, type RestoredFiles, restoreFiles } from "../restore/files.ts";
-import { continuationMessage } from "../summary/continuation.ts";
-import { createBoundary, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
-import { type CompactionPorts, newLink } from "./host-fields.ts";
+import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
+import { throwIfAborted } from "../models/abort.ts";
+import { type Abortable, abortableBy } from "../models/abortable.ts";
+import type { ModelUsage } from "../models/port.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { FileTools } from "../restore/read-state.ts";
+import { restoreAll } from "../restore/restore-all.ts";
+import { type Restored, restoredTokens } from "../restore/restored.ts";
+import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
+import { accountTokens } from "../tokens/accounting.ts";
+import { accountingMetrics } from "../tokens/accounting-metrics.ts";
+import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
+import { type HookContext, HookSteps } from "./hook-steps.ts";
+import type { CompactionPorts } from "./host-fields.ts";
+import { keptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { type SummaryOptions, type WrittenSummary, writeSummary } from "./write-summary.ts";
+
+export { rebuild } from "./assemble.ts";
 
 export interface CompactOptions extends SummaryOptions {
   /** Where the whole conversation can be read; the summary tells the model. */
   readonly transcriptPath?: string | undefined;
-  /** Absent: no file is put back. */
-  readonly files?: ProjectFiles | undefined;
+  /** What only the host knows; absent: nothing is put back. */
+  readonly state?: HostState | undefined;
+  /** The agent's tools for files, where they have other names than the usual ones. */
+  readonly fileTools?: FileTools | undefined;
+  /** What is put back may hold this many tokens, and never so many that the target would be passed. */
+  readonly restoreBudgetTokens?: number | undefined;
+  readonly hooks?: HookRunner | undefined;
+  readonly hookContext?: HookContext | undefined;
+  /** There is no person at the keyboard. */
+  readonly autonomous?: boolean | undefined;
+  /** The model ties thinking to the history before it, which a compaction changes. */
+  readonly bindsThinking?: boolean | undefined;
 }
 
-/** What the conversation becomes, always in this order: boundary, summary, kept messages, attachments. */
-export interface Compaction {
-  readonly boundary: CompactBoundaryEntry;
-  readonly summary: UserEntry;
-  readonly kept: readonly Entry[];
-  readonly attachments: readonly AttachmentEntry[];
+/** What the conversation becomes; {@link rebuild} puts it in its order. */
+export interface Compaction extends CompactedEntries {
   readonly written: WrittenSummary;
-  readonly restored: RestoredFiles;
+  readonly attempts: readonly SummaryAttempt[];
+  /** Of the call that wrote the summary; undefined where no model did. */
+  readonly usage: ModelUsage | undefined;
+  readonly restored: Restored;
+  readonly hookOutcomes: readonly HookOutcome[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  readonly messagesSummarised: number;
+  readonly messagesKept: number;
+  /** Where the tokens were before, as flat names and numbers. */
+  readonly accounting: Readonly<Record<string, number>>;
+  /** A line for the person at the screen. */
+  readonly userText: string;
 }
 
-/** Carries out a plan: has the summary written, by the model or without one, and puts the rest around it. */
+/**
+ * Carries out a plan: hooks are asked, the summary is written, by the model or without one, and what the agent
+ * needs is put around it. An abort ends it at once, wherever it is, and nothing has changed then.
+ */
 export async function compact(
   plan: CompactionPlan,
   ports: CompactionPorts,
   options: CompactOptions = {},
 ): Promise<Compaction> {
-  const written = await writeSummary(plan, options);
-  const text = continuationMessage({
-    summary: written.text,
-    transcriptPath: options.transcriptPath,
-    keptRecent: plan.kept.length > 0,
-    trigger: plan.trigger,
-  });
-  const fixedTokens = plan.overheadTokens + plan.keptTokens + plan.countTokens(text);
-  const restored = await restore(plan, options, fixedTokens);
-  const tokensAfter = fixedTokens + restored.restored.reduce((sum, file) => sum + file.tokens, 0);
-  if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
-  return assemble(plan, ports, { written, text, restored, tokensAfter });
+  const abortable = abortableBy(options.signal);
+  try {
+    throwIfAborted(options.signal);
+    return await carryOut(plan, ports, options, abortable.wait);
+  } finally {
+    abortable.release();
+  }
 }
 
-/** The conversation to go on with. */
-export function rebuild(compaction: Compaction): readonly Entry[] {
-  return [compaction.boundary, compaction.summary, ...compaction.kept, ...compaction.attachments];
+async function carryOut(
+  plan: CompactionPlan,
+  ports: CompactionPorts,
+  options: CompactOptions,
+  wait: Abortable["wait"],
+): Promise<Compaction> {
+  const hooks = hookSteps(plan, options, wait);
+  const instructions = await hooks.preCompact(options.instructions);
+  const written = await wait(writeSummary(plan, { ...options, instructions }));
+  const summary = summaryTexts(plan, written, options);
+  const kept = keptMessages(plan, {
+    bindsThinking: options.bindsThinking === true,
+    isSigned: summary.block !== undefined,
+  });
+  const blockTokens = summary.block === undefined ? 0 : plan.countTokens(written.text);
+  const fixedTokens = plan.overheadTokens + kept.tokens + blockTokens + plan.countTokens(summary.text);
+  const restored = await wait(restore(plan, options, fixedTokens));
+  const hookOutput = await hooks.sessionStart();
+
+  const tokensAfter = fixedTokens + restoredTokens(restored) + plan.countTokens(hookOutput);
+  if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
+  const compacted = assemble(plan, ports, { summary, kept, restored, hookOutput, tokensAfter });
+  await hooks.postCompact(written.text);
+  throwIfAborted(options.signal);
+  return report(plan, compacted, { written, restored, tokensAfter, hookOutcomes: hooks.outcomes });
+}
+
+function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
+  const { hooks: runner, signal, transcriptPath, hookContext } = options;
+  const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
+  return new HookSteps({ runner, context, entries: plan.entries, trigger: plan.trigger, signal, wait });
+}
+
+/** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
+function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: CompactOptions): SummaryTexts {
+  const { transcriptPath, autonomous } = options;
+  const words = { transcriptPath, autonomous, trigger: plan.trigger };
+  if (written.source === "provider") {
+    const text = continuationAfterwords({ ...words, keptRecent: false });
+    return { text, block: { content: written.block, model: written.model } };
+  }
+  const keptEarlier = plan.keptPlace === "before" && plan.kept.length > 0;
+  const keptRecent = plan.keptPlace === "after" && plan.kept.length > 0;
+  return { text: continuationMessage({ ...words, summary: written.text, keptRecent, keptEarlier }) };
 }
 
 async function restore(
   plan: CompactionPlan,
-  options: CompactOptions,
+  { state, signal, fileTools, targetTokens, restoreBudgetTokens }: CompactOptions,
   fixedTokens: number,
-): Promise<RestoredFiles> {
-  if (options.files === undefined) return { restored: [], skipped: [] };
-  const ceiling = Math.min(options.targetTokens ?? plan.tokensBefore, plan.tokensBefore);
-  return restoreFiles({
-    summarised: plan.summarised,
-    kept: plan.kept,
-    files: options.files,
-    countTokens: plan.countTokens,
-    budgetTokens: Math.max(0, ceiling - fixedTokens - 1),
-  });
-}
-
-interface Parts {
-  readonly written: WrittenSummary;
-  readonly text: string;
-  readonly restored: RestoredFiles;
-  readonly tokensAfter: number;
-}
-
-function assemble(plan: CompactionPlan, ports: CompactionPorts, parts: Parts): Compaction {
-  const entries = [...plan.summarised, ...plan.kept];
-  const boundary = createBoundary(
-    {
-      trigger: plan.trigger,
-      preTokens: plan.tokensBefore,
-      postTokens: parts.tokensAfter,
-      knowledge: { overheadTokens: plan.overheadTokens, tokenRatio: plan.tokenRatio },
-      entries,
-      summarised: plan.summarised,
-    },
-    ports,
+): Promise<Restored> {
+  if (state === undefined) return { items: [], skipped: [] };
+  const ceiling = Math.min(targetTokens ?? plan.tokensBefore, plan.tokensBefore);
+  const room = Math.max(0, ceiling - fixedTokens - 1);
+  const { summarised, kept, countTokens, clearedToolUseIds } = plan;
+  const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
+  return await restoreAll(
+    { summarised, kept, countTokens, clearedToolUseIds, budgetTokens, signal, fileTools },
+    state,
   );
-  const summary = createSummaryEntry(parts.text, boundary, entries, ports);
-  let parent = plan.kept.findLast((entry) => entry.uuid !== undefined)?.uuid ?? summary.uuid;
-  const attachments = parts.restored.restored.map(({ attachment }): AttachmentEntry => {
-    const entry: AttachmentEntry = { ...newLink(entries, parent, ports), type: "attachment", attachment };
-    parent = entry.uuid;
-    return entry;
-  });
+}
+
+type Outcome = Pick<Compaction, "written" | "restored" | "tokensAfter" | "hookOutcomes">;
+
+function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
+  const { written, restored, tokensAfter } = outcome;
+  const messagesSummarised = messagesIn(plan.summarised);
+  const messagesKept = messagesIn(compacted.kept);
+  const sent = withClearedResults(plan.entries, plan.clearedToolUseIds);
+  const facts = [
+    `${count(messagesSummarised, "message")} summarised`,
+    ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
+    ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "thing")} put back`]),
+  ];
   return {
-    boundary: withPreservedSegment(boundary, summary, plan.kept),
-    summary,
-    kept: plan.kept,
-    attachments,
-    written: parts.written,
-    restored: parts.restored,
+    ...compacted,
+    ...outcome,
+    attempts: written.attempts,
+    usage: written.source === "built-in" ? undefined : written.usage,
     tokensBefore: plan.tokensBefore,
-    tokensAfter: parts.tokensAfter,
+    messagesSummarised,
+    messagesKept,
+    accounting: accountingMetrics(accountTokens(sent, plan.countTokens)),
+    userText: `Compacted from ${plan.tokensBefore} to ${tokensAfter} tokens: ${facts.join(", ")}.`,
   };
 }
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 function ineffective(before: number, after: number): LonghaulError {
   return new LonghaulError(

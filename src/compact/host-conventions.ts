@@ -10,9 +10,15 @@ export interface HostConventions {
 const FIRST_WITH_SEGMENTS = [2, 1, 217] as const;
 const FIRST_WITH_ATTACHMENTS = [2, 1, 90] as const;
 
-/** A session without a version is our own, and we understand both. */
+/** Of a session that we write ourselves. */
+export const CURRENT_CONVENTIONS: HostConventions = Object.freeze({
+  preservedSegments: true,
+  attachments: true,
+});
+
+/** A session without a version is our own. */
 export function conventionsOf(version: string | undefined): HostConventions {
-  if (version === undefined) return { preservedSegments: true, attachments: true };
+  if (version === undefined) return CURRENT_CONVENTIONS;
   return {
     preservedSegments: isAtLeast(version, FIRST_WITH_SEGMENTS),
     attachments: isAtLeast(version, FIRST_WITH_ATTACHMENTS),

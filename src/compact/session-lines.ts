@@ -1,10 +1,10 @@
-import type { ContentBlock } from "../conversation/block.ts";
-import { isThinking } from "../conversation/block.ts";
-import type { AttachmentEntry, Entry, EntryLink, UserEntry } from "../conversation/entry.ts";
+import type { AttachmentEntry, Entry, UserEntry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
-import type { Compaction } from "./compact.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { type CompactedEntries, rebuild } from "./assemble.ts";
 import type { HostConventions } from "./host-conventions.ts";
 import type { CompactionPorts } from "./host-fields.ts";
+import { renewEntries } from "./renew-entries.ts";
 
 /**
  * How a compaction is written to a session file, so that both we and the agent that wrote the session
@@ -15,110 +15,79 @@ export interface LineOptions {
   readonly bindsThinking: boolean;
 }
 
-type Linked = Extract<Entry, EntryLink>;
-
 /** Lines to append to the session itself. Nothing that stands in it is touched. */
 export function linesInPlace(
-  compaction: Compaction,
+  compacted: CompactedEntries,
   conventions: HostConventions,
   options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
-  const segment = compaction.boundary.compactMetadata.preservedSegment;
+  const segment = compacted.boundary.compactMetadata.preservedSegment;
   if (!conventions.preservedSegments || segment === undefined) {
-    return chained(compaction, rewritten(compaction.kept, options, ports), conventions, {});
+    const hasNewKept = compacted.isKeptRenewed || compacted.kept.length === 0;
+    return chained(hasNewKept ? compacted : withRenewedKept(compacted, options, ports), conventions, {});
   }
-  const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
+  const { boundary, summary, keptPlace } = compacted;
+  const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
+  if (after.length > 0 || keptPlace === "before") return [boundary, summary, ...after];
   // A reader starts at the newest line: it must hang on the tail, or the kept messages are passed by.
-  const after = attachments.length > 0 ? attachments : [marker(compaction, segment.tailUuid, ports)];
-  return [compaction.boundary, compaction.summary, ...after];
+  return [boundary, summary, marker(compacted, segment.tailUuid, ports)];
 }
 
 /** Lines of a new session that begins with the compaction, as a fork of a compacted session does. */
 export function linesOfNewSession(
-  compaction: Compaction,
+  compacted: CompactedEntries,
   sessionId: string,
   conventions: HostConventions,
   options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
-  return chained(compaction, rewritten(compaction.kept, options, ports), conventions, { sessionId });
+  return chained(withRenewedKept(compacted, options, ports), conventions, { sessionId });
 }
 
 /** All of it one after the other: no segment is needed where the kept messages follow as lines. */
 function chained(
-  compaction: Compaction,
-  kept: readonly Linked[],
+  compacted: CompactedEntries,
   conventions: HostConventions,
   fields: Readonly<Record<string, unknown>>,
 ): readonly Entry[] {
-  const attachments = compaction.attachments.map((entry) => asHostReads(entry, conventions));
-  const { preservedSegment: _, ...compactMetadata } = compaction.boundary.compactMetadata;
-  const boundary = { ...compaction.boundary, compactMetadata };
+  const { preservedSegment: _, ...compactMetadata } = compacted.boundary.compactMetadata;
+  const whole = { ...compacted, boundary: { ...compacted.boundary, compactMetadata } };
   let parentUuid: string | null = null;
-  return [boundary, compaction.summary, ...kept, ...attachments].map((entry) => {
-    const line = { ...entry, ...fields, parentUuid } as Entry;
-    parentUuid = entry.uuid;
+  return rebuild(whole).map((entry) => {
+    const line = { ...asHostReads(entry, conventions), ...fields, parentUuid } as Entry;
+    parentUuid = entry.uuid ?? parentUuid;
     return line;
   });
 }
 
-/**
- * Kept messages as new lines. They get new ids, or a reader that gathers a response by its id would
- * find the old lines too; a new time, or a reader that goes on from the newest line might take the old
- * end of the conversation; and no usage, since the figures of the long conversation no longer hold.
- */
-function rewritten(kept: readonly Entry[], options: LineOptions, ports: CompactionPorts): readonly Linked[] {
-  const messageIds = new Map<string, string>();
-  const uuids = new Map<string, string>();
-  const lines: Linked[] = [];
-  for (const entry of kept.filter(isLinked)) {
-    const line = contentOfLine(entry, uuids, options);
-    if (line === undefined) continue;
-    const uuid = ports.newUuid();
-    uuids.set(entry.uuid, uuid);
-    lines.push({ ...withNewMessageId(line, messageIds, ports), uuid, timestamp: ports.now().toISOString() });
-  }
-  return lines;
+function withRenewedKept(
+  compacted: CompactedEntries,
+  { bindsThinking }: LineOptions,
+  ports: CompactionPorts,
+): CompactedEntries {
+  const isAfterOurs = compacted.keptPlace === "after" && compacted.summary.type === "user";
+  const sent = bindsThinking && isAfterOurs ? withoutThinkingFrom(compacted.kept, 0).entries : compacted.kept;
+  const anchor = compacted.keptPlace === "before" ? compacted.boundary : compacted.summary;
+  return { ...compacted, kept: renewEntries(sent, anchor.uuid, ports) };
 }
 
-function contentOfLine(
-  entry: Linked,
-  uuids: ReadonlyMap<string, string>,
-  options: LineOptions,
-): Linked | undefined {
-  if (entry.type === "progress" || entry.type === "system") return undefined;
-  if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
-    const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
-    return { ...entry, sourceToolAssistantUUID: source };
-  }
-  if (entry.type !== "assistant") return entry;
-  const content = options.bindsThinking ? withoutThinking(entry.message.content) : entry.message.content;
-  if (content.length === 0) return undefined;
-  return { ...entry, message: { ...entry.message, content, usage: { input_tokens: 0, output_tokens: 0 } } };
+function afterCore({ afterword, attachments, hookResults }: CompactedEntries): readonly Entry[] {
+  return [...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
 }
 
-function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {
-  if (line.type !== "assistant" || line.message.id === undefined) return line;
-  const id = messageIds.get(line.message.id) ?? `msg_${ports.newUuid().replaceAll("-", "")}`;
-  messageIds.set(line.message.id, id);
-  return { ...line, message: { ...line.message, id } };
+function asHostReads(entry: Entry, conventions: HostConventions): Entry {
+  return entry.type === "attachment" && !conventions.attachments ? asUserEntry(entry) : entry;
 }
 
-function withoutThinking(content: string | readonly ContentBlock[]): string | readonly ContentBlock[] {
-  return typeof content === "string" ? content : content.filter((block) => !isThinking(block));
-}
-
-function asHostReads(entry: AttachmentEntry, conventions: HostConventions): AttachmentEntry | UserEntry {
-  if (conventions.attachments) return entry;
-  const { attachment, ...link } = entry;
+function asUserEntry({ attachment, ...link }: AttachmentEntry): UserEntry {
   const content = attachmentContent(attachment);
   return { ...link, type: "user", isMeta: true, message: { role: "user", content } };
 }
 
 /** A line for people, never sent to the model. */
-function marker(compaction: Compaction, parentUuid: string, ports: CompactionPorts): Entry {
-  const { compactMetadata: _, logicalParentUuid: __, ...link } = compaction.boundary;
+function marker({ boundary }: CompactedEntries, parentUuid: string, ports: CompactionPorts): Entry {
+  const { compactMetadata: _, logicalParentUuid: __, ...link } = boundary;
   return {
     ...link,
     uuid: ports.newUuid(),
@@ -128,5 +97,3 @@ function marker(compaction: Compaction, parentUuid: string, ports: CompactionPor
     content: "Compacted by longhaul",
   } as unknown as Entry;
 }
-
-const isLinked = (entry: Entry): entry is Linked => entry.uuid !== undefined;

@@ -93,6 +93,11 @@ export interface BoundaryKnowledge {
   readonly overheadTokens: number;
   /** The provider's tokens per token of our estimate. */
   readonly tokenRatio: number;
+  /**
+   * Kept messages stand on disk as they were; of those up to this one the thinking is no longer sent, because
+   * the model ties it to a history that is gone.
+   */
+  readonly withoutThinkingUpTo?: string;
 }
 
 /** Kept messages stay where they were on disk; this tells the reader how to re-link them. */

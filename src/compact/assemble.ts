@@ -1,0 +1,125 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import type {
+  Attachment,
+  AttachmentEntry,
+  CompactBoundaryEntry,
+  Entry,
+  UserEntry,
+} from "../conversation/entry.ts";
+import type { Restored } from "../restore/restored.ts";
+import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
+import { type CompactionPorts, newLink } from "./host-fields.ts";
+import type { KeptMessages } from "./kept-messages.ts";
+import type { CompactionPlan } from "./plan.ts";
+import { renewEntries } from "./renew-entries.ts";
+import type { SummaryEntry } from "./summary-entry.ts";
+
+/** The entries that a compaction consists of, each linked to the one before it. */
+export interface CompactedEntries {
+  readonly boundary: CompactBoundaryEntry;
+  readonly summary: SummaryEntry;
+  readonly kept: readonly Entry[];
+  /** Where the kept messages stand: before the summary or after it. */
+  readonly keptPlace: "before" | "after";
+  /** Whether the kept messages are new entries, because one of them says something else than it did. */
+  readonly isKeptRenewed: boolean;
+  /** What goes with a summary of the provider's, which cannot hold words of ours. */
+  readonly afterword: UserEntry | undefined;
+  readonly attachments: readonly AttachmentEntry[];
+  readonly hookResults: readonly AttachmentEntry[];
+}
+
+/** What the summary is in the new conversation. */
+export interface SummaryTexts {
+  readonly text: string;
+  /** The provider's own; then `text` is what goes with it. */
+  readonly block?: { readonly content: ContentBlock; readonly model: string | undefined } | undefined;
+}
+
+export interface AssembleInput {
+  readonly summary: SummaryTexts;
+  readonly kept: KeptMessages;
+  readonly restored: Restored;
+  /** What SessionStart hooks said; "" for nothing. */
+  readonly hookOutput: string;
+  readonly tokensAfter: number;
+}
+
+export function assemble(
+  plan: CompactionPlan,
+  ports: CompactionPorts,
+  input: AssembleInput,
+): CompactedEntries {
+  const { entries } = plan;
+  const plainBoundary = newBoundary(plan, ports, input);
+  const { text, block } = input.summary;
+  const content = block === undefined ? { text } : { block: block.content, model: block.model };
+  const summary = createSummaryEntry(content, plainBoundary, entries, ports);
+  const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
+  const isKeptRenewed = plan.isKeptRewritten && input.kept.entries.length > 0;
+  const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
+  let parent = plan.keptPlace === "before" ? summary.uuid : (lastUuid(kept) ?? summary.uuid);
+  const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {
+    parent = entry.uuid;
+    return entry;
+  };
+  const attach = (attachment: Attachment): AttachmentEntry =>
+    follow({ ...newLink(entries, parent, ports), type: "attachment", attachment });
+  const needsAfterword = block !== undefined && text !== "";
+  return {
+    boundary: isKeptRenewed ? plainBoundary : withPreservedSegment(plainBoundary, anchorUuid, kept),
+    summary,
+    kept,
+    keptPlace: plan.keptPlace,
+    isKeptRenewed,
+    afterword: needsAfterword ? follow(createMetaEntry(text, parent, entries, ports)) : undefined,
+    attachments: input.restored.items.map(({ attachment }) => attach(attachment)),
+    hookResults: input.hookOutput === "" ? [] : [attach(hookResult(input.hookOutput))],
+  };
+}
+
+/** The conversation to go on with. */
+export function rebuild(compacted: CompactedEntries): readonly Entry[] {
+  const { boundary, summary, kept, afterword, attachments, hookResults } = compacted;
+  const core = compacted.keptPlace === "before" ? [...kept, summary] : [summary, ...kept];
+  return [boundary, ...core, ...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
+}
+
+function newBoundary(
+  plan: CompactionPlan,
+  ports: CompactionPorts,
+  { tokensAfter, kept }: AssembleInput,
+): CompactBoundaryEntry {
+  const { withoutThinkingUpTo } = kept;
+  return createBoundary(
+    {
+      trigger: plan.trigger,
+      preTokens: plan.tokensBefore,
+      postTokens: tokensAfter,
+      knowledge: {
+        overheadTokens: plan.overheadTokens,
+        tokenRatio: plan.tokenRatio,
+        ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
+      },
+      entries: plan.entries,
+      messagesSummarised: messagesIn(plan.summarised),
+    },
+    ports,
+  );
+}
+
+export const messagesIn = (entries: readonly Entry[]): number =>
+  entries.filter((entry) => entry.type === "user" || entry.type === "assistant").length;
+
+/** As Claude Code writes what a hook has to say to the agent. */
+export function hookResult(output: string): Attachment {
+  return {
+    type: "hook_additional_context",
+    content: [output],
+    hookName: "SessionStart:compact",
+    hookEvent: "SessionStart",
+  };
+}
+
+const lastUuid = (entries: readonly Entry[]): string | undefined =>
+  entries.findLast((entry) => entry.uuid !== undefined)?.uuid;

@@ -1,0 +1,60 @@
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { measureEntries } from "../tokens/measure.ts";
+import type { CompactionPlan } from "./plan.ts";
+
+export interface KeptMessages {
+  readonly entries: readonly Entry[];
+  readonly tokens: number;
+  /** The newest of the conversation's entries up to which thinking was left out; see `BoundaryKnowledge`. */
+  readonly withoutThinkingUpTo: string | undefined;
+}
+
+export interface KeepOptions {
+  /** The model ties thinking to the history before it. */
+  readonly bindsThinking: boolean;
+  /** The summary is the provider's signed block, after which the thinking of what follows stays valid. */
+  readonly isSigned: boolean;
+}
+
+/**
+ * The kept messages as they can be sent. Where the model binds its thinking to the history, that of messages
+ * after our summary would be refused; messages before it have the history that they always had.
+ */
+export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
+  const staysValid =
+    !options.bindsThinking || plan.keptPlace === "before" || (options.isSigned && isTurnBoundary(plan));
+  const asPlanned = { entries: plan.kept, tokens: plan.keptTokens };
+  if (staysValid) return { ...asPlanned, withoutThinkingUpTo: earlierMark(plan) };
+  const { entries, blocks } = withoutThinkingFrom(plan.kept, 0);
+  if (blocks === 0) return { ...asPlanned, withoutThinkingUpTo: earlierMark(plan) };
+  const withoutThinkingUpTo = entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
+  return { entries, tokens: plan.keptTokens - tokensLeftOut(plan, entries), withoutThinkingUpTo };
+}
+
+/** A signed summary covers what follows only where it begins with the other speaker's message. */
+function isTurnBoundary({ summarised, kept }: CompactionPlan): boolean {
+  const last = summarised.findLast((entry) => speakerOf(entry) !== undefined);
+  const first = kept.find((entry) => speakerOf(entry) !== undefined);
+  return last === undefined || first === undefined || speakerOf(last) !== speakerOf(first);
+}
+
+function speakerOf(entry: Entry): "user" | "assistant" | undefined {
+  if (entry.type === "assistant") return "assistant";
+  return entry.type === "user" || entry.type === "attachment" ? "user" : undefined;
+}
+
+/** What an earlier compaction left out stays out as long as that message is in the conversation. */
+function earlierMark({ entries, kept }: CompactionPlan): string | undefined {
+  const [first] = entries;
+  if (first === undefined || !isCompactBoundary(first)) return undefined;
+  const mark = first.compactMetadata?.longhaul?.withoutThinkingUpTo;
+  return mark !== undefined && kept.some((entry) => entry.uuid === mark) ? mark : undefined;
+}
+
+function tokensLeftOut({ kept, countTokens }: CompactionPlan, entries: readonly Entry[]): number {
+  const [before, after] = [new Set(kept), new Set(entries)];
+  const gone = kept.filter((entry) => !after.has(entry));
+  const rewritten = entries.filter((entry) => !before.has(entry));
+  return measureEntries(gone, countTokens) - measureEntries(rewritten, countTokens);
+}

@@ -1,0 +1,51 @@
+import type { Entry, EntryLink } from "../conversation/entry.ts";
+import type { CompactionPorts } from "./host-fields.ts";
+
+export type Linked = Extract<Entry, EntryLink>;
+
+/**
+ * Kept messages as new entries. They get new ids, or a reader that gathers a response by its id would
+ * find the old lines too; a new time, or a reader that goes on from the newest line might take the old
+ * end of the conversation; and no usage, since the figures of the long conversation no longer hold.
+ */
+export function renewEntries(
+  kept: readonly Entry[],
+  parentUuid: string,
+  ports: CompactionPorts,
+): readonly Linked[] {
+  const messageIds = new Map<string, string>();
+  const uuids = new Map<string, string>();
+  const renewed: Linked[] = [];
+  let parent = parentUuid;
+  for (const entry of kept.filter(isLinked)) {
+    const content = contentToKeep(entry, uuids);
+    if (content === undefined) continue;
+    const uuid = ports.newUuid();
+    uuids.set(entry.uuid, uuid);
+    const timestamp = ports.now().toISOString();
+    const withId = withNewMessageId(content, messageIds, ports);
+    renewed.push({ ...withId, uuid, parentUuid: parent, timestamp });
+    parent = uuid;
+  }
+  return renewed;
+}
+
+function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
+  if (entry.type === "progress" || entry.type === "system") return undefined;
+  if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
+    const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
+    return { ...entry, sourceToolAssistantUUID: source };
+  }
+  if (entry.type !== "assistant" || !entry.message) return entry;
+  if (entry.message.content?.length === 0) return undefined;
+  return { ...entry, message: { ...entry.message, usage: { input_tokens: 0, output_tokens: 0 } } };
+}
+
+function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {
+  if (line.type !== "assistant" || line.message?.id === undefined) return line;
+  const id = messageIds.get(line.message.id) ?? `msg_${ports.newUuid().replaceAll("-", "")}`;
+  messageIds.set(line.message.id, id);
+  return { ...line, message: { ...line.message, id } };
+}
+
+const isLinked = (entry: Entry): entry is Linked => entry.uuid !== undefined;

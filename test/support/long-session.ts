@@ -1,0 +1,45 @@
+import type { CompactionPorts } from "../../src/compact/host-fields.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { ConversationBuilder, usage } from "./builders.ts";
+
+/** Ids in order, and a clock that stands still after everything that the builders write. */
+export function countingPorts(): CompactionPorts {
+  let count = 0;
+  return { now: () => new Date("2026-06-01T00:00:00Z"), newUuid: () => `new-${++count}` };
+}
+
+/** Turns of a request, a file read and an answer, with figures that add up. */
+export function longSession(turns = 60, prefix = "long"): ConversationBuilder {
+  const c = new ConversationBuilder(prefix);
+  let context = 20_000;
+  for (let turn = 0; turn < turns; turn++) {
+    c.user(`request ${turn}: make part ${turn} work`);
+    c.tool(
+      `${prefix}-t${turn}`,
+      "Read",
+      { file_path: `/project/part-${turn}.ts` },
+      `line of part ${turn}\n`.repeat(120),
+    );
+    context += 1_000;
+    c.assistant(`part ${turn} works now`, { usage: usage(context, 20) });
+  }
+  return c;
+}
+
+/** Generated figures do not add up with the rest of a session. */
+export function withoutUsage(entry: Entry): Entry {
+  if (entry?.type !== "assistant" || !entry.message?.usage) return entry;
+  const { usage: _, ...message } = entry.message;
+  return { ...entry, message };
+}
+
+/** The code with which something fails; undefined when it does not. */
+export async function codeOf(attempt: () => unknown): Promise<string | undefined> {
+  try {
+    await attempt();
+    return undefined;
+  } catch (error) {
+    return error instanceof LonghaulError ? error.code : String(error);
+  }
+}
