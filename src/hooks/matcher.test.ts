@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isMatch, readMatcher } from "./matcher.ts";
+
+const matches = (raw: unknown, word: string | undefined): boolean | string => {
+  let refusal = "";
+  const matcher = readMatcher(raw, (reason) => {
+    refusal = reason;
+  });
+  return matcher === undefined ? refusal : isMatch(matcher, word);
+};
+
+describe("which occasions a hook is for", () => {
+  it.each([undefined, null, "", "*"])("%j is for all of them, also where there is no word", (raw) => {
+    expect(matches(raw, "auto")).toBe(true);
+    expect(matches(raw, undefined)).toBe(true);
+  });
+
+  it("letters, digits, _ - , | and spaces are a list of whole words", () => {
+    expect(matches("auto", "auto")).toBe(true);
+    expect(matches("manual|auto", "auto")).toBe(true);
+    expect(matches("manual , auto", "auto")).toBe(true);
+    expect(matches("aut", "auto")).toBe(false);
+    expect(matches("auto2", "auto")).toBe(false);
+    expect(matches("auto", undefined)).toBe(false);
+    expect(matches("Auto", "auto")).toBe(false);
+  });
+
+  it("everything else is a regular expression that may match anywhere", () => {
+    expect(matches("^ma", "manual")).toBe(true);
+    expect(matches("nua.", "manual")).toBe(true);
+    expect(matches("^(startup|resume|clear|compact)$", "compact")).toBe(true);
+    expect(matches("^(?!auto).*$", "auto")).toBe(false);
+    expect(matches(".*", undefined)).toBe(false);
+  });
+
+  it("what is no text and no regular expression is refused with a reason", () => {
+    expect(matches(7, "auto")).toMatch(/must be text/);
+    expect(matches("(", "auto")).toMatch(/no regular expression/);
+    expect(matches("[z-a]", "auto")).toMatch(/no regular expression/);
+  });
+
+  it.each([
+    "(\\w?){100}x",
+    "(.|.|.|.|.)*x",
+    "((a+)+)+$",
+    "(|)".repeat(13),
+    ".?".repeat(13),
+    `${".".repeat(100)}$`,
+  ])("%s could take for ever, and is refused", (pattern) => {
+    expect(matches(pattern, "manual")).toMatch(/for ever/);
+  });
+
+  it("a word that nobody knows is not searched, however long it is", () => {
+    expect(matches(".*.*.*.*.*.*.*.*.*.*.*\\d", "a".repeat(100_000))).toBe(false);
+  });
+
+  // Without the limits some of these run until the test is given up.
+  it("every pattern that is accepted comes to an end", () => {
+    const piece = fc.constantFrom(
+      ".",
+      "\\w",
+      "(",
+      ")",
+      "|",
+      "*",
+      "+",
+      "?",
+      "{9}",
+      "{0,99}",
+      "(.|.)",
+      "(|)",
+      "x",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        matches(pieces.join(""), "manualmanualmanu");
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(matches(`${".*".repeat(12)}\\d`, "startup")).toBe(false);
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it, vi } from "vitest";
+import type { HookCallback } from "./callbacks.ts";
+import type { CommandRequest, CommandResult } from "./command-port.ts";
+import type { HookInput } from "./hook.ts";
+import { createHooks } from "./runner.ts";
+
+const base = { session_id: "s1", transcript_path: "/t.jsonl", cwd: "/project" };
+const preCompact: HookInput = {
+  ...base,
+  hook_event_name: "PreCompact",
+  trigger: "auto",
+  custom_instructions: null,
+};
+const postCompact: HookInput = { ...base, hook_event_name: "PostCompact", trigger: "manual" };
+const sessionStart: HookInput = { ...base, hook_event_name: "SessionStart", source: "compact" };
+
+const command = (text: string) => ({ type: "command", command: text });
+const settingsOf = (...hooks: object[]) => ({ hooks: { PreCompact: [{ hooks }] } });
+const exited = (stdout: string, exitCode = 0, stderr = ""): CommandResult => ({
+  state: "exited",
+  exitCode,
+  stdout,
+  stderr,
+});
+
+describe("running hooks", () => {
+  it("those of the settings and those of the host run, and their output is joined with an empty line", async () => {
+    const hooks = createHooks({
+      settings: settingsOf(command("a"), command("b"), command("quiet")),
+      runCommand: async ({ command: name }) => exited(name === "quiet" ? " \n" : ` says ${name}\n`),
+      callbacks: { PreCompact: [{ hooks: [async () => "says c"] }, () => "says d"] },
+    });
+    const { output, outcomes, blocked } = await hooks.run(preCompact);
+    expect(output).toBe("says a\n\nsays b\n\nsays c\n\nsays d");
+    expect(outcomes.map(({ kind }) => kind)).toEqual([
+      "command",
+      "command",
+      "command",
+      "callback",
+      "function",
+    ]);
+    expect(outcomes[0]?.text).toBe("PreCompact [a] completed: says a");
+    expect(blocked).toBeUndefined();
+  });
+
+  it("without hooks nothing happens", async () => {
+    expect(await createHooks().run(preCompact)).toEqual({ outcomes: [], output: "" });
+  });
+
+  it("a command gets the input as JSON, the folder, and the environment that tells of it", async () => {
+    const requests: CommandRequest[] = [];
+    const runCommand = async (request: CommandRequest) => {
+      requests.push(request);
+      return exited("");
+    };
+    await createHooks({ settings: settingsOf(command("a")), runCommand }).run(preCompact);
+    expect(JSON.parse(requests[0]?.input ?? "")).toEqual(preCompact);
+    expect(requests[0]).toMatchObject({
+      cwd: "/project",
+      environment: { CLAUDE_PROJECT_DIR: "/project", LONGHAUL_PROJECT_DIR: "/project" },
+    });
+  });
+
+  it("PreCompact and PostCompact are matched by trigger, SessionStart by source", async () => {
+    const groups = [
+      { matcher: "auto", hooks: [() => "auto"] },
+      { matcher: "manual", hooks: [() => "manual"] },
+      { matcher: "compact", hooks: [() => "compact"] },
+      { matcher: "startup|resume", hooks: [() => "other"] },
+    ];
+    const hooks = createHooks({
+      callbacks: { PreCompact: groups, PostCompact: groups, SessionStart: groups },
+    });
+    expect((await hooks.run(preCompact)).output).toBe("auto");
+    expect((await hooks.run(postCompact)).output).toBe("manual");
+    expect((await hooks.run(sessionStart)).output).toBe("compact");
+  });
+
+  it("the same handler in two files, or under two matchers that both match, runs once", async () => {
+    const ran: string[] = [];
+    const callback: HookCallback = () => void ran.push("callback");
+    const file = { hooks: { PreCompact: [{ hooks: [command("a"), command("b")] }] } };
+    const other = { hooks: { PreCompact: [{ matcher: "auto", hooks: [command("a")] }] } };
+    const hooks = createHooks({
+      settings: [file, other],
+      runCommand: async ({ command: name }) => {
+        ran.push(name);
+        return exited("");
+      },
+      callbacks: { PreCompact: [{ hooks: [callback] }, { matcher: "auto", hooks: [callback, callback] }] },
+    });
+    expect((await hooks.run(preCompact)).outcomes).toHaveLength(3);
+    expect(ran).toEqual(["a", "b", "callback"]);
+  });
+
+  it("all of them run at the same time", async () => {
+    let meet = (): void => undefined;
+    const met = new Promise<void>((resolve) => {
+      meet = resolve;
+    });
+    const hooks = createHooks({
+      callbacks: { PreCompact: [async () => void (await met), { hooks: [() => meet()] }] },
+    });
+    const { outcomes } = await hooks.run(preCompact);
+    expect(outcomes.map(({ state }) => state)).toEqual(["completed", "completed"]);
+  });
+
+  it("a callback is called as the Agent SDK does, a function with input and signal", async () => {
+    const callback = vi.fn();
+    const plain = vi.fn();
+    await createHooks({ callbacks: { PreCompact: [{ hooks: [callback] }, plain] } }).run(preCompact);
+    const options = { signal: expect.any(AbortSignal) };
+    expect(callback.mock.calls).toEqual([[preCompact, undefined, options]]);
+    expect(plain.mock.calls).toEqual([[preCompact, options]]);
+  });
+
+  it("a callback that changes its input changes nothing for others", async () => {
+    const spoil = (input: HookInput) => void Object.assign(input, { session_id: "spoilt" });
+    const input = Object.freeze({ ...preCompact });
+    const read = (own: HookInput) => own.session_id;
+    expect((await createHooks({ callbacks: { PreCompact: [spoil, read] } }).run(input)).output).toBe("s1");
+  });
+
+  it("what cannot be used is told in warnings, and does not stop the rest", async () => {
+    const hooks = createHooks({
+      settings: [{ hooks: { Stop: [], PreCompact: 7 } }, "text"],
+      callbacks: {
+        PreCompact: [
+          { matcher: "(", hooks: [() => "never"] },
+          { hooks: [() => "once"], timeout: -1 },
+          null as never,
+          { hooks: ["text" as never] },
+        ],
+      },
+    });
+    expect(hooks.warnings).toHaveLength(5);
+    expect((await hooks.run(preCompact)).output).toBe("once");
+  });
+
+  it("an event that nobody knows has no hooks", async () => {
+    const hooks = createHooks({ callbacks: { PreCompact: [() => "said"] } });
+    for (const name of ["constructor", "__proto__", "Stop"]) {
+      expect((await hooks.run({ ...preCompact, hook_event_name: name as never })).outcomes).toEqual([]);
+    }
+  });
+});
+
+describe("a hook that blocks", () => {
+  it("PreCompact can be blocked: by whom and why is told, and what others said is kept", async () => {
+    const hooks = createHooks({
+      settings: settingsOf(command("stop it")),
+      runCommand: async () => exited("", 2, "tests are running"),
+      callbacks: { PreCompact: [() => "said"] },
+    });
+    const run = await hooks.run(preCompact);
+    expect(run.blocked).toEqual({ by: "stop it", reason: "tests are running" });
+    expect(run.outcomes[0]).toMatchObject({
+      state: "blocked",
+      text: "PreCompact [stop it] blocked the compaction: tests are running",
+    });
+    expect(run.output).toBe("said");
+  });
+
+  it("PostCompact and SessionStart cannot: there it is a failure", async () => {
+    const block = () => ({ decision: "block", reason: "no" });
+    const hooks = createHooks({ callbacks: { PostCompact: [block], SessionStart: [block] } });
+    for (const input of [postCompact, sessionStart]) {
+      const run = await hooks.run(input);
+      expect(run.blocked).toBeUndefined();
+      expect(run.outcomes[0]).toMatchObject({ state: "failed", text: expect.stringContaining("failed: no") });
+    }
+  });
+});
+
+describe("the time that a hook took", () => {
+  it("is measured with the given clock, and never negative when it is set back", async () => {
+    const times = [1_000, 1_250, 5_000, 4_000];
+    const hooks = createHooks({ callbacks: { PreCompact: [() => "said"] }, now: () => times.shift() ?? 0 });
+    expect((await hooks.run(preCompact)).outcomes[0]?.durationMs).toBe(250);
+    expect((await hooks.run(preCompact)).outcomes[0]?.durationMs).toBe(0);
+  });
+});

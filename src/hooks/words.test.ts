@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fitOutput, MAX_OUTPUT_CHARACTERS, outcomeText, shownName } from "./words.ts";
+
+describe("what is shown of a hook", () => {
+  it("its name is one short line without control characters", () => {
+    expect(shownName("\u001b[31mnode\u001b[0m\n\tx.js\u0007")).toBe("node x.js");
+    expect(shownName("ls \u202egnp.exe")).toBe("ls gnp.exe");
+    expect(shownName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
+  });
+
+  it("its name shows no keys", () => {
+    expect(shownName("curl -H 'Authorization: Bearer abcdefgh12345678' x")).not.toContain("abcdefgh12345678");
+  });
+
+  it("its output is trimmed, plain and capped at 10,000 characters, with a mark at the cut", () => {
+    expect(fitOutput(" \n a\r\nb\rc\t\u001b[1md\u001b[0m\u0000\u0008 \n")).toBe("a\nb\nc\td");
+    expect(fitOutput("x".repeat(10_000))).toBe("x".repeat(10_000));
+    expect(fitOutput("x".repeat(10_001))).toBe(`${"x".repeat(9_999)}…`);
+    expect(fitOutput(`${"x".repeat(9_998)}🙂🙂`)).toBe(`${"x".repeat(9_998)}…`);
+  });
+
+  it("whatever it said is well-formed and within the cap", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.nat(60), (text, times) => {
+        const shown = fitOutput(`${text}\ud800`.repeat(times));
+        expect(shown.isWellFormed()).toBe(true);
+        expect(shown.length).toBeLessThanOrEqual(MAX_OUTPUT_CHARACTERS);
+        expect(shown).toBe(shown.trim());
+        expect(shown).not.toMatch(/[^\P{Cc}\n\t]/u);
+        expect(shownName(text)).not.toMatch(/\p{Cc}/u);
+      }),
+    );
+  });
+
+  it("says how it ended", () => {
+    expect(outcomeText("PreCompact", "date", "completed", "Friday")).toBe(
+      "PreCompact [date] completed: Friday",
+    );
+    expect(outcomeText("PreCompact", "date", "completed", "")).toBe("PreCompact [date] completed");
+    expect(outcomeText("PostCompact", "date", "failed", "why")).toBe("PostCompact [date] failed: why");
+    expect(outcomeText("PreCompact", "date", "timed-out", "why")).toBe("PreCompact [date] failed: why");
+    expect(outcomeText("PreCompact", "date", "blocked", "why")).toBe(
+      "PreCompact [date] blocked the compaction: why",
+    );
+  });
+});
