@@ -38,7 +38,8 @@ export class CachedEdits {
   #seenUpTo = 0;
   /** Seen, not deleted. Never many: a batch leaves only the newest. */
   #waiting: readonly IndexedResult[] = [];
-  readonly #deleted = new Set<string>();
+  /** With what each held, by our count. */
+  readonly #deleted = new Map<string, number>();
   #edits: readonly CacheEdit[] = [];
   #unreported: readonly Unreported[] = [];
   #readTokens: number | undefined;
@@ -62,24 +63,22 @@ export class CachedEdits {
 
   /** Tokens that the coming call leaves out, by our count, and that the last usage still includes. */
   get deletedLocally(): number {
-    return this.#unreported.reduce((sum, { tokens }) => sum + tokens, 0);
+    return sum(this.#unreported.map(({ tokens }) => tokens));
   }
 
-  /** Takes up what is new in the conversation, and gives what it adds to the edits, if anything. */
+  /**
+   * Takes up what is new in the conversation, and gives what it adds to the edits, if anything. Before a
+   * response has read from the cache there is nothing to edit.
+   */
   register(index: ResultIndex): Clearing | undefined {
-    if (this.#isSuspended) return undefined;
+    if (this.#isSuspended || !this.#readTokens) return undefined;
     this.#takeUp(index);
     if (this.#waiting.length < ACTIVE_RESULTS_TO_START) return undefined;
     const active = this.#waiting.filter(({ isActive }) => isActive).sort((a, b) => a.sequence - b.sequence);
     this.#waiting = active;
     if (active.length < ACTIVE_RESULTS_TO_START) return undefined;
-    const stale = active.slice(0, -KEPT_NEWEST_CACHED);
     this.#waiting = active.slice(-KEPT_NEWEST_CACHED);
-    for (const { id } of stale) this.#deleted.add(id);
-    this.#edits = [...this.#deleted].map((id) => ({ type: "delete_tool_result", tool_use_id: id }));
-    const tokens = stale.reduce((sum, result) => sum + result.tokens, 0);
-    this.#unreported = [...this.#unreported, { tokens, calls: 0 }];
-    return index.describe("cached", stale);
+    return this.#pin(index, active.slice(0, -KEPT_NEWEST_CACHED));
   }
 
   /** The response to a call that carried {@link edits}. */
@@ -117,6 +116,18 @@ export class CachedEdits {
     this.#isSuspended = false;
   }
 
+  #pin(index: ResultIndex, stale: readonly IndexedResult[]): Clearing {
+    const { tokensBefore, tokensAfter, ...rest } = index.describe("cached", stale);
+    // The messages keep what was deleted before, and so does the index.
+    const gone = sum(this.#deleted.values());
+    const edits = stale.map(({ id }): CacheEdit => ({ type: "delete_tool_result", tool_use_id: id }));
+    this.#edits = [...this.#edits, ...edits];
+    for (const { id, tokens } of stale) this.#deleted.set(id, tokens);
+    const unreported = { tokens: sum(stale.map(({ tokens }) => tokens)), calls: 0 };
+    this.#unreported = [...this.#unreported, unreported];
+    return { ...rest, tokensBefore: tokensBefore - gone, tokensAfter: tokensAfter - gone };
+  }
+
   #takeUp(index: ResultIndex): void {
     if (index !== this.#index) {
       this.#index = index;
@@ -145,6 +156,12 @@ export class CachedEdits {
           .map(({ tokens, calls }) => ({ tokens, calls: calls + 1 }))
           .filter(({ calls }) => calls < CALLS_UNTIL_EFFECTIVE);
   }
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }
 
 function asFigure(tokens: number | null | undefined): number | undefined {

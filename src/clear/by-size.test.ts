@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { indexOf, work } from "../../test/clear/work.ts";
+import { chooseBySize } from "./by-size.ts";
+import type { Clearing } from "./clearing.ts";
+
+const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
+  clearing?.results.map(({ id }) => id);
+
+describe("clearing by size", () => {
+  it("clears the oldest until what is left is at most 40,000 tokens", () => {
+    const index = indexOf(work(15_000, 15_000, 10_000, 10_000, 10_000, 10_000));
+    const clearing = chooseBySize(index);
+    expect(idsOf(clearing)).toEqual(["t0", "t1"]);
+    expect(clearing).toMatchObject({
+      form: "size",
+      tokensBefore: 70_000,
+      tokensAfter: 40_000 + 2 * index.placeholderTokens,
+      tools: ["Read"],
+      paths: ["/project/0.ts", "/project/1.ts"],
+    });
+  });
+
+  it("leaves the target itself alone", () => {
+    const index = indexOf(work(10_000, 10_000, 10_000, 10_000, 1));
+    expect(chooseBySize(index, { minimumSavingTokens: 0 })).toBeUndefined();
+    expect(idsOf(chooseBySize(index, { minimumSavingTokens: 0, targetTokens: 39_999 }))).toEqual(["t0"]);
+  });
+
+  it("keeps the newest 3 whatever they hold", () => {
+    const index = indexOf(work(30_000, 50_000, 50_000, 50_000));
+    expect(idsOf(chooseBySize(index))).toEqual(["t0"]);
+    expect(chooseBySize(indexOf(work(50_000, 50_000, 50_000)))).toBeUndefined();
+    expect(idsOf(chooseBySize(index, { keepNewest: 0, targetTokens: 0 }))).toHaveLength(4);
+    expect(idsOf(chooseBySize(index, { keepNewest: -2, targetTokens: 0 }))).toHaveLength(4);
+  });
+
+  it("does nothing at all when it would save under 20,000 tokens, placeholders counted", () => {
+    const saving = (tokens: number): readonly string[] | undefined =>
+      idsOf(chooseBySize(indexOf(work(tokens, 39_970, 10, 10, 10))));
+    const { placeholderTokens } = indexOf(work(1));
+    expect(saving(20_000)).toBeUndefined();
+    expect(saving(19_999 + placeholderTokens)).toBeUndefined();
+    expect(saving(20_000 + placeholderTokens)).toEqual(["t0"]);
+  });
+
+  it("goes down to the watermark in one batch: right after it there is nothing to do", () => {
+    const index = indexOf(work(...Array.from({ length: 30 }, () => 3_000)));
+    const clearing = chooseBySize(index);
+    index.applied(clearing as Clearing);
+    expect(index.eligibleTokens).toBeLessThanOrEqual(40_000);
+    expect(chooseBySize(index)).toBeUndefined();
+  });
+
+  it("leaves things alone when it is given no figure", () => {
+    const index = indexOf(work(50_000, 50_000, 50_000, 50_000));
+    expect(chooseBySize(index, { targetTokens: Number.NaN })).toBeUndefined();
+    expect(chooseBySize(index, { keepNewest: Number.NaN })).toBeUndefined();
+  });
+});

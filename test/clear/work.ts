@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { ResultIndex, type ResultIndexOptions } from "../../src/clear/result-index.ts";
+import type { ContentBlock } from "../../src/conversation/block.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
+import { arbitraryEntries } from "../support/arbitraries.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+
+/** Four characters are a token, so that a test can say how large a result is. */
+export const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.classic);
+
+export const textOf = (tokens: number): string => "word".repeat(tokens);
+
+export function indexOf(entries: readonly Entry[], options: ResultIndexOptions = {}): ResultIndex {
+  const index = new ResultIndex(options);
+  for (const [at, entry] of entries.entries()) index.add(entry, at, tokensOf);
+  return index;
+}
+
+/** One tool call after the other, each with a result of so many tokens; ids are `t0`, `t1`, … */
+export function work(...tokens: readonly number[]): readonly Entry[] {
+  const talk = new ConversationBuilder();
+  talk.user("go on");
+  for (const [at, size] of tokens.entries())
+    talk.tool(`t${at}`, "Read", { file_path: `/project/${at}.ts` }, textOf(size));
+  return talk.entries;
+}
+
+/** Any conversation, with tools of all sorts and results of all sizes. */
+export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.Arbitrary<readonly Entry[]> {
+  const tools = fc.array(fc.constantFrom("Read", "Bash", "Edit", "AskUserQuestion", "mcp__a__b"), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  const sizes = fc.array(fc.constantFrom(0, 1, 9, 400, 3_000), { minLength: 1, maxLength: 8 });
+  return fc.tuple(arbitraryEntries(options), tools, sizes).map(([entries, names, lengths]) => {
+    let calls = 0;
+    let answers = 0;
+    // The same object stays the same object: an entry that stands in the list twice is one entry.
+    const seen = new Map<Entry, Entry>();
+    const varied = (block: ContentBlock): ContentBlock => {
+      if (block?.type === "tool_use")
+        return { ...block, name: names[calls++ % names.length] as string } as ContentBlock;
+      if (block?.type !== "tool_result" || typeof block.content !== "string") return block;
+      return { ...block, content: block.content + textOf(lengths[answers++ % lengths.length] ?? 0) };
+    };
+    return entries.map((entry) => {
+      const known = seen.get(entry) ?? withBlocks(entry, varied);
+      seen.set(entry, known);
+      return known;
+    });
+  });
+}
+
+function withBlocks(entry: Entry, map: (block: ContentBlock) => ContentBlock): Entry {
+  if (entry?.type !== "user" && entry?.type !== "assistant") return entry;
+  const content: unknown = entry.message?.content;
+  if (!Array.isArray(content)) return entry;
+  return { ...entry, message: { ...entry.message, content: content.map(map) } } as Entry;
+}
