@@ -15,6 +15,8 @@ const PROVIDER_TOKENS = 4_000;
 const DRIFT_SHARE = 0.05;
 /** Less than this share of what was expected is no miscount: part of the figures is missing. */
 const LOWEST_SHARE = 0.25;
+/** The same for all that we see, of which hosts may have left out a good deal without telling. */
+const LOWEST_SHARE_OF_WHOLE = 0.1;
 /** Below this size a request says nothing about shares. */
 const LEAST_TOKENS = 4_000;
 /** No model writes more in one answer. */
@@ -61,16 +63,14 @@ export function judgeUsage(facts: UsageFacts): UsageVerdict {
     trusted: false,
     why,
     reportedTokens,
-    expectedTokens,
+    expectedTokens: Math.round(expectedTokens),
   });
   if (!isUsage(usage)) return distrust("missing");
   const tokens = inputTokens(usage);
   if (!(Math.min(...figuresOf(usage)) >= 0 && tokens > 0)) return distrust("not-positive", tokens);
   if (tokens > highest(facts) || usage.output_tokens > MOST_OUTPUT_TOKENS)
     return distrust("too-high", tokens);
-  const base = facts.anchorTokens === undefined ? facts.estimateOfWhole : expectedTokens;
-  if (base >= LEAST_TOKENS && tokens < base * LOWEST_SHARE) return distrust("too-low", tokens);
-  return { trusted: true, tokens };
+  return tokens < lowest(facts) ? distrust("too-low", tokens) : { trusted: true, tokens };
 }
 
 function highest({ anchorTokens, expectedTokens, windowTokens, ...facts }: UsageFacts): number {
@@ -81,6 +81,13 @@ function highest({ anchorTokens, expectedTokens, windowTokens, ...facts }: Usage
   const hidden = Math.min(HIDDEN_TOKENS, windowTokens * HIDDEN_SHARE_OF_WINDOW);
   const growth = Math.max(0, expectedTokens - anchorTokens);
   return anchorTokens * (1 + DRIFT_SHARE) + growth * facts.ceiling + hidden;
+}
+
+/** A first figure that was too low makes every later expectation low, so the whole is looked at as well. */
+function lowest({ anchorTokens, expectedTokens, estimateOfWhole }: UsageFacts): number {
+  const shareOf = (tokens: number, share: number): number => (tokens < LEAST_TOKENS ? 0 : tokens * share);
+  if (anchorTokens === undefined) return shareOf(estimateOfWhole, LOWEST_SHARE);
+  return Math.max(shareOf(expectedTokens, LOWEST_SHARE), shareOf(estimateOfWhole, LOWEST_SHARE_OF_WHOLE));
 }
 
 function isUsage(value: unknown): value is Usage {
@@ -171,7 +178,7 @@ export class UsageGuard {
     if (this.#isTrendRight || trend === undefined || trend <= facts.ceiling) return trusted;
     const origin = this.#origin ?? figure;
     const expectedTokens = facts.overheadKnown
-      ? figure.whole
+      ? Math.round(figure.whole)
       : Math.round(origin.tokens / trend + Math.max(0, figure.whole - origin.whole));
     if (Math.abs(figure.tokens - expectedTokens) > expectedTokens * NEAR_SHARE) {
       return { trusted: false, why: "too-high", reportedTokens: figure.tokens, expectedTokens };
@@ -229,6 +236,10 @@ class Steps {
     if (this.#steps.length < this.#leastSteps || this.#weight < this.#leastTokens) return undefined;
     const sorted = this.#steps.toSorted((a, b) => a.slope - b.slope);
     let seen = 0;
-    return sorted.find(({ weight }) => (seen += weight) >= this.#weight / 2)?.slope;
+    for (const { slope, weight } of sorted) {
+      seen += weight;
+      if (seen >= this.#weight / 2) return slope;
+    }
+    return sorted.at(-1)?.slope;
   }
 }
