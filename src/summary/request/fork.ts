@@ -4,8 +4,9 @@ import type { Entry } from "../../conversation/entry.ts";
 import { field } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
-import type { ModelRequest } from "../../models/port.ts";
-import type { ForkSource, RequestFrame } from "../sources.ts";
+import { forgetsThinkingAtNextTurn } from "../../models/anthropic/kept-thinking.ts";
+import type { Model, ModelRequest } from "../../models/port.ts";
+import type { ForkSource } from "../sources.ts";
 import { type AskOptions, ask } from "./ask.ts";
 import { wholeSummaryIn } from "./read-summary.ts";
 import type { ModelSummary, Unavailable } from "./summary.ts";
@@ -27,9 +28,12 @@ export async function requestFork(
   prompt: string,
   options: AskOptions = {},
 ): Promise<ModelSummary | Unavailable> {
-  const obstacle = obstacleIn(fork.frame);
+  // Such a sequence may be anywhere in a summary and would end it; the cache does not look at them.
+  const { stop_sequences: _, ...frame } = fork.frame;
+  const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
+  const obstacle = obstacleIn(shared, fork.model);
   if (obstacle !== undefined) return { unavailable: obstacle };
-  const request = forkRequest(fork, entries, prompt);
+  const request = forkRequest(shared, fork, prompt);
   if (!isSound(request, fork)) return { unavailable: "invalid-request" };
   const reply = await ask(fork.model, request, options);
   return {
@@ -41,19 +45,18 @@ export async function requestFork(
   };
 }
 
-/** What makes a text as answer impossible and cannot be changed without losing the cached prefix. */
-function obstacleIn({ tool_choice, output_config, max_tokens, thinking }: RequestFrame): string | undefined {
+/** What makes a text as answer impossible, or the cached prefix useless, and cannot be changed for this call. */
+function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
+  const { tool_choice, output_config, max_tokens, thinking } = shared;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
   if (field(output_config, "format") !== undefined) return "forced-output-format";
   const thinkingTokens = field(thinking, "budget_tokens");
   const room = (max_tokens ?? Infinity) - (typeof thinkingTokens === "number" ? thinkingTokens : 0);
-  return room < LEAST_OUTPUT_TOKENS ? "output-limit" : undefined;
+  if (room < LEAST_OUTPUT_TOKENS) return "output-limit";
+  return forgetsThinkingAtNextTurn(name, shared) ? "thinking-not-kept" : undefined;
 }
 
-function forkRequest(fork: ForkSource, entries: readonly Entry[], prompt: string): ModelRequest {
-  // Such a sequence may be anywhere in a summary and would end it; the cache does not look at them.
-  const { stop_sequences: _, ...frame } = fork.frame;
-  const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
+function forkRequest(shared: ModelRequest, fork: ForkSource, prompt: string): ModelRequest {
   const marked = withReadMarkOnly(shared, fork.model.capabilities.promptCache ? fork.cachedMessages : 0);
   return { ...marked, messages: withPrompt(marked.messages, prompt) };
 }

@@ -1,0 +1,97 @@
+import Anthropic from "@anthropic-ai/sdk";
+import type { ContentBlock } from "../../src/conversation/block.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import { withCacheMarks } from "../../src/models/anthropic/cache-marks.ts";
+import type { Model, ModelReply } from "../../src/models/port.ts";
+import { complete } from "../../src/models/reply.ts";
+import type { ForkSource, RequestFrame } from "../../src/summary/sources.ts";
+import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
+import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import { ConversationBuilder, toolResult } from "../support/builders.ts";
+
+/** Long enough to be cached by every model. */
+export const FRAME: RequestFrame = {
+  system: "You keep the harbour's books, one line for each boat and tide. ".repeat(500),
+  tools: [
+    {
+      name: "read_file",
+      description: "Reads a file.",
+      input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+    },
+  ],
+  max_tokens: 8_000,
+};
+
+export const connect = (
+  simulator: Simulator,
+  model: string,
+  options: Partial<AnthropicModelOptions> = {},
+): Model =>
+  anthropicModel({
+    model,
+    client: new Anthropic({ baseURL: simulator.url, apiKey: "key", logLevel: "off" }),
+    ...options,
+  });
+
+/** Thinks, speaks and reads one file in every turn. */
+export const thinkingWorker: Behaviour = ({ messages }) => ({
+  blocks: [
+    { type: "thinking", thinking: `What comes after ${messages.length} messages?` },
+    { type: "text", text: `Page ${messages.length} is next.` },
+    { type: "tool_use", name: "read_file", input: { path: `page-${messages.length}.txt` } },
+  ],
+});
+
+/** The same without thinking. */
+export const plainWorker: Behaviour = (request) => ({
+  blocks: thinkingWorker(request)?.blocks.slice(1) ?? [],
+});
+
+/** A host that works with a model as agents do: one conversation, marks on every call, a result for each tool. */
+export class Host {
+  readonly conversation: ConversationBuilder = new ConversationBuilder();
+  readonly model: Model;
+  readonly frame: RequestFrame;
+  readonly ttl: "5m" | "1h";
+  /** Messages of the last call, as a {@link ForkSource} wants to know. */
+  cachedMessages = 0;
+
+  constructor(model: Model, frame: RequestFrame = FRAME, ttl: "5m" | "1h" = "5m") {
+    this.model = model;
+    this.frame = frame;
+    this.ttl = ttl;
+  }
+
+  /** One call; the reply is not yet part of the conversation. */
+  async call(): Promise<ModelReply> {
+    const messages = flatten(this.conversation.entries);
+    const request = withCacheMarks({ ...this.frame, messages }, { ttl: this.ttl });
+    const reply = await complete(this.model, request);
+    this.cachedMessages = messages.length;
+    return reply;
+  }
+
+  /** A call, its reply, and the results of the tools in it. */
+  async turn(): Promise<void> {
+    const reply = await this.call();
+    this.conversation.assistant(reply.content, { id: reply.id });
+    const results = reply.content.flatMap((block: ContentBlock) =>
+      block.type === "tool_use" ? [toolResult(block.id, "one boat, two tides\n".repeat(20))] : [],
+    );
+    if (results.length > 0) this.conversation.user(results);
+  }
+
+  async turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn++) await this.turn();
+  }
+
+  fork(): ForkSource {
+    return {
+      model: this.model,
+      frame: this.frame,
+      messagesFor: (entries) => flatten(entries),
+      cachedMessages: this.cachedMessages,
+    };
+  }
+}
