@@ -1,5 +1,5 @@
 /**
- * The part of `@opentelemetry/api` that is used, by its structure: the module itself fits it, from 1.3 on.
+ * The part of `@opentelemetry/api` that is used, by its structure: the module itself fits it, and so do providers.
  * The published types must not need the package. Methods, so that its narrower signatures fit.
  */
 export interface OpenTelemetryApi {

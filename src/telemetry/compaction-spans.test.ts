@@ -123,7 +123,11 @@ describe("the span of a compaction", () => {
     const without = onlySpan([started(), compacted({ attempts: builtIn, usage: undefined })]);
     expect(Object.keys(without.attributes).filter((name) => name.startsWith("gen_ai.usage"))).toEqual([]);
     expect(without.name).toBe("compact_conversation");
-    expect(without.attributes).not.toHaveProperty("gen_ai.request.model");
+    expect(without.attributes).not.toHaveProperty(["gen_ai.request.model"]);
+    const fromNotes = onlySpan([started(), compacted({ tier: "memory", attempts: [], usage: undefined })]);
+    expect(Object.keys(fromNotes.attributes).filter((name) => name.startsWith("longhaul.summary"))).toEqual(
+      [],
+    );
   });
 
   it("marks retries, hooks and what was put back, by kind and without names", () => {

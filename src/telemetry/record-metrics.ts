@@ -57,8 +57,8 @@ export function recordMetrics(event: CompactorEvent, to: Instruments, common: Te
 function recordWindow(event: EventOf<"window-checked">, to: Instruments): void {
   const attributes = { [ATTRIBUTE.decision]: event.decision, [ATTRIBUTE.tokenSource]: event.source };
   to.contextTokens.record(count(event.tokens), attributes);
-  const share = count(event.tokens) / event.threshold;
-  if (event.threshold > 0 && Number.isFinite(share)) to.contextUtilisation.record(share);
+  const share = count(event.tokens / event.threshold);
+  if (share > 0) to.contextUtilisation.record(share);
 }
 
 function recordTokenUsage(event: CompactionEnd, to: Instruments, common: TelemetryAttributes): void {
