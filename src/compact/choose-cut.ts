@@ -2,23 +2,17 @@ import { soundCuts } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isSummaryEntry } from "./summary-entry.ts";
 
-/**
- * To keep a call with its result, so many times the wish may be kept; what is larger still is summarised. A
- * file that was just read stays, a log of a hundred pages does not.
- */
-const KEEP_OVERSHOOT = 2;
-
 export interface RecentWish {
   readonly keepTokens: number;
-  /** Whether never more than that may be kept. */
-  readonly isLimit: boolean;
+  /** To keep a call with its result, so much may be kept; what is larger still is summarised. */
+  readonly mostTokens: number;
 }
 
 /** Where the newest messages begin that are kept: as many as fit, and nothing torn apart. */
 export function cutForRecent(
   entries: readonly Entry[],
   tokens: readonly number[],
-  { keepTokens, isLimit }: RecentWish,
+  { keepTokens, mostTokens }: RecentWish,
 ): number {
   if (keepTokens <= 0) return entries.length;
   let cut = entries.length;
@@ -27,7 +21,7 @@ export function cutForRecent(
   const sound = soundCuts(entries);
   const wanted = cut;
   while (cut > 0 && sound[cut] === false) kept += tokens[--cut] ?? 0;
-  if (kept > keepTokens * (isLimit ? 1 : KEEP_OVERSHOOT)) cut = wanted;
+  if (kept > mostTokens) cut = wanted;
   return nextSound(sound, Math.max(cut, firstAfterSummary(entries)));
 }
 

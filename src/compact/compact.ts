@@ -32,6 +32,8 @@ export interface CompactOptions extends SummaryOptions {
   readonly restoreBudgetTokens?: number | undefined;
   readonly hooks?: HookRunner | undefined;
   readonly hookContext?: HookContext | undefined;
+  /** Told as each hook has ended. What it throws is passed over. */
+  readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
   /** There is no person at the keyboard. */
   readonly autonomous?: boolean | undefined;
   /** The model ties thinking to the history before it, which a compaction changes. */
@@ -102,9 +104,10 @@ async function carryOut(
 }
 
 function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
-  const { hooks: runner, signal, transcriptPath, hookContext } = options;
+  const { hooks: runner, onHook, signal, transcriptPath, hookContext } = options;
   const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
-  return new HookSteps({ runner, context, entries: plan.entries, trigger: plan.trigger, signal, wait });
+  const { entries, trigger } = plan;
+  return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
 }
 
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */

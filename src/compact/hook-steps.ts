@@ -15,6 +15,7 @@ export interface HookContext {
 
 export interface HookStepsOptions {
   readonly runner: HookRunner | undefined;
+  readonly onHook: ((outcome: HookOutcome) => void) | undefined;
   readonly context: HookContext;
   readonly entries: readonly Entry[];
   readonly trigger: "manual" | "auto";
@@ -62,8 +63,17 @@ export class HookSteps {
     if (runner === undefined) return NOTHING;
     const input = { ...this.#session(), hook_event_name: event, ...facts };
     const run = await wait(attempt(runner, input, signal));
-    this.#outcomes.push(...run.outcomes);
+    for (const outcome of run.outcomes) this.#note(outcome);
     return run;
+  }
+
+  #note(outcome: HookOutcome): void {
+    this.#outcomes.push(outcome);
+    try {
+      this.#options.onHook?.(outcome);
+    } catch {
+      // The host's own screen is no reason to stop.
+    }
   }
 
   #session(): Omit<HookInput, "hook_event_name"> {

@@ -19,17 +19,30 @@ export interface KeepOptions {
 
 /**
  * The kept messages as they can be sent. Where the model binds its thinking to the history, that of messages
- * after our summary would be refused; messages before it have the history that they always had.
+ * after a change would be refused; messages before it have the history that they always had.
  */
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
-  const staysValid =
-    !options.bindsThinking || plan.keptPlace === "before" || (options.isSigned && isTurnBoundary(plan));
-  const asPlanned = { entries: plan.kept, tokens: plan.keptTokens };
-  if (staysValid) return { ...asPlanned, withoutThinkingUpTo: earlierMark(plan) };
-  const { entries, blocks } = withoutThinkingFrom(plan.kept, 0);
-  if (blocks === 0) return { ...asPlanned, withoutThinkingUpTo: earlierMark(plan) };
-  const withoutThinkingUpTo = entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
-  return { entries, tokens: plan.keptTokens - tokensLeftOut(plan, entries), withoutThinkingUpTo };
+  const change = options.bindsThinking ? firstChange(plan, options) : undefined;
+  const stripped = change === undefined ? undefined : withoutThinkingFrom(plan.kept, change);
+  if (stripped === undefined || stripped.blocks === 0) {
+    return { entries: plan.kept, tokens: plan.keptTokens, withoutThinkingUpTo: earlierMark(plan) };
+  }
+  const { entries } = stripped;
+  return {
+    entries,
+    tokens: plan.keptTokens - tokensLeftOut(plan, entries),
+    withoutThinkingUpTo: entries.findLast((entry) => entry.uuid !== undefined)?.uuid,
+  };
+}
+
+/** The first kept message that has another history than it had; undefined where none has. */
+function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | undefined {
+  if (plan.keptPlace === "after") {
+    return isSigned && !plan.isKeptRewritten && isTurnBoundary(plan) ? undefined : 0;
+  }
+  if (!plan.isKeptRewritten) return undefined;
+  const asTheyWere = new Set(plan.entries);
+  return plan.kept.findIndex((entry) => !asTheyWere.has(entry));
 }
 
 /** A signed summary covers what follows only where it begins with the other speaker's message. */

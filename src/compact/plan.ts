@@ -3,7 +3,7 @@ import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
-import { cutForRecent, cutFrom, cutUpTo } from "./choose-cut.ts";
+import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
 import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
@@ -13,6 +13,9 @@ export type { Snapshot } from "./sized.ts";
 
 /** What is kept verbatim is never so much that a small window would be full of it. */
 const KEEP_RECENT_SHARE = 0.1;
+
+/** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
+const KEEP_OVERSHOOT = 2;
 
 export interface PlanOptions {
   readonly trigger?: "manual" | "auto";
@@ -30,8 +33,6 @@ export interface PlanOptions {
   readonly at?: MessageRef | undefined;
   /** By default {@link KEEP_RECENT_TOKENS}, or less where the target is small. */
   readonly keepRecentTokens?: number | undefined;
-  /** Never keep more than that, not even to keep a call with its result. */
-  readonly isKeepLimit?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
   readonly countText?: CountText | undefined;
@@ -69,9 +70,11 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
   const sized = sizeUp(snapshot, options);
   const { variant = "whole", trigger = "manual" } = options;
   if (variant !== "whole") return planAt(sized, { trigger, variant, cut: partialCut(sized, options) });
-  const keepTokens = options.keepRecentTokens ?? defaultKeep(options.targetTokens);
-  const wish = { keepTokens, isLimit: options.isKeepLimit === true };
-  return planAt(sized, { trigger, variant, cut: cutForRecent(sized.entries, sized.tokens, wish) });
+  return planAt(sized, {
+    trigger,
+    variant,
+    cut: cutForRecent(sized.entries, sized.tokens, recentWish(sized, options)),
+  });
 }
 
 export interface PlannedCut {
@@ -112,7 +115,15 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
   };
 }
 
-function defaultKeep(targetTokens = Number.POSITIVE_INFINITY): number {
+/** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
+function recentWish({ overheadTokens }: SizedConversation, options: PlanOptions): RecentWish {
+  const { targetTokens = Number.POSITIVE_INFINITY } = options;
+  const keepTokens = options.keepRecentTokens ?? defaultKeep(targetTokens);
+  const room = (targetTokens - overheadTokens) / 2;
+  return { keepTokens, mostTokens: Math.max(keepTokens, Math.min(keepTokens * KEEP_OVERSHOOT, room)) };
+}
+
+function defaultKeep(targetTokens: number): number {
   return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
 }
 

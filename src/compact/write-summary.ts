@@ -13,7 +13,7 @@ export interface SummaryOptions extends ChainOptions {
 }
 
 /** Below this a summary could not even name the work. */
-const SMALLEST_SUMMARY_TOKENS = 600;
+export const SMALLEST_SUMMARY_TOKENS = 600;
 
 export async function writeSummary(plan: CompactionPlan, options: SummaryOptions): Promise<WrittenSummary> {
   const { variant, summarised, kept, clearedToolUseIds, countTokens } = plan;

@@ -1,0 +1,50 @@
+import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
+import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
+import { type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
+import { SMALLEST_SUMMARY_TOKENS } from "./write-summary.ts";
+
+/** All that is ever put back: 50,000 tokens of files and 25,000 of skills, the rest is small beside them. */
+const RESTORE_WISH_TOKENS = 75_000;
+
+/** What a compaction would like to have in its result, in tokens as the provider counts them. */
+export interface ResultWishes extends SizeOptions {
+  /** What the result must stay below. */
+  readonly targetTokens: number;
+  readonly keepRecentTokens?: number | undefined;
+  /** As large as the summary usually becomes. */
+  readonly summaryTokens?: number | undefined;
+  /** For everything that is put back. */
+  readonly restoreBudgetTokens?: number | undefined;
+}
+
+/** `floorTokens` is what there is at least after any compaction. */
+export type Feasibility =
+  | {
+      readonly feasible: true;
+      readonly floorTokens: number;
+      readonly keepRecentTokens: number;
+      readonly restoreBudgetTokens: number;
+      readonly summaryTokens: number;
+    }
+  | { readonly feasible: false; readonly floorTokens: number };
+
+/**
+ * Whether a compaction can get under the target, and what of the wishes it can grant. What is put back shrinks
+ * first, since the agent can fetch it again; then the messages to be kept; the summary itself comes last.
+ */
+export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
+  const { overheadTokens } = sizeUp(snapshot, wishes);
+  const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
+  const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
+  if (!(floorTokens < wishes.targetTokens)) return { feasible: false, floorTokens };
+  let left = wishes.targetTokens - overheadTokens - 1;
+  const grant = (wish: number): number => {
+    const granted = Math.floor(Math.max(0, Math.min(wish, left)));
+    left -= granted;
+    return granted;
+  };
+  const summaryTokens = grant(wantedSummary);
+  const keepRecentTokens = grant(wishes.keepRecentTokens ?? KEEP_RECENT_TOKENS);
+  const restoreBudgetTokens = grant(wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS);
+  return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
+}
