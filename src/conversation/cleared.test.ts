@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { CLEARED_RESULT_TEXT, withClearedResults } from "./cleared.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./cleared.ts";
 import type { Entry } from "./entry.ts";
 
 describe("clearing tool results", () => {
@@ -29,5 +29,17 @@ describe("clearing tool results", () => {
       { type: "user", message: { content: [null] } },
     ] as unknown as Entry[];
     expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
+  });
+
+  it("looks at no other entries where it is known which ones hold the results", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, "long text");
+    talk.tool("b", "Read", {}, "kept");
+    const ids = new Set(["a", "b"]);
+    expect(withClearedResultsAt(talk.entries, [1, 9, 0], ids)).toEqual(
+      withClearedResults(talk.entries, new Set(["a"])),
+    );
+    expect(withClearedResultsAt(talk.entries, [0, 2], ids)).toBe(talk.entries);
+    expect(withClearedResultsAt(talk.entries, [1], new Set(["b"]))).toBe(talk.entries);
   });
 });
