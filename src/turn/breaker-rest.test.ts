@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Breaker, type BreakerChange } from "./breaker.ts";
+
+let nowMs: number;
+let breaker: Breaker;
+
+beforeEach(() => {
+  nowMs = 0;
+  breaker = new Breaker({ now: () => nowMs });
+});
+
+describe("recoveries", () => {
+  const recoveryFails = (): readonly BreakerChange[] =>
+    breaker.failed({ trigger: "reactive", reason: "prompt_too_long" });
+
+  it("are not held off by strikes of the proactive kind nor by frequency", () => {
+    for (let times = 0; times < 3; times++) breaker.failed({ trigger: "auto", reason: "no_summary" });
+    for (let times = 0; times < 3; times++) breaker.compacted({ trigger: "auto" });
+    expect(breaker.mayCompact()).toBe(false);
+    expect(breaker.mayRecover()).toBe(true);
+  });
+
+  it("three that failed in a row hold off the next, and count against the proactive kind", () => {
+    recoveryFails();
+    recoveryFails();
+    expect(breaker.mayRecover()).toBe(true);
+    expect(recoveryFails()).toMatchObject([{ type: "breaker-opened", why: "failures" }]);
+    expect(breaker.mayRecover()).toBe(false);
+    for (let turn = 0; turn < 10; turn++) breaker.onTurn();
+    expect(breaker.mayRecover()).toBe(true);
+  });
+
+  it("one that proves effective resets them; one that is ineffective is a strike", () => {
+    recoveryFails();
+    recoveryFails();
+    breaker.compacted({ trigger: "reactive" });
+    breaker.judged("effective");
+    recoveryFails();
+    recoveryFails();
+    expect(breaker.mayRecover()).toBe(true);
+    breaker.compacted({ trigger: "reactive" });
+    breaker.judged("ineffective");
+    expect(breaker.mayRecover()).toBe(false);
+  });
+
+  it("a manual compaction resets them", () => {
+    for (let times = 0; times < 3; times++) recoveryFails();
+    breaker.compacted({ trigger: "manual" });
+    expect(breaker.mayRecover()).toBe(true);
+  });
+});
+
+describe("rest", () => {
+  it("a compaction is not repeated in the next turn unless it proved effective", () => {
+    expect(breaker.isResting()).toBe(false);
+    breaker.onTurn();
+    breaker.compacted({ trigger: "auto" });
+    expect(breaker.isResting()).toBe(true);
+    breaker.judged("ineffective");
+    breaker.onTurn();
+    expect(breaker.isResting()).toBe(true);
+    breaker.onTurn();
+    expect(breaker.isResting()).toBe(false);
+    breaker.compacted({ trigger: "auto" });
+    breaker.judged("effective");
+    expect(breaker.isResting()).toBe(false);
+  });
+});
+
+describe("clocks that jump", () => {
+  const open = (): void => {
+    for (let times = 0; times < 3; times++) breaker.failed({ trigger: "auto", reason: "other" });
+  };
+
+  it("a jump back takes nothing away from the time that has passed", () => {
+    nowMs = 1_000_000_000;
+    breaker = new Breaker({ now: () => nowMs });
+    open();
+    nowMs += 599_000;
+    expect(breaker.mayCompact()).toBe(false);
+    nowMs = 0;
+    expect(breaker.mayCompact()).toBe(false);
+    nowMs += 1_000;
+    expect(breaker.mayCompact()).toBe(true);
+  });
+
+  it.each([Number.MAX_VALUE, 8.64e15])(
+    "after a jump ahead to %d it still opens, and closes with time",
+    (far) => {
+      open();
+      nowMs = far;
+      expect(breaker.mayCompact()).toBe(true);
+      breaker.failed({ trigger: "auto", reason: "other" });
+      expect(breaker.mayCompact()).toBe(false);
+      nowMs = 5_000;
+      expect(breaker.mayCompact()).toBe(false);
+      nowMs += 1_200_000;
+      expect(breaker.mayCompact()).toBe(true);
+    },
+  );
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("%d is no time at all", (odd) => {
+    open();
+    nowMs = odd;
+    expect(breaker.mayCompact()).toBe(false);
+    nowMs = 600_000;
+    expect(breaker.mayCompact()).toBe(true);
+  });
+});
+
+type Happening = (subject: Breaker, clock: { ms: number }) => readonly BreakerChange[];
+
+const trigger = fc.constantFrom("auto", "manual", "reactive" as const);
+const reason = fc.constantFrom(
+  "no_summary",
+  "api_error",
+  "aborted",
+  "not_enough_messages",
+  "not_smaller",
+  "other" as const,
+);
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  fc.constant<Happening>((subject) => subject.onTurn()),
+  fc.constant<Happening>((subject) => subject.onTurn()),
+  trigger.map(
+    (by): Happening =>
+      (subject) =>
+        subject.compacted({ trigger: by }),
+  ),
+  fc.tuple(trigger, reason).map(
+    ([by, why]): Happening =>
+      (subject) =>
+        subject.failed({ trigger: by, reason: why }),
+  ),
+  fc.constantFrom("effective", "ineffective" as const).map(
+    (verdict): Happening =>
+      (subject) =>
+        subject.judged(verdict),
+  ),
+  fc.nat(200_000).map(
+    (tokens): Happening =>
+      (subject) =>
+        subject.sized({ tokens, threshold: 100_000 }),
+  ),
+  fc.oneof(fc.nat(4_000_000), fc.double()).map(
+    (ms): Happening =>
+      (_, clock) => {
+        clock.ms = ms;
+        return [];
+      },
+  ),
+);
+
+describe("whatever happens", () => {
+  it("it never latches: an hour or sixty turns later one try is let through", () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 60 }), fc.boolean(), (history, byTime) => {
+        const clock = { ms: 0 };
+        const subject = new Breaker({ now: () => clock.ms });
+        for (const happen of history) happen(subject, clock);
+        if (!Number.isFinite(clock.ms) || Math.abs(clock.ms) > 1e12) clock.ms = 0;
+        subject.mayCompact();
+        if (byTime) clock.ms += 3_600_000;
+        else for (let turn = 0; turn < 60; turn++) subject.onTurn();
+        expect(subject.mayCompact()).toBe(true);
+        expect(subject.mayRecover()).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("opened and closed are told in turns, and what was told last is what holds", () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 80 }), (history) => {
+        const clock = { ms: 0 };
+        const subject = new Breaker({ now: () => clock.ms });
+        let isOpen = false;
+        for (const happen of [...history, (last: Breaker) => last.onTurn()]) {
+          for (const { type } of happen(subject, clock)) {
+            expect(type).toBe(isOpen ? "breaker-closed" : "breaker-opened");
+            isOpen = !isOpen;
+          }
+        }
+        expect(subject.state().isOpen).toBe(isOpen);
+        expect(subject.mayCompact()).toBe(!isOpen);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

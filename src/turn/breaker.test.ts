@@ -1,0 +1,232 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Breaker, type BreakerChange } from "./breaker.ts";
+
+const MINUTE = 60_000;
+let nowMs: number;
+let breaker: Breaker;
+
+beforeEach(() => {
+  nowMs = 1_800_000_000_000;
+  breaker = new Breaker({ now: () => nowMs });
+});
+
+const turns = (count: number): readonly BreakerChange[] =>
+  Array.from({ length: count }, () => breaker.onTurn()).flat();
+const fail = (): readonly BreakerChange[] => breaker.failed({ trigger: "auto", reason: "no_summary" });
+const compact = (): readonly BreakerChange[] => breaker.compacted({ trigger: "auto" });
+
+function openByFailures(): void {
+  for (let strike = 0; strike < 3; strike++) fail();
+  expect(breaker.mayCompact()).toBe(false);
+}
+
+describe("strikes", () => {
+  it("three failures in a row open it, and it is told once", () => {
+    expect([...fail(), ...fail()]).toEqual([]);
+    expect(breaker.mayCompact()).toBe(true);
+    expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
+    expect(breaker.state()).toEqual({ isOpen: true, why: "failures", strikes: 3 });
+    expect(fail()).toEqual([]);
+  });
+
+  it("successes that the provider does not confirm are strikes as well", () => {
+    const changes = [1, 2, 3].flatMap(() => {
+      turns(10);
+      return [...compact(), ...breaker.judged("ineffective")];
+    });
+    expect(changes).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
+  });
+
+  it("failures and ineffective successes make one row", () => {
+    fail();
+    compact();
+    breaker.judged("ineffective");
+    expect(breaker.state().strikes).toBe(2);
+    expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
+  });
+
+  it("a success breaks the row until it is judged, and for good when it proves effective", () => {
+    fail();
+    fail();
+    compact();
+    expect(fail()).toEqual([]);
+    breaker.judged("effective");
+    expect(breaker.state()).toEqual({ isOpen: false, why: undefined, strikes: 0 });
+    fail();
+    expect(fail()).toEqual([]);
+  });
+
+  it("two unjudged successes shelve all strikes before them", () => {
+    fail();
+    turns(10);
+    compact();
+    fail();
+    turns(10);
+    compact();
+    expect(breaker.state().strikes).toBe(0);
+    expect(breaker.judged("ineffective")).toEqual([
+      { type: "breaker-opened", why: "ineffective", strikes: 3 },
+    ]);
+  });
+
+  it.each(["aborted", "not_enough_messages"] as const)("%s is no strike", (reason) => {
+    for (let times = 0; times < 10; times++) breaker.failed({ trigger: "auto", reason });
+    expect(breaker.state().strikes).toBe(0);
+  });
+
+  it.each([
+    "no_summary",
+    "api_error",
+    "prompt_too_long",
+    "not_smaller",
+    "blocked_by_hook",
+    "transcript_failed",
+    "other",
+  ] as const)("%s is one", (reason) => {
+    breaker.failed({ trigger: "auto", reason });
+    expect(breaker.state().strikes).toBe(1);
+  });
+
+  it("manual runs are never strikes, failed or ineffective", () => {
+    for (let times = 0; times < 5; times++) {
+      breaker.failed({ trigger: "manual", reason: "api_error" });
+      breaker.compacted({ trigger: "manual" });
+      breaker.judged("ineffective");
+    }
+    expect(breaker.state()).toEqual({ isOpen: false, why: undefined, strikes: 0 });
+  });
+
+  it("a verdict without a compaction changes nothing", () => {
+    expect(breaker.judged("ineffective")).toEqual([]);
+    expect(breaker.state().strikes).toBe(0);
+  });
+});
+
+describe("closing", () => {
+  it("after ten minutes one try is let through; if it fails the pause doubles, up to an hour", () => {
+    openByFailures();
+    for (const minutes of [10, 20, 40, 60, 60]) {
+      nowMs += minutes * MINUTE - 1;
+      expect(breaker.mayCompact()).toBe(false);
+      nowMs += 1;
+      expect(breaker.mayCompact()).toBe(true);
+      const [closed, opened, ...rest] = fail();
+      expect(closed).toEqual({ type: "breaker-closed", why: "time" });
+      expect(opened).toMatchObject({ type: "breaker-opened", why: "failures" });
+      expect(rest).toEqual([]);
+      expect(breaker.mayCompact()).toBe(false);
+    }
+  });
+
+  it("turns do the same, on a clock that stands still", () => {
+    openByFailures();
+    for (const count of [10, 20, 40, 60, 60]) {
+      expect(turns(count - 1)).toEqual([]);
+      expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+      fail();
+      expect(breaker.mayCompact()).toBe(false);
+    }
+  });
+
+  it("a try that proves effective makes the next pause short again", () => {
+    openByFailures();
+    turns(10);
+    fail();
+    turns(20);
+    compact();
+    breaker.judged("effective");
+    openByFailures();
+    expect(turns(10)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+
+  it("a try that is ineffective opens it again at once, for longer", () => {
+    openByFailures();
+    turns(10);
+    compact();
+    expect(breaker.judged("ineffective")).toMatchObject([{ type: "breaker-opened", why: "ineffective" }]);
+    turns(19);
+    expect(breaker.mayCompact()).toBe(false);
+    turns(1);
+    expect(breaker.mayCompact()).toBe(true);
+  });
+
+  it("a context that fell well below the threshold by itself is worth one try", () => {
+    openByFailures();
+    expect(breaker.sized({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
+    expect(breaker.sized({ tokens: 89_999, threshold: 100_000 })).toEqual([
+      { type: "breaker-closed", why: "progress" },
+    ]);
+    expect(breaker.sized({ tokens: 10, threshold: 100_000 })).toEqual([]);
+    expect(fail()).toMatchObject([{ type: "breaker-opened" }]);
+    turns(19);
+    expect(breaker.mayCompact()).toBe(false);
+  });
+
+  it("a successful manual compaction closes it, whatever had opened it", () => {
+    openByFailures();
+    expect(breaker.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+    for (let times = 0; times < 3; times++) compact();
+    expect(breaker.state().why).toBe("frequency");
+    expect(breaker.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+  });
+
+  it("in a pause a success of a recovery closes it only when it proves effective", () => {
+    openByFailures();
+    expect(breaker.compacted({ trigger: "reactive" })).toEqual([]);
+    expect(breaker.mayCompact()).toBe(false);
+    expect(breaker.judged("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
+  });
+
+  it("failures of recoveries during a pause do not make it longer", () => {
+    openByFailures();
+    turns(9);
+    breaker.failed({ trigger: "reactive", reason: "api_error" });
+    expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+});
+
+describe("frequency", () => {
+  it("at most three compactions within ten turns, however effective each is", () => {
+    const made: number[] = [];
+    for (let turn = 0; turn < 100; turn++) {
+      breaker.onTurn();
+      if (!breaker.mayCompact()) continue;
+      made.push(breaker.turn);
+      compact();
+      breaker.judged("effective");
+    }
+    for (const [index, turn] of made.entries()) {
+      expect(turn - (made[index - 3] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
+    }
+    expect(made).toHaveLength(30);
+  });
+
+  it("is told when it holds off and when it lets go", () => {
+    turns(1);
+    compact();
+    compact();
+    expect(compact()).toEqual([{ type: "breaker-opened", why: "frequency", strikes: 0 }]);
+    expect(turns(9)).toEqual([]);
+    expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+
+  it("a context below the threshold does not lift it: that is what a compaction leaves", () => {
+    for (let times = 0; times < 3; times++) compact();
+    expect(breaker.sized({ tokens: 1, threshold: 100_000 })).toEqual([]);
+    expect(breaker.mayCompact()).toBe(false);
+  });
+
+  it("turns that take very long are let through one by one", () => {
+    for (let times = 0; times < 3; times++) compact();
+    nowMs += 10 * MINUTE;
+    expect(breaker.onTurn()).toEqual([{ type: "breaker-closed", why: "time" }]);
+    expect(compact()).toMatchObject([{ type: "breaker-opened", why: "frequency" }]);
+  });
+
+  it("recoveries count, manual runs do not", () => {
+    for (let times = 0; times < 5; times++) breaker.compacted({ trigger: "manual" });
+    expect(breaker.mayCompact()).toBe(true);
+    for (let times = 0; times < 3; times++) breaker.compacted({ trigger: "reactive" });
+    expect(breaker.state().why).toBe("frequency");
+  });
+});
