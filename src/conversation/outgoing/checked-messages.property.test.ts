@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { apiRuleViolations } from "../../../test/support/api-rules.ts";
+import { deepFreeze } from "../../../test/support/deep-freeze.ts";
+import { arbitraryConversation, arbitrarySplit } from "../../../test/support/growing-conversation.ts";
+import { checkRequest } from "../check/check.ts";
+import type { Finding } from "../check/finding.ts";
+import type { ApiMessage } from "../message.ts";
+import { CheckedMessages, type CheckedMessagesOptions } from "./checked-messages.ts";
+
+const RUNS = { numRuns: 500 };
+
+/** Limits so low that generated conversations reach them. */
+function arbitraryOptions(): fc.Arbitrary<CheckedMessagesOptions> {
+  const options = fc.record(
+    {
+      maxMedia: fc.integer({ min: 0, max: 8 }),
+      maxRequestBytes: fc.constantFrom(600, 2_000, 4_000, 12_000),
+      requireTools: fc.boolean(),
+      apiVersion: fc.constantFrom("2023-06-01", "2026-10-21"),
+      consecutiveRoles: fc.constantFrom("reported", "accepted"),
+      prefill: fc.constantFrom("report", "add-user-message"),
+      model: fc.constantFrom("claude-opus-4-6", "claude-sonnet-4-20250514", "claude-opus-5"),
+      thinking: fc.constant({ type: "enabled" }),
+      system: fc.constantFrom<unknown>("be kind", " ", [
+        { type: "text", text: "s", cache_control: { type: "ephemeral" } },
+      ]),
+      tools: fc.constant([{ name: "Read", cache_control: { type: "ephemeral", ttl: "1h" } }]),
+      cache_control: fc.constantFrom({ type: "ephemeral", ttl: "1h" }, { type: "ephemeral" }),
+    },
+    { requiredKeys: [] },
+  );
+  return fc.oneof(fc.constant({}), options) as fc.Arbitrary<unknown> as fc.Arbitrary<CheckedMessagesOptions>;
+}
+
+const CHECK_FIELDS = [
+  "maxMedia",
+  "maxRequestBytes",
+  "requireTools",
+  "apiVersion",
+  "consecutiveRoles",
+  "prefill",
+];
+
+function frameOf(options: CheckedMessagesOptions): object {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !CHECK_FIELDS.includes(name)));
+}
+
+const sorted = (findings: readonly Finding[]): string[] =>
+  findings.map((each) => JSON.stringify(each)).sort();
+
+describe("checked messages that grow", () => {
+  it("are at every step what one check of everything makes of them, findings, paths and frame included", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
+        const checked = new CheckedMessages(options);
+        const given: ApiMessage[] = [];
+        for (const piece of pieces) {
+          checked.append(deepFreeze(piece));
+          given.push(...piece);
+          const { request, findings } = checkRequest({ ...frameOf(options), messages: given }, options);
+          expect(checked.messages).toEqual(request.messages);
+          expect(sorted(checked.findings)).toEqual(sorted(findings));
+          expect(checked.frame).toEqual({ ...request, messages: [] });
+          expect(checked.isUntouched).toBe(!findings.some(({ action }) => action !== "reported"));
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it("obey the rules of the API after every append", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
+        const checked = new CheckedMessages();
+        for (const piece of pieces) {
+          checked.append(piece);
+          expect(apiRuleViolations(checked.messages)).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it("share the objects that one check of everything shares", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
+        const checked = new CheckedMessages();
+        for (const piece of pieces) checked.append(piece);
+        const given = new Set(pieces.flat());
+        const { messages } = checkRequest({ messages: pieces.flat() }).request;
+        for (const [index, message] of messages.entries())
+          if (given.has(message)) expect(checked.messages[index]).toBe(message);
+      }),
+      RUNS,
+    );
+  });
+
+  it("report each finding when it first appears, and none twice", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
+        const checked = new CheckedMessages();
+        let before = new Set<string>();
+        for (const piece of pieces) {
+          const key = ({ rule, path, action }: Finding): string => `${rule} ${path} ${action}`;
+          const reported = checked.append(piece).map(key);
+          const now = new Set(checked.findings.map(key));
+          expect(new Set(reported)).toEqual(new Set([...now].filter((each) => !before.has(each))));
+          before = now;
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it("hand out snapshots that later appends leave alone", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
+        const checked = new CheckedMessages();
+        const kept: { readonly snapshot: readonly ApiMessage[]; readonly copy: readonly ApiMessage[] }[] = [];
+        for (const piece of pieces) {
+          checked.append(piece);
+          kept.push({ snapshot: checked.snapshot(), copy: [...checked.messages] });
+        }
+        for (const { snapshot, copy } of kept) expect(snapshot).toEqual(copy);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

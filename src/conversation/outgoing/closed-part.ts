@@ -1,0 +1,80 @@
+import { tagOf } from "../block.ts";
+import type { DraftMessage } from "../check/draft.ts";
+import type { Finding } from "../check/finding.ts";
+import { MAX_CACHE_MARKS } from "../check/limits.ts";
+import type { CheckSettings } from "../check/rule.ts";
+import type { ApiMessage, ApiRequest } from "../message.ts";
+import { CacheMarks } from "./marks.ts";
+import { RequestSize } from "./request-size.ts";
+import type { IdAt } from "./tool-ids.ts";
+import { isAboutCacheMarks, itemIndexOf } from "./whole-rules.ts";
+
+/**
+ * The beginning of a conversation, which is checked and stays as it is: how far it reaches, and as much about
+ * it as it takes to see whether something new concerns it.
+ */
+export class ClosedPart {
+  /** Items and checked messages that belong to it; 0 where all is still open. */
+  items = 0;
+  messages = 0;
+  readonly findings: Finding[] = [];
+  readonly size: RequestSize;
+  readonly #ids = new Set<string>();
+  readonly #responses = new Set<string>();
+  readonly #marks = new CacheMarks();
+  readonly #hasAutomaticMark: boolean;
+  /** False where marks were removed or changed: one mark more or less would change which. */
+  readonly mayTakeMarks: boolean;
+  /** That the request defines no tools is said once, where the first tool block stands. */
+  saysToolsAreMissing = false;
+  isRepaired = false;
+
+  constructor(frame: ApiRequest, settings: CheckSettings, findings: readonly Finding[]) {
+    this.size = new RequestSize(frame, settings);
+    this.#marks.addFrame(frame);
+    this.#hasAutomaticMark = frame.cache_control !== undefined && frame.cache_control !== null;
+    this.mayTakeMarks = !findings.some(isAboutCacheMarks);
+  }
+
+  addIds(ids: readonly IdAt[], responses: readonly string[]): void {
+    for (const { id, itemIndex } of ids) if (itemIndex < this.items) this.#ids.add(id);
+    for (const id of responses) this.#responses.add(id);
+  }
+
+  addMessages(drafts: readonly DraftMessage[], finished: readonly ApiMessage[]): void {
+    this.messages += finished.length;
+    for (const { parts } of drafts) for (const { block } of parts) this.#marks.addBlock(block);
+    this.size.close(finished);
+  }
+
+  /** Takes those that name an item of this part; gives back the others. */
+  takeFindings(findings: readonly Finding[]): readonly Finding[] {
+    if (findings.length === 0) return findings;
+    return findings.filter((finding) => {
+      if ((itemIndexOf(finding) ?? this.items) >= this.items) return true;
+      this.findings.push(finding);
+      if (finding.rule === "tools-missing") this.saysToolsAreMissing = true;
+      if (finding.action !== "reported") this.isRepaired = true;
+      return false;
+    });
+  }
+
+  /** Whether what was read after it (and not yet checked) has to be judged together with it. */
+  isConcernedBy(read: readonly DraftMessage[], ids: readonly IdAt[], responses: readonly string[]): boolean {
+    return (
+      ids.some(({ id }) => this.#ids.has(id)) ||
+      responses.some((id) => this.#responses.has(id)) ||
+      this.#areMarksInDoubt(read) ||
+      read.some(({ parts }) => parts.some(({ block }) => tagOf(block) === "compaction"))
+    );
+  }
+
+  #areMarksInDoubt(read: readonly DraftMessage[]): boolean {
+    const marks = new CacheMarks();
+    for (const { parts } of read) for (const { block } of parts) marks.addBlock(block);
+    if (marks.count === 0) return false;
+    const isOutOfOrder = marks.hasLong && this.#marks.hasShort;
+    const isTooMany = marks.count + this.#marks.count > MAX_CACHE_MARKS;
+    return !this.mayTakeMarks || this.#hasAutomaticMark || isOutOfOrder || isTooMany;
+  }
+}

@@ -1,0 +1,31 @@
+import type { ContentBlock } from "../block.ts";
+import { hasNestedBlocks } from "../check/rewrite.ts";
+import { asList, field } from "../fields.ts";
+import type { ApiRequest } from "../message.ts";
+import { isRecord } from "../untrusted.ts";
+
+/** How many cache marks there are, and whether one of them is of five minutes, one of an hour. */
+export class CacheMarks {
+  count = 0;
+  hasShort = false;
+  hasLong = false;
+
+  addBlock(block: ContentBlock): void {
+    this.#add(block);
+    if (hasNestedBlocks(block)) for (const nested of block.content) this.#add(nested);
+  }
+
+  addFrame({ tools, system, cache_control }: ApiRequest): void {
+    for (const tool of asList(tools)) this.#add(tool);
+    for (const block of asList(system)) this.#add(block);
+    this.#add({ cache_control });
+  }
+
+  #add(holder: unknown): void {
+    const control = field(holder, "cache_control");
+    if (!isRecord(control)) return;
+    this.count++;
+    if (control.ttl === "1h") this.hasLong = true;
+    else this.hasShort = true;
+  }
+}
