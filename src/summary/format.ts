@@ -1,4 +1,4 @@
-import { fencedLines, presentSections, splitSections } from "./sections.ts";
+import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./sections.ts";
 
 /** What the summary's tags become. */
 export const SUMMARY_HEADING = "Summary:";
@@ -78,21 +78,43 @@ function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | u
   if (opening === undefined || nextAnalysis?.closing !== true) return opening;
   const real = inside.find((tag) => isSummaryStart(tag) && tag.start >= nextAnalysis.end);
   if (real === undefined) return opening;
-  const isProven = (text: string): boolean => presentSections(text).length >= HEADINGS_THAT_PROVE_A_SUMMARY;
   return !isProven(raw.slice(opening.end, real.start)) && isProven(raw.slice(real.end)) ? real : opening;
 }
 
 const isSummaryStart = (tag: Tag): boolean => tag.name === "summary" && !tag.closing;
 
-/** Text before an analysis and after the summary stays: a tag closed too early leaves sections there. */
+/**
+ * Text before an analysis stays, and so does what follows a summary that was closed too early: sections are
+ * there. After one that was whole nothing is expected, and what stands there is not to pass for a part of it.
+ */
 function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string {
   const analysisStart = tags.find((tag) => tag.name === "analysis" && tag.start < opening.start)?.start;
   const before = raw.slice(0, analysisStart ?? opening.start).trim();
-  const inside = tags.filter((tag) => tag.start >= opening.end);
-  const content = withoutTagsAndAnalysis(raw, opening.end, inside).trim();
+  const end = endOfWholeSummary(raw, after(tags, opening), opening) ?? raw.length;
+  const inside = after(tags, opening).filter((tag) => tag.end <= end);
+  const content = withoutTagsAndAnalysis(raw.slice(0, end), opening.end, inside).trim();
   if (content === "") return before;
   return `${before}\n\n${SUMMARY_HEADING}\n${content}`;
 }
+
+/** Where the summary is closed by a line of its own with all nine sections before it, and no other comes. */
+function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): number | undefined {
+  const closings = tags.filter((tag) => tag.name === "summary" && tag.closing && startsLine(raw, tag.start));
+  let low = 0;
+  let high = closings.length;
+  // By halves: what has all sections before it has them at every later place too, and there may be many.
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const inside = raw.slice(opening.end, closings[middle]?.start);
+    if (presentSections(inside).length === SECTION_NAMES.length) high = middle;
+    else low = middle + 1;
+  }
+  const end = closings[low];
+  return end === undefined || isProven(raw.slice(end.end)) ? undefined : end.start;
+}
+
+/** Whether the sections in a text make it a summary, whatever stands around them. */
+const isProven = (text: string): boolean => presentSections(text).length >= HEADINGS_THAT_PROVE_A_SUMMARY;
 
 function withoutAnalysis(raw: string, tags: readonly Tag[]): string {
   const firstOpening = tags.find((tag) => tag.name === "analysis" && !tag.closing);
@@ -105,7 +127,7 @@ function withoutAnalysis(raw: string, tags: readonly Tag[]): string {
     return `${before}\n\n${withoutTagsAndAnalysis(raw, lastClosing.end, after(tags, lastClosing))}`;
   }
   const rest = raw.slice(firstOpening.end);
-  if (presentSections(rest).length < HEADINGS_THAT_PROVE_A_SUMMARY) return before;
+  if (!isProven(rest)) return before;
   return `${before}\n\n${fromFirstHeading(rest)}`;
 }
 

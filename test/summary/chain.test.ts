@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../../src/summary/chain.ts";
+import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
+import { presentSections, SECTION_NAMES } from "../../src/summary/sections.ts";
+import {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+} from "../../src/testing/simulator/behaviours/bad-summaries.ts";
+import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import type { FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+import { connect, Host, plainWorker } from "./host.ts";
+
+const MODEL = "claude-opus-4-6";
+/** Two more tries after the first. */
+const TRIES = 3;
+const BUSY: StatusFault = { kind: "status", status: 529, retryAfter: 0 };
+
+let simulator: Simulator;
+const start = async (
+  kinds: SummaryKind | readonly SummaryKind[] = "good",
+  options: SimulatorOptions = {},
+): Promise<void> => {
+  simulator = await startSimulator({ behaviours: [summaries(kinds), plainWorker], ...options });
+};
+const restart = async (...args: Parameters<typeof start>): Promise<void> => {
+  await simulator.close();
+  await start(...args);
+};
+beforeEach(() => start());
+afterEach(() => simulator.close());
+
+const isDirect = ({ body }: FaultCandidate): boolean => body?.system === SUMMARY_SYSTEM_PROMPT;
+const isFork = (candidate: FaultCandidate): boolean =>
+  candidate.endpoint === "messages" && !isDirect(candidate);
+
+async function workedHost(): Promise<Host> {
+  const host = new Host(connect(simulator, MODEL));
+  host.conversation.user("Bring the books in order.");
+  await host.turns(3);
+  return host;
+}
+
+const write = (entries: readonly Entry[], options: ChainOptions): Promise<WrittenSummary> =>
+  writeSummaryByChain(
+    { variant: "whole", summarised: entries, kept: [], builtInBudgetTokens: 4_000 },
+    options,
+  );
+
+async function run(options: Partial<ChainOptions> = {}): Promise<WrittenSummary> {
+  const host = await workedHost();
+  return await write(host.conversation.entries, { model: host.model, fork: host.fork(), ...options });
+}
+
+const told = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[] =>
+  attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
+
+describe("the chain", () => {
+  it("ends with the fork where that works, in one call", async () => {
+    const written = await run();
+    expect(told(written)).toEqual(["fork written"]);
+    expect(written).toMatchObject({ source: "model", step: "fork", model: MODEL });
+    expect(written.attempts[0]?.usage?.cache_read_input_tokens).toBeGreaterThan(5_000);
+    expect(simulator.requests.messages).toHaveLength(4);
+  });
+
+  it("goes on with a direct call when the fork stays overloaded, and tries each call twice again", async () => {
+    const host = await workedHost();
+    simulator.fail(BUSY, { times: TRIES, when: isFork });
+    const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
+    expect(told(written)).toEqual(["fork failed model-overloaded", "direct written"]);
+    expect(simulator.requests.messages).toHaveLength(3 + TRIES + 1);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("gets over a passing fault within a step", async () => {
+    const host = await workedHost();
+    simulator.fail(BUSY, { times: TRIES - 1, when: isFork });
+    const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
+    expect(told(written)).toEqual(["fork written"]);
+  });
+
+  it("ends with the built-in summariser when every call fails", async () => {
+    const host = await workedHost();
+    simulator.fail(BUSY, { times: 2 * TRIES });
+    const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
+    expect(told(written)).toEqual([
+      "fork failed model-overloaded",
+      "direct failed model-overloaded",
+      "built-in written",
+    ]);
+    expect(written.source).toBe("built-in");
+    expect(presentSections(written.text)).toEqual(SECTION_NAMES);
+    expect(written.text).toContain("Bring the books in order.");
+  });
+
+  it("says what was tried when nothing is left to try", async () => {
+    const host = await workedHost();
+    simulator.fail(BUSY, { times: 2 * TRIES });
+    const options: ChainOptions = { model: host.model, fork: host.fork(), builtInFallback: "never" };
+    const failure = write(host.conversation.entries, options);
+    await expect(failure).rejects.toMatchObject({
+      code: "model-overloaded",
+      remedy: expect.any(String),
+      attempts: [
+        { step: "fork", outcome: "failed" },
+        { step: "direct", outcome: "failed" },
+      ],
+    });
+  });
+
+  it.each([
+    ["no text", "empty"],
+    ["a call of a tool", "tool-call"],
+    ["nothing but its scratchpad", "only-analysis"],
+    ["the text of an error", "api-error-as-text"],
+  ] as const)("goes on with a direct call when the fork answers with %s", async (_, kind) => {
+    await restart([kind, "good"]);
+    const written = await run();
+    expect(told(written)).toEqual(["fork failed no-summary", "direct written"]);
+    expect(written.attempts[0]?.usage?.output_tokens).toBeGreaterThanOrEqual(0);
+  });
+
+  /** Who writes in the end when every call is answered like this, and what came before. */
+  const ENDS: Readonly<Record<BadSummaryKind, readonly string[]>> = {
+    "no-tags": ["fork written"],
+    "half-tag": ["fork written"],
+    "wrong-language": ["fork written"],
+    injected: ["fork written"],
+    // A direct call may say less than it would; a fork that breaks off has the conversation's limit, not its own.
+    enormous: ["fork failed no-summary", "direct written"],
+    "tool-call": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
+    "only-analysis": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
+    empty: ["fork failed no-summary", "direct failed no-summary", "built-in written"],
+    garbage: ["fork failed no-summary", "direct failed no-summary", "built-in written"],
+    refusal: ["fork failed model-refused", "direct failed model-refused", "built-in written"],
+    "api-error-as-text": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
+  };
+
+  it.each(BAD_SUMMARY_KINDS)(
+    "ends with a summary although every call is answered badly: %s",
+    async (kind) => {
+      await restart(kind);
+      const written = await run();
+      expect(told(written)).toEqual(ENDS[kind]);
+      expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
+      expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
+      if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+
+  it("leaves the cuts to the direct call where the conversation is too long for the model", async () => {
+    await restart("good", { windowTokens: 30_000 });
+    const long = new ConversationBuilder();
+    for (let round = 0; round < 40; round++) {
+      long.user(`Page ${round}, please.`);
+      long.tool(`t${round}`, "read_file", { path: `${round}` }, "one boat, two tides\n".repeat(250));
+    }
+    const host = new Host(connect(simulator, MODEL));
+    const fork = { ...host.fork(), cachedMessages: 10 };
+    const written = await write(long.entries, { model: host.model, fork });
+    expect(told(written)).toEqual(["fork failed model-too-long", "direct written"]);
+    expect(written.attempts.map(({ cuts }) => cuts)).toEqual([0, expect.any(Number)]);
+    expect(written.attempts[1]?.cuts).toBeGreaterThanOrEqual(1);
+    expect(written.source === "model" && written.condensedRounds).toBeGreaterThan(5);
+    expect(simulator.requests.all.flatMap(({ findings }) => findings ?? [])).toEqual([]);
+  });
+
+  it("does not call a model again that has no key, and falls back unless told not to", async () => {
+    await restart("good", { apiKeys: ["another"] });
+    const host = new Host(connect(simulator, MODEL));
+    host.conversation.user("Bring the books in order.");
+    const options = { model: host.model, fork: host.fork() };
+    const written = await write(host.conversation.entries, options);
+    expect(told(written)).toEqual([
+      "fork failed model-authentication",
+      "direct unavailable model-authentication",
+      "built-in written",
+    ]);
+    expect(simulator.requests.messages).toHaveLength(1);
+    await expect(
+      write(host.conversation.entries, { ...options, builtInFallback: "unless-misconfigured" }),
+    ).rejects.toMatchObject({
+      code: "model-authentication",
+      attempts: [{ step: "fork" }, { step: "direct" }],
+    });
+  });
+
+  it("has a smaller model make the direct call where one is given", async () => {
+    const host = await workedHost();
+    simulator.fail({ kind: "status", status: 500 }, { times: TRIES, when: isFork });
+    const written = await write(host.conversation.entries, {
+      model: host.model,
+      fork: host.fork(),
+      summaryModel: connect(simulator, "claude-haiku-4-5"),
+    });
+    expect(written.attempts.map(({ model }) => model)).toEqual([MODEL, "claude-haiku-4-5"]);
+    expect(simulator.requests.last).toMatchObject({
+      model: "claude-haiku-4-5",
+      body: { max_tokens: 20_000, thinking: { type: "disabled" } },
+    });
+  });
+
+  it.each([
+    ["fork", isFork],
+    ["direct", isDirect],
+  ] as const)("ends at once and for good for an abort while the %s is silent", async (step, when) => {
+    const host = await workedHost();
+    simulator.fail(BUSY, {
+      times: step === "direct" ? TRIES : 0.5,
+      when: step === "direct" ? isFork : () => false,
+    });
+    simulator.fail({ kind: "silence" }, { when });
+    const abort = new AbortController();
+    const steps: string[] = [];
+    const written = write(host.conversation.entries, {
+      model: host.model,
+      fork: host.fork(),
+      signal: abort.signal,
+      onProgress: (progress) => {
+        if (progress.phase === "step") steps.push(progress.step);
+        if (progress.phase === "sent" && steps.at(-1) === step) setTimeout(() => abort.abort(), 50);
+      },
+    });
+    await expect(written).rejects.toMatchObject({ code: "model-aborted" });
+    expect(steps).toEqual(step === "fork" ? ["fork"] : ["fork", "direct"]);
+  });
+});
