@@ -11,7 +11,7 @@ const LONGEST_PATTERN = 100;
 /** `* + ? { |`: each is a point at which a search can turn back. */
 const MOST_CHOICES = 12;
 /** The words that are matched are shorter: manual, auto, startup, resume, clear, compact. */
-const LONGEST_WORD = 16;
+const LONGEST_WORD = 10;
 
 const WORD_LIST = /^[\w\-,| ]*$/;
 const CHOICE = /[*+?{|]/g;
@@ -40,7 +40,7 @@ export function readMatcher(raw: unknown, refuse: (reason: string) => void): Mat
 
 /**
  * With a dozen choices, none of them repeated, and words of a few letters, a search that turns back at each
- * of them ends after a million steps at worst.
+ * of them ends after a few million steps at worst.
  */
 function isHarmless(pattern: string): boolean {
   const choices = pattern.match(CHOICE)?.length ?? 0;

@@ -65,7 +65,7 @@ describe("a hook of kind prompt", () => {
   it("asks for no more than the model can give", async () => {
     const model = scriptedModel(["ok"], { name: "claude-3-haiku-20240307" });
     await createHooks({ settings: settingsOf("prompt", "What?"), model }).run(input);
-    expect(model.requests[0]?.max_tokens).toBeLessThanOrEqual(8_000);
+    expect(model.requests[0]?.max_tokens).toBe(4_096);
   });
 });
 

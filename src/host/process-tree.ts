@@ -6,12 +6,13 @@ import { promisify } from "node:util";
 /** Time to save something between being asked to end and being ended. */
 const GRACE_MS = 500;
 /** How often we look whether all of them have gone. */
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 25;
 
-/** A process of the system. Numbers are used again, so only number and start together tell who it is. */
+/** A process that runs. Numbers are used again, so only number and start together tell who it is. */
 interface SystemProcess {
   readonly pid: number;
   readonly parent: number;
+  readonly group: number;
   readonly startedAt: string;
 }
 
@@ -25,7 +26,7 @@ export async function endProcessTree(pid: number): Promise<void> {
   const family = descendantsOf([pid], await listProcesses());
   signalAll(pid, family, "SIGTERM");
   const deadline = performance.now() + GRACE_MS;
-  while (isAnyAlive(pid, family)) {
+  while (await isAnyLeft(pid, family)) {
     if (performance.now() >= deadline) return endAtOnce(pid, family);
     await sleep(LOOK_EVERY_MS);
   }
@@ -48,8 +49,16 @@ function signalAll(group: number, members: readonly SystemProcess[], signal: "SI
   for (const { pid } of members) isSignalled(pid, signal);
 }
 
-const isAnyAlive = (group: number, members: readonly SystemProcess[]): boolean =>
-  isSignalled(-group, 0) || members.some(({ pid }) => isSignalled(pid, 0));
+/**
+ * One that has ended can be signalled until its parent has asked for its exit code, which in a container
+ * nobody may ever do. So who can still be signalled is looked up, where the system tells.
+ */
+async function isAnyLeft(group: number, members: readonly SystemProcess[]): Promise<boolean> {
+  if (!isSignalled(-group, 0) && !members.some(({ pid }) => isSignalled(pid, 0))) return false;
+  const now = await listProcesses();
+  if (now.length === 0) return true;
+  return now.some((one) => one.group === group || members.some((other) => isSame(one, other)));
+}
 
 function isSignalled(pid: number, signal: "SIGTERM" | "SIGKILL" | 0): boolean {
   try {
@@ -80,7 +89,7 @@ function descendantsOf(roots: readonly number[], processes: readonly SystemProce
   return found;
 }
 
-/** Empty where the system does not tell; the process group is then all that is ended. */
+/** All that have not ended. Empty where the system does not tell; the process group is then all that is ended. */
 async function listProcesses(): Promise<readonly SystemProcess[]> {
   try {
     return process.platform === "linux" ? listOnLinux() : await listByPs();
@@ -96,9 +105,10 @@ function listOnLinux(): readonly SystemProcess[] {
     // The name of the program, in brackets, may hold anything: the fields count from the last bracket.
     const stat = readStat(name);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const [parent, startedAt] = [fields[1], fields[19]];
-    if (parent === undefined || startedAt === undefined) return [];
-    return [{ pid: Number(name), parent: Number(parent), startedAt }];
+    const [state, parent, group] = fields;
+    const startedAt = fields[19];
+    if (state === "Z" || startedAt === undefined) return [];
+    return [{ pid: Number(name), parent: Number(parent), group: Number(group), startedAt }];
   });
 }
 
@@ -114,10 +124,11 @@ function readStat(pid: string): string {
 const run = promisify(execFile);
 
 async function listByPs(): Promise<readonly SystemProcess[]> {
-  const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,lstart="], { timeout: 1_000 });
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="], { timeout: 1_000 });
   return stdout.split("\n").flatMap((line) => {
-    const match = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line);
-    return match ? [{ pid: Number(match[1]), parent: Number(match[2]), startedAt: match[3] ?? "" }] : [];
+    const [pid, parent, group, state, ...start] = line.trim().split(/\s+/);
+    if (pid === undefined || state === undefined || state.startsWith("Z")) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), startedAt: start.join(" ") }];
   });
 }
 

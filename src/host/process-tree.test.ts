@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCommand } from "./run-command.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "longhaul-tree-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts a command that writes one number of a process per line, and ends it when all of them are there. */
+async function endAfter(name: string, command: string, count: number): Promise<readonly number[]> {
+  const file = join(folder, name);
+  const abort = new AbortController();
+  const running = runCommand({
+    command: command.replaceAll("$PIDS", file),
+    input: "",
+    cwd: folder,
+    environment: {},
+    signal: abort.signal,
+  });
+  const pids = (): number[] =>
+    existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).map(Number) : [];
+  while (pids().length < count) await sleep(5);
+  expect(pids().filter(isAlive)).toEqual(pids());
+  abort.abort();
+  expect(await running).toEqual({ state: "ended" });
+  await goneAll(pids());
+  return pids();
+}
+
+/** One that has ended but whom nobody has asked for its exit code yet is still listed, as a zombie. */
+function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trim() !== "" && !stdout.startsWith("Z");
+}
+
+/** The system takes a moment to end what was killed. */
+async function goneAll(pids: readonly number[]): Promise<void> {
+  while (pids.some(isAlive)) await sleep(5);
+}
+
+// Where something is left running, these wait until the test is given up.
+describe.skipIf(process.platform === "win32")("a command that is ended", () => {
+  it("is gone with its children and theirs", async () => {
+    await endAfter(
+      "plain",
+      "echo $$ >> $PIDS; sleep 600 & echo $! >> $PIDS; sh -c 'echo $$ >> $PIDS; sleep 600 & echo $! >> $PIDS; wait'",
+      4,
+    );
+  });
+
+  it("is gone also where all of them ignore being asked", async () => {
+    const stubborn = `trap "" TERM; echo $$ >> $PIDS; while :; do sleep 0.05; done`;
+    await endAfter(
+      "stubborn",
+      `trap "" TERM; echo $$ >> $PIDS; sh -c '${stubborn}' & sh -c '${stubborn}'`,
+      3,
+    );
+  });
+
+  it("is gone with children that outlive the shell", async () => {
+    await endAfter(
+      "orphan",
+      "sh -c 'trap \"\" TERM; echo $$ >> $PIDS; while :; do sleep 0.05; done' & sleep 600",
+      1,
+    );
+  });
+
+  it("is gone with children in process groups and sessions of their own", async () => {
+    const detached =
+      "require('node:child_process').spawn('sh', ['-c', 'trap \"\" TERM; echo \\$\\$ >> $PIDS; while :; do sleep 0.05; done'], {detached: true, stdio: 'ignore'}); process.stdin.resume()";
+    await endAfter("session", `"${process.execPath}" -e "${detached.replaceAll('"', '\\"')}" & wait`, 1);
+  });
+
+  it("may clean up when it is asked to end", async () => {
+    const marker = join(folder, "cleaned");
+    await endAfter(
+      "polite",
+      `trap 'touch "${marker}"; exit' TERM; echo $$ >> $PIDS; while :; do sleep 0.01; done`,
+      1,
+    );
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  it("before it was started is never started", async () => {
+    const marker = join(folder, "started");
+    const result = await runCommand({
+      command: `touch "${marker}"`,
+      input: "",
+      cwd: folder,
+      environment: {},
+      signal: AbortSignal.abort(),
+    });
+    expect(result).toEqual({ state: "ended" });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it("leaves nothing that keeps this process from ending", async () => {
+    const before = process.getActiveResourcesInfo().filter(isOurs).length;
+    await endAfter("handles", "echo $$ >> $PIDS; sleep 600", 1);
+    await sleep(20);
+    expect(process.getActiveResourcesInfo().filter(isOurs).length).toBeLessThanOrEqual(before);
+  });
+});
+
+const isOurs = (resource: string): boolean => /PipeWrap|ProcessWrap|Timeout/.test(resource);
