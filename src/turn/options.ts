@@ -1,5 +1,6 @@
 import type { Compaction } from "../compact/compact.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { SnipSelection } from "../compact/snip.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { Entry, Usage } from "../conversation/entry.ts";
@@ -8,7 +9,7 @@ import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { SummaryProgress } from "../summary/request/request-summary.ts";
+import type { SummaryProgress } from "../summary/progress.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
@@ -142,18 +143,13 @@ export interface ResponseFacts {
 
 export interface ManualOptions {
   readonly instructions?: string | undefined;
-  /** Summarise what comes after this message and keep what came before it. An entry's uuid, or an index. */
+  /** Summarise this message and all after it, and keep what came before: an entry's uuid, or an index. */
   readonly from?: string | number | undefined;
   /** Summarise what comes before this message and keep the rest. */
   readonly upTo?: string | number | undefined;
   readonly keepRecentTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-export type SnipSelection =
-  | { readonly ids: readonly string[] }
-  | { readonly from: string | number; readonly to: string | number }
-  | { readonly keepLastTurns: number };
 
 export interface ChildOptions
   extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
@@ -169,10 +165,14 @@ export interface Compactor {
   /** After every response. */
   after(response: ResponseFacts): void;
   /** After a failed call: what to call again with; undefined where the error is the user's to see. */
-  recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<Turn | undefined>;
+  recover<T extends Message>(
+    error: unknown,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Turn<T> | undefined>;
   /** When the user asks for it. Fails with an error that says what to do. */
-  compact(options?: ManualOptions): Promise<Turn>;
-  snip(selection: SnipSelection): Turn;
+  compact<T extends Message>(messages: readonly T[], options?: ManualOptions): Promise<Turn<T>>;
+  /** Takes chosen old messages out, with a marker in their place. */
+  snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
   /** A subagent's own conversation: its own window, state and breaker. */
   child(options?: ChildOptions): Compactor;
   /** A subagent that has ended. */

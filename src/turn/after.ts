@@ -1,0 +1,64 @@
+import { listField } from "../conversation/fields.ts";
+import { isRecord } from "../conversation/untrusted.ts";
+import { inputTokens } from "../conversation/usage.ts";
+import { withProvenWindow } from "../window/models.ts";
+import type { ResponseFacts } from "./options.ts";
+import type { ConversationState } from "./state.ts";
+
+type Reported = NonNullable<ResponseFacts["usage"]>;
+
+/** What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged. */
+export function after(state: ConversationState, response: ResponseFacts): void {
+  const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;
+  state.reply = { id: response.id, model: response.model, usage };
+  state.lastCallAt = state.now();
+  state.cachedMessages = state.sentMessages;
+  noteClearing(state, response);
+  if (usage === undefined) return;
+  // The provider has counted anew: what was taken out is no longer in its figures.
+  state.snipFreed = 0;
+  state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)).windowTokens);
+  watchCache(state, usage);
+  judgeCompaction(state, inputTokens(usage));
+}
+
+/** The provider cleared by itself: the prefix is another now, and that is no broken cache. */
+function noteClearing(state: ConversationState, response: ResponseFacts): void {
+  const edits = listField(response, "appliedEdits").filter(isRecord);
+  const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);
+  const freed = edits.reduce((sum, edit) => sum + figure(edit.cleared_input_tokens), 0);
+  if (freed === 0) return;
+  state.cacheWatch.dropBaseline();
+  const tokensAfter = response.usage ? inputTokens(response.usage) : state.size().tokens;
+  state.emit({
+    type: "results-cleared",
+    form: "api",
+    results: cleared,
+    tools: [],
+    tokensBefore: tokensAfter + freed,
+    tokensAfter,
+  });
+}
+
+const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+
+function watchCache(state: ConversationState, usage: Reported): void {
+  const { droppedEdits, expectedDrop } = state.cachedEdits.report({
+    cacheReadTokens: usage.cache_read_input_tokens,
+    deletedTokens: usage.cache_deleted_input_tokens,
+  });
+  if (droppedEdits > 0) {
+    state.emit({ type: "pinned-edits-dropped", edits: droppedEdits, reason: "cache-lost" });
+  }
+  state.cacheWatch.expectDrop(expectedDrop);
+  const broken = state.cacheWatch.received(usage.cache_read_input_tokens, state.watched);
+  if (broken !== undefined) state.emit({ type: "cache-break", ...broken });
+}
+
+function judgeCompaction(state: ConversationState, reportedTokens: number): void {
+  const threshold = state.thresholds.autoCompact;
+  const verdict = state.judgement.reported({ turn: state.breaker.turn, tokens: reportedTokens, threshold });
+  if (verdict === undefined) return;
+  state.emit({ type: "compaction-judged", verdict, reportedTokens, threshold });
+  state.emitAll(state.breaker.judged(verdict));
+}

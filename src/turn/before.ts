@@ -1,0 +1,88 @@
+import { LonghaulError } from "../errors.ts";
+import { clearStale } from "./clear-stale.ts";
+import type { SkipReason } from "./events.ts";
+import { failureReason } from "./failure-reason.ts";
+import { planThatFits } from "./fitting-plan.ts";
+import { whyNotToCompact } from "./guards.ts";
+import type { BeforeOptions, Message, Turn } from "./options.ts";
+import { runCompaction } from "./run-compaction.ts";
+import type { ConversationState } from "./state.ts";
+import { type Outcome, turnResult } from "./turn-result.ts";
+
+/** What happens before a model call: take in what is new, clear, count, decide, carry out, hand back. */
+export async function before<T extends Message>(
+  state: ConversationState,
+  messages: readonly T[],
+  options: BeforeOptions,
+): Promise<Turn<T>> {
+  state.beginTurn(options);
+  state.takeIn(messages);
+  const cleared = clearStale(state);
+  const decision = decide(state);
+  const outcome: Outcome =
+    decision === "compact" ? await compactByItself(state, options.signal) : { skipped: decision };
+  return turnResult<T>(state, { ...outcome, cleared });
+}
+
+/** Only after the guards do tokens count. */
+function decide(state: ConversationState): "compact" | SkipReason {
+  const { settings, compaction, host } = state.options;
+  const { autoCompact, effective } = state.thresholds;
+  const size = state.size();
+  state.emitAll(state.breaker.sized({ tokens: size.paddedTokens, threshold: autoCompact }));
+  const guard = whyNotToCompact({
+    settings,
+    breaker: state.breaker,
+    caller: state.caller,
+    reactiveOnly: compaction.reactiveOnly === true,
+    collapseOn: false,
+  });
+  const decision = guard ?? (size.paddedTokens < autoCompact ? "below-threshold" : ripeness(state));
+  if (host?.onEvent !== undefined) {
+    const { tokens, source } = size;
+    const { snipFreed } = state;
+    state.emit({
+      type: "window-checked",
+      tokens,
+      source,
+      threshold: autoCompact,
+      effective,
+      snipFreed,
+      decision,
+    });
+  }
+  return decision;
+}
+
+/** Our own count is no proof that the last compaction did not help: the next response tells. */
+const ripeness = ({ breaker }: ConversationState): "compact" | SkipReason =>
+  breaker.isResting() ? "just-compacted" : "compact";
+
+/** A failure is no reason not to call: it may still fit, and if not there is recovery. */
+async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
+  try {
+    const fitted = planThatFits(state);
+    if ("plan" in fitted) {
+      return { compaction: await runCompaction(state, { trigger: "auto", ...fitted, signal }) };
+    }
+    const threshold = state.thresholds.autoCompact;
+    const { floorTokens } = fitted;
+    if (!state.floorNotice.isNews({ floorTokens, threshold })) return { skipped: "floor-above-threshold" };
+    state.emit({ type: "floor-above-threshold", floorTokens, threshold });
+    return { skipped: "floor-above-threshold", problem: floorTooHigh(floorTokens, threshold) };
+  } catch (error) {
+    if (!(error instanceof LonghaulError) || failureReason(error) === "aborted") throw error;
+    return { problem: error };
+  }
+}
+
+function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
+  return new LonghaulError(
+    "window-full",
+    `What cannot be compacted (system prompt, tools, the smallest summary) takes ${floorTokens} tokens, and the threshold is ${threshold}: compacting would not help, so nothing was compacted.`,
+    {
+      remedy: "Use a model with a larger window, or fewer tools, or a shorter system prompt.",
+      facts: { floorTokens, threshold },
+    },
+  );
+}

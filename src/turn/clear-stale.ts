@@ -1,0 +1,114 @@
+import { applyClearing } from "../clear/apply.ts";
+import { chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
+import { chooseByTime } from "../clear/by-time.ts";
+import type { Clearing } from "../clear/clearing.ts";
+import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import type { ConversationState } from "./state.ts";
+
+const MINUTE_MS = 60_000;
+/** The numbers of clearing are made for this window; smaller ones have them in proportion. */
+const FULL_WINDOW_TOKENS = 200_000;
+
+/**
+ * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
+ * has gone cold, a rewrite costs nothing; while it is warm, the provider is asked to leave results out; and only
+ * where it cannot, and the window is filling up, the messages themselves are changed.
+ */
+export function clearStale(state: ConversationState): number {
+  const { settings, clearing } = state.options;
+  if (!settings.microcompactEnabled || clearing.form === "off") return 0;
+  const chosen = choose(state);
+  if (chosen !== undefined) carryOut(state, chosen);
+  const edited = chosen === undefined && usesCacheEdits(state) ? editCached(state) : undefined;
+  return (chosen ?? edited)?.results.length ?? 0;
+}
+
+/** Edits that leave results out of the cached prefix: only the main thread's, and only where the provider has them. */
+export function usesCacheEdits({ options, agentId, cachedEdits }: ConversationState): boolean {
+  const { form } = options.clearing;
+  if (form !== "auto" && form !== "cached") return false;
+  return options.capabilities.cacheEdits && agentId === undefined && !cachedEdits.isSuspended;
+}
+
+/** The provider's own clearing, by strategies that go with the request. */
+export function usesContextEdits(state: ConversationState): boolean {
+  const { settings, clearing, capabilities } = state.options;
+  if (!settings.microcompactEnabled || !capabilities.contextEdits || usesCacheEdits(state)) return false;
+  return clearing.form === "auto" || clearing.form === "api" || clearing.form === "cached";
+}
+
+function choose(state: ConversationState): Clearing | undefined {
+  const { form, idleMinutes } = state.options.clearing;
+  const { results } = state.thread;
+  if (form === "auto" || form === "time" || form === "cached") {
+    const byTime = chooseByTime(results, { idleMs: state.idleMs(), thresholdMs: idleMinutes * MINUTE_MS });
+    if (byTime !== undefined) return byTime;
+  }
+  if (form !== "size" && !(form === "auto" && isFillingUp(state))) return undefined;
+  return chooseBySize(results, {
+    targetTokens: scaled(state, state.options.clearing.targetTokens),
+    minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS),
+  });
+}
+
+/** A provider that clears by itself gets the chance to; by the threshold it has not taken it. */
+function isFillingUp(state: ConversationState): boolean {
+  const { warning, autoCompact } = state.thresholds;
+  const clearsElsewhere = usesContextEdits(state) || usesCacheEdits(state);
+  return state.size().paddedTokens >= (clearsElsewhere ? autoCompact : warning);
+}
+
+/** In the estimate's own tokens, which is what the index of results counts. */
+const scaled = (state: ConversationState, tokens: number): number =>
+  inProportion(state, tokens) / state.ratio;
+
+/** A number that was made for the usual window, for the window at hand. */
+export const inProportion = ({ thresholds }: ConversationState, tokens: number): number =>
+  Math.floor(tokens * Math.min(1, thresholds.size / FULL_WINDOW_TOKENS));
+
+/** The messages stay as they are; the request says what to leave out. */
+function editCached(state: ConversationState): Clearing | undefined {
+  const tokensBefore = state.size().tokens;
+  const clearing = state.cachedEdits.register(state.thread.results);
+  if (clearing !== undefined) report(state, clearing, tokensBefore);
+  return clearing;
+}
+
+function carryOut(state: ConversationState, clearing: Clearing): void {
+  const { thread } = state;
+  const tokensBefore = state.size().tokens;
+  const applied = applyClearing(thread.entries, clearing, { bindsThinking: state.bindsThinking });
+  const tokensSaved = Math.round((clearing.tokensBefore - clearing.tokensAfter) * state.ratio);
+  const mark = clearedMark(state, clearing, tokensBefore, tokensSaved);
+  state.noteFindings(thread.clear(clearing, applied, mark));
+  state.transcript.add([mark]);
+  state.historyChanged();
+  report(state, clearing, tokensBefore);
+  if (applied.thinkingLeftOut > 0) {
+    state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
+  }
+}
+
+function report(state: ConversationState, { form, results, tools }: Clearing, tokensBefore: number): void {
+  const tokensAfter = state.size().tokens;
+  state.emit({ type: "results-cleared", form, results: results.length, tools, tokensBefore, tokensAfter });
+}
+
+/** In the transcript the results stay whole; this tells a reader that they are no longer sent. */
+function clearedMark(
+  state: ConversationState,
+  clearing: Clearing,
+  preTokens: number,
+  tokensSaved: number,
+): MicrocompactBoundaryEntry {
+  return {
+    ...state.newLink(state.lastUuid()),
+    type: "system",
+    subtype: "microcompact_boundary",
+    microcompactMetadata: {
+      compactedToolIds: clearing.results.map(({ id }) => id),
+      preTokens,
+      tokensSaved,
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { SnipSelection } from "../compact/snip.ts";
+import { after } from "./after.ts";
+import { before } from "./before.ts";
+import { compactByHand } from "./manual.ts";
+import type {
+  BeforeOptions,
+  ChildOptions,
+  Compactor,
+  CompactorOptions,
+  ManualOptions,
+  Message,
+  ResponseFacts,
+  Turn,
+} from "./options.ts";
+import { recover } from "./recover.ts";
+import { resolveOptions } from "./resolve-options.ts";
+import { snipMessages } from "./snip-turn.ts";
+import { ConversationState } from "./state.ts";
+
+/**
+ * Keeps one conversation within its model's window: three calls around each model call, and everything else by
+ * itself.
+ */
+export function createCompactor(options: CompactorOptions = {}): Compactor {
+  return new ConversationCompactor(new ConversationState(resolveOptions(options)), options);
+}
+
+class ConversationCompactor implements Compactor {
+  readonly #state: ConversationState;
+  readonly #options: CompactorOptions;
+  readonly #onClose: () => void;
+  /** Calls for one conversation come one after the other, whoever makes them. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(state: ConversationState, options: CompactorOptions, onClose: () => void = () => undefined) {
+    this.#state = state;
+    this.#options = options;
+    this.#onClose = onClose;
+  }
+
+  get agentId(): string | undefined {
+    return this.#state.agentId;
+  }
+
+  get children(): readonly Compactor[] {
+    return [...this.#state.children.keys()];
+  }
+
+  before<T extends Message>(messages: readonly T[], options: BeforeOptions = {}): Promise<Turn<T>> {
+    return this.#inTurn(() => before(this.#state, messages, options));
+  }
+
+  after(response: ResponseFacts): void {
+    after(this.#state, response);
+  }
+
+  recover<T extends Message>(
+    error: unknown,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Turn<T> | undefined> {
+    return this.#inTurn(() => recover<T>(this.#state, error, signal));
+  }
+
+  compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
+    return this.#inTurn(() => compactByHand(this.#state, messages, options));
+  }
+
+  snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>> {
+    return this.#inTurn(async () => snipMessages(this.#state, messages, selection));
+  }
+
+  child(options: ChildOptions = {}): Compactor {
+    const { ports, environment, settingsFile, countText, settings, models, hooks, host } = this.#options;
+    const { agentId = this.#state.options.ports.newUuid(), description = "", ...own } = options;
+    const inherited: CompactorOptions = {
+      ports,
+      environment,
+      settingsFile,
+      countText,
+      settings,
+      models,
+      hooks,
+      // The screen and the caches are the main conversation's; what happens is told to whoever listens there.
+      host: { onEvent: host?.onEvent },
+      ...own,
+    };
+    const state = new ConversationState(resolveOptions(inherited), agentId);
+    const child: Compactor = new ConversationCompactor(state, inherited, () =>
+      this.#state.children.delete(child),
+    );
+    this.#state.children.set(child, { id: agentId, description, status: "running" });
+    return child;
+  }
+
+  close(): void {
+    this.#onClose();
+  }
+
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+}

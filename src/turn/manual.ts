@@ -1,0 +1,45 @@
+import { planCompaction } from "../compact/plan.ts";
+import { LonghaulError } from "../errors.ts";
+import { whyNotToCompactByHand } from "./guards.ts";
+import type { ManualOptions, Message, Turn } from "./options.ts";
+import { runCompaction } from "./run-compaction.ts";
+import { measuredBy, snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+import { turnResult } from "./turn-result.ts";
+
+/** The user asked: no threshold and no breaker, and what goes wrong is for the user to see. */
+export async function compactByHand<T extends Message>(
+  state: ConversationState,
+  messages: readonly T[],
+  options: ManualOptions,
+): Promise<Turn<T>> {
+  if (whyNotToCompactByHand(state.options) !== undefined) throw disabled();
+  state.takeIn(messages);
+  const { from, upTo, instructions, signal } = options;
+  const picked = from ?? upTo;
+  const plan = planCompaction(snapshotOf(state), {
+    trigger: "manual",
+    variant: from !== undefined ? "from" : upTo !== undefined ? "up-to" : "whole",
+    at: picked === undefined ? undefined : state.thread.referTo(picked, messages),
+    keepRecentTokens: options.keepRecentTokens ?? state.options.compaction.keepRecentTokens,
+    targetTokens: state.thresholds.autoCompact,
+    measured: measuredBy(state),
+  });
+  const targetTokens = state.thresholds.autoCompact;
+  const compaction = await runCompaction(state, {
+    trigger: "manual",
+    plan,
+    instructions,
+    targetTokens,
+    signal,
+  });
+  return turnResult<T>(state, { compaction });
+}
+
+function disabled(): LonghaulError {
+  return new LonghaulError(
+    "compaction-disabled",
+    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true." },
+  );
+}

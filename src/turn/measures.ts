@@ -1,0 +1,44 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { type CountText, measureBlock, measureEntry } from "../tokens/measure.ts";
+
+/**
+ * Estimates, each made once: the meter, the index of results and a plan all ask for the same blocks. Keyed by
+ * identity, which holds because messages are never changed in place; what leaves the conversation is forgotten.
+ */
+export class Measures {
+  readonly #countText: CountText;
+  readonly #blocks = new WeakMap<ContentBlock, number>();
+  readonly #entries = new WeakMap<Entry, number>();
+
+  constructor(countText: CountText) {
+    this.#countText = countText;
+  }
+
+  readonly ofBlock = (block: ContentBlock): number => {
+    const known = this.#blocks.get(block);
+    if (known !== undefined) return known;
+    const tokens = measureBlock(block, this.#countText);
+    this.#blocks.set(block, tokens);
+    return tokens;
+  };
+
+  readonly ofEntry = (entry: Entry): number => {
+    if (!isEntry(entry)) return 0;
+    const known = this.#entries.get(entry);
+    if (known !== undefined) return known;
+    const tokens = this.#measure(entry);
+    this.#entries.set(entry, tokens);
+    return tokens;
+  };
+
+  #measure(entry: Entry): number {
+    // Only these hold blocks that anybody asks for one by one.
+    const holdsResults = entry.type === "user" && typeof entry.message?.content !== "string";
+    if (!holdsResults) return measureEntry(entry, this.#countText);
+    let tokens = 0;
+    for (const block of entryBlocks(entry)) tokens += this.ofBlock(block);
+    return tokens;
+  }
+}

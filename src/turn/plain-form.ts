@@ -1,0 +1,121 @@
+import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
+import type { AssistantEntry, Entry, EntryLink, Usage, UserEntry } from "../conversation/entry.ts";
+import { contentText } from "../conversation/fields.ts";
+import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { reminder } from "../conversation/flatten/reminder.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { isContinuation } from "../summary/continuation.ts";
+
+/** What a response told besides its content; it is known before its message is in the conversation. */
+export interface ReplyFacts {
+  readonly id?: string | undefined;
+  readonly model?: string | undefined;
+  readonly usage?: Usage | undefined;
+}
+
+/**
+ * Plain messages and the entries they stand for. A message that nobody rewrote leaves as the very object it came
+ * as, and is recognised when it comes again.
+ */
+export class PlainForm {
+  readonly #entriesOf = new WeakMap<ApiMessage, readonly Entry[]>();
+  readonly #messageOf = new WeakMap<Entry, ApiMessage>();
+
+  known(message: ApiMessage): readonly Entry[] | undefined {
+    return this.#entriesOf.get(message);
+  }
+
+  /** The entry for a message that has not been seen before. */
+  wrap(message: ApiMessage, link: EntryLink, facts: ReplyFacts | undefined): Entry {
+    const entry =
+      message.role === "assistant" ? assistantEntry(message, link, facts) : userEntry(message, link);
+    this.#entriesOf.set(message, [entry]);
+    this.#messageOf.set(entry, message);
+    return entry;
+  }
+
+  /** Entries as messages: neighbours of one role are one message if one of them is ours, since roles alternate. */
+  messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
+    const messages: ApiMessage[] = [];
+    let isOpen = false;
+    for (const entry of entries) {
+      const own = this.#messageOf.get(entry);
+      const message = own ?? messageFrom(entry);
+      if (message === undefined) continue;
+      const last = messages.at(-1);
+      if (last !== undefined && last.role === message.role && (isOpen || own === undefined)) {
+        messages[messages.length - 1] = this.#joined(last, message, entry);
+        isOpen = true;
+        continue;
+      }
+      if (own === undefined) this.#entriesOf.set(message, [entry]);
+      messages.push(message);
+      isOpen = own === undefined;
+    }
+    return messages;
+  }
+
+  #joined(first: ApiMessage, second: ApiMessage, entry: Entry): ApiMessage {
+    const blocks = [...contentBlocks(first.content), ...contentBlocks(second.content)];
+    const results = blocks.filter(isResult);
+    const content =
+      results.length === 0 ? blocks : [...results, ...blocks.filter((block) => !isResult(block))];
+    const joined: ApiMessage = { role: first.role, content };
+    this.#entriesOf.set(joined, [...(this.#entriesOf.get(first) ?? []), entry]);
+    return joined;
+  }
+}
+
+const isResult = (block: ContentBlock): boolean => block.type === "tool_result";
+
+function assistantEntry(
+  message: ApiMessage,
+  link: EntryLink,
+  { id, model, usage }: ReplyFacts = {},
+): AssistantEntry {
+  return {
+    ...link,
+    type: "assistant",
+    message: {
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+      ...(usage === undefined ? {} : { usage }),
+      ...message,
+      role: "assistant",
+    },
+  };
+}
+
+/** A system message in the middle reads like a reminder to whoever summarises; it is sent as it came. */
+function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
+  if (message.role === "system") {
+    const content = reminder(contentText(message.content));
+    return { ...link, type: "user", isMeta: true, message: { role: "user", content } };
+  }
+  // Only at the start: the same words further on are something that somebody pasted.
+  const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
+  return {
+    ...link,
+    type: "user",
+    ...(isSummary ? { isCompactSummary: true } : {}),
+    message: message as UserEntry["message"],
+  };
+}
+
+/** Undefined for what is never sent. */
+function messageFrom(entry: Entry): ApiMessage | undefined {
+  switch (entry.type) {
+    case "user":
+      return entry.message;
+    case "assistant": {
+      const { content } = entry.message;
+      return content.length === 0 ? undefined : { role: "assistant", content };
+    }
+    case "attachment": {
+      const content = attachmentContent(entry.attachment);
+      return content.length === 0 ? undefined : { role: "user", content };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { planReactive } from "../compact/reactive.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { LonghaulError } from "../errors.ts";
+import { failureOf } from "../models/foreign-error.ts";
+import type { ModelError } from "../models/model-error.ts";
+import { codeOf, failureReason } from "./failure-reason.ts";
+import { whyNotToRecover } from "./guards.ts";
+import type { Message, Turn } from "./options.ts";
+import { runCompaction } from "./run-compaction.ts";
+import { measuredBy, snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+import { turnResult } from "./turn-result.ts";
+
+/** After a failed call: what to call again with. Undefined where the error is the user's to see. */
+export async function recover<T extends Message>(
+  state: ConversationState,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Turn<T> | undefined> {
+  const failed = failureOf(error);
+  switch (failed?.failure.kind) {
+    case "thinking-mismatch":
+      return leaveOutThinking<T>(state);
+    case "too-long":
+    case "too-large":
+      return compactAfterOverflow<T>(state, failed, signal);
+    default:
+      return undefined;
+  }
+}
+
+/** A binding that slipped through: all thinking goes, once, and the call is made again. */
+function leaveOutThinking<T extends Message>(state: ConversationState): Turn<T> | undefined {
+  const { entries, blocks } = withoutThinkingFrom(state.thread.entries, 0);
+  if (state.hasStrippedThinking || blocks === 0) return undefined;
+  state.hasStrippedThinking = true;
+  state.noteFindings(state.thread.rewrite(entries));
+  state.historyChanged();
+  state.emit({ type: "thinking-left-out", blocks, reason: "mismatch" });
+  return turnResult<T>(state, {});
+}
+
+/** Once per turn: what one compaction did not mend, a second one would not either. */
+async function compactAfterOverflow<T extends Message>(
+  state: ConversationState,
+  error: ModelError,
+  signal: AbortSignal | undefined,
+): Promise<Turn<T> | undefined> {
+  const { settings } = state.options;
+  const { breaker, caller } = state;
+  if (state.hasRecovered || whyNotToRecover({ settings, breaker, caller }) !== undefined) return undefined;
+  state.hasRecovered = true;
+  state.usageTrust.overflowed();
+  learnLimit(state, error);
+  const tokensBefore = state.size().tokens;
+  try {
+    const plan = planReactive(snapshotOf(state), {
+      failure: error.failure,
+      targetTokens: state.thresholds.autoCompact,
+      keepRecentTokens: state.options.compaction.keepRecentTokens,
+      measured: measuredBy(state),
+    });
+    const targetTokens = state.thresholds.autoCompact;
+    const compaction = await runCompaction(state, { trigger: "reactive", plan, targetTokens, signal });
+    const tokensAfter = state.size().tokens;
+    state.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
+    return turnResult<T>(state, { compaction });
+  } catch (failure) {
+    if (!(failure instanceof LonghaulError) || failureReason(failure) === "aborted") throw failure;
+    state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
+    return undefined;
+  }
+}
+
+/** The provider says how large its window is; a table may be wrong, or a server started with less. */
+function learnLimit(state: ConversationState, { failure }: ModelError): void {
+  if (failure.kind !== "too-long" || failure.limit === undefined) return;
+  if (failure.limit < state.facts.windowTokens) state.learnWindow(failure.limit);
+}

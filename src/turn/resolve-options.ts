@@ -1,0 +1,62 @@
+import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
+import type { CompactionPorts } from "../compact/host-fields.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
+import type { ModelCapabilities } from "../models/port.ts";
+import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
+import { findModel, type KnownModel } from "../window/models.ts";
+import { resolveSettings, type Settings } from "../window/settings.ts";
+import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
+
+/** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
+export interface ResolvedOptions
+  extends Omit<CompactorOptions, "settings" | "clearing" | "compaction" | "ports" | "countText"> {
+  readonly facts: KnownModel;
+  readonly capabilities: ModelCapabilities;
+  readonly settings: Settings;
+  readonly clearing: ClearingOptions;
+  readonly compaction: Partial<CompactionOptions>;
+  readonly ports: CompactionPorts;
+  readonly countText: CountText;
+  readonly warnings: readonly string[];
+}
+
+const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
+  form: "auto",
+  tools: ELIGIBLE_TOOLS,
+  targetTokens: 40_000,
+  idleMinutes: 60,
+});
+
+export function resolveOptions(options: CompactorOptions): ResolvedOptions {
+  const name = options.model?.name ?? options.modelName;
+  const known = findModel(name, options.models);
+  const { settings, warnings } = resolveSettings({
+    environment: options.environment ?? environmentOfProcess(),
+    ...(options.settings === undefined ? {} : { options: options.settings }),
+    file: options.settingsFile,
+  });
+  return {
+    ...options,
+    modelName: name,
+    facts: options.windowTokens === undefined ? known : { ...known, windowTokens: options.windowTokens },
+    capabilities: options.model?.capabilities ?? {
+      ...PLAIN_CAPABILITIES,
+      boundThinking: known.bindsThinking === true,
+    },
+    settings,
+    clearing: { ...DEFAULT_CLEARING, ...options.clearing },
+    compaction: options.compaction ?? {},
+    ports: {
+      now: options.ports?.now ?? (() => new Date()),
+      newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
+    },
+    countText: options.countText ?? ESTIMATORS.o200k,
+    warnings,
+  };
+}
+
+/** Where there is a process: the core runs in browsers too. */
+function environmentOfProcess(): Readonly<Record<string, string | undefined>> {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env ?? {};
+}

@@ -1,0 +1,166 @@
+import { type Compaction, compact, rebuild } from "../compact/compact.ts";
+import { conventionsOf } from "../compact/host-conventions.ts";
+import type { CompactionPlan } from "../compact/plan.ts";
+import { linesInPlace } from "../compact/session-lines.ts";
+import type { HookOutcome } from "../hooks/hook.ts";
+import type { HostState } from "../restore/host-state.ts";
+import { attemptsOf } from "../summary/chain.ts";
+import type { SummaryProgress } from "../summary/progress.ts";
+import type { Trigger } from "./events.ts";
+import { codeOf, failureReason } from "./failure-reason.ts";
+import { forkOf } from "./fork.ts";
+import { withHostStatus } from "./host-status.ts";
+import type { ConversationState } from "./state.ts";
+
+export interface CompactionRequest {
+  readonly trigger: Trigger;
+  readonly plan: CompactionPlan;
+  readonly instructions?: string | undefined;
+  /** What the result should stay below. */
+  readonly targetTokens: number;
+  /** What is put back may hold this many tokens. */
+  readonly restoreBudgetTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
+export async function runCompaction(
+  state: ConversationState,
+  request: CompactionRequest,
+): Promise<Compaction> {
+  const startedAt = state.now();
+  const { trigger, plan } = request;
+  state.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
+  try {
+    const compaction = await withHostStatus(state.host, {}, async (onProgress) => {
+      // What is compacted away must be in the transcript first; better to know before the model is asked.
+      await state.transcript.flush();
+      const made = await carryOut(state, request, onProgress);
+      await adopt(state, made);
+      return made;
+    });
+    reportSuccess(state, request, compaction, state.now() - startedAt);
+    return compaction;
+  } catch (error) {
+    reportFailure(state, trigger, error, state.now() - startedAt);
+    throw error;
+  }
+}
+
+export function reportFailure(
+  state: ConversationState,
+  trigger: Trigger,
+  error: unknown,
+  durationMs: number,
+): void {
+  const reason = failureReason(error);
+  const attempts = attemptsOf(error);
+  state.emit({ type: "compaction-failed", trigger, reason, code: codeOf(error), attempts, durationMs });
+  state.emitAll(state.breaker.failed({ trigger, reason }));
+}
+
+function carryOut(
+  state: ConversationState,
+  { trigger, plan, instructions, targetTokens, restoreBudgetTokens, signal }: CompactionRequest,
+  onProgress: (progress: SummaryProgress) => void,
+): Promise<Compaction> {
+  const { options } = state;
+  let retries = 0;
+  return compact(plan, options.ports, {
+    instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
+    model: options.model,
+    summaryModel: options.summaryModel,
+    summariser: options.compaction.summariser,
+    fork: trigger === "reactive" ? undefined : forkOf(state),
+    state: hostState(state),
+    hooks: options.hooks,
+    hookContext: {
+      sessionId: options.sessionId ?? "",
+      cwd: options.cwd ?? "",
+      permissionMode: options.permissionMode,
+      agentId: state.agentId,
+    },
+    transcriptPath: options.transcript?.path,
+    targetTokens,
+    restoreBudgetTokens,
+    autonomous: options.compaction.autonomous,
+    bindsThinking: state.bindsThinking,
+    signal,
+    onProgress: (progress) => {
+      onProgress(progress);
+      if (progress.phase !== "cut") return;
+      const { droppedRounds, rounds } = progress;
+      state.emit({
+        type: "prompt-too-long-retried",
+        attempt: ++retries,
+        droppedRounds,
+        roundsLeft: rounds - droppedRounds,
+      });
+    },
+  });
+}
+
+/** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
+async function adopt(state: ConversationState, compaction: Compaction): Promise<void> {
+  const entries = rebuild(compaction);
+  const { ports, transcript } = state.options;
+  if (transcript !== undefined) {
+    const bindsThinking = state.bindsThinking;
+    state.transcript.add(linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports));
+    await state.transcript.flush();
+  }
+  state.noteFindings(state.thread.restart(entries));
+  state.historyChanged();
+  state.snipFreed = 0;
+  state.longestIdleMs = 0;
+  for (const entry of entries) state.host.message(entry);
+  // What others share is not a subagent's to reset.
+  if (state.agentId === undefined) state.host.cleanCaches();
+}
+
+/** Subagents that are under way are known here; a host that keeps its own list tells more. */
+function hostState({ options, children }: ConversationState): HostState | undefined {
+  if (options.state === undefined && children.size === 0) return undefined;
+  return { agents: () => [...children.values()], ...options.state };
+}
+
+function reportSuccess(
+  state: ConversationState,
+  { trigger, plan }: CompactionRequest,
+  compaction: Compaction,
+  durationMs: number,
+): void {
+  const threshold = state.thresholds.autoCompact;
+  const { turn } = state.breaker;
+  state.judgement.compacted({ trigger, turn });
+  const chain = state.chain.record({ turnId: state.turnId, turn, threshold, caller: state.caller });
+  for (const outcome of compaction.hookOutcomes) reportHook(state, outcome);
+  state.emit({
+    type: "restored",
+    items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
+    skipped: compaction.restored.skipped,
+  });
+  const tokensAfter = state.size().tokens;
+  state.emit({
+    type: "compacted",
+    trigger,
+    tier: plan.variant === "whole" ? "full" : "partial",
+    tokensBefore: plan.tokensBefore,
+    tokensAfter,
+    messagesSummarised: compaction.messagesSummarised,
+    messagesKept: compaction.messagesKept,
+    attempts: compaction.attempts,
+    usage: compaction.usage,
+    accounting: compaction.accounting,
+    chain,
+    durationMs,
+    isAboveThreshold: tokensAfter >= threshold,
+  });
+  state.emitAll(state.breaker.compacted({ trigger }));
+}
+
+function reportHook(state: ConversationState, outcome: HookOutcome): void {
+  const { event, kind, durationMs } = outcome;
+  state.emit({ type: "hook-ended", event, kind, state: outcome.state, durationMs });
+  state.host.hookMessage(outcome.text);
+}

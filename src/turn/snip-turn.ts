@@ -1,0 +1,39 @@
+import { type SnipSelection, snip } from "../compact/snip.ts";
+import type { Message, Turn } from "./options.ts";
+import type { ConversationState } from "./state.ts";
+import { turnResult } from "./turn-result.ts";
+
+/** Chosen old messages go, with a marker in their place. Until the next usage, what they held is subtracted. */
+export function snipMessages<T extends Message>(
+  state: ConversationState,
+  messages: readonly T[],
+  selection: SnipSelection,
+): Turn<T> {
+  state.takeIn(messages);
+  const { thread, options } = state;
+  const snipped = snip(thread.entries, inEntries(state, messages, selection), {
+    ports: options.ports,
+    tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+    bindsThinking: state.bindsThinking,
+    transcriptPath: options.transcript?.path,
+  });
+  if (snipped.removed > 0) {
+    state.noteFindings(thread.rewrite(snipped.entries));
+    state.transcript.add(snipped.markers);
+    state.historyChanged();
+    state.snipFreed += snipped.tokensFreed;
+    state.emit({ type: "snipped", messages: snipped.removed, tokensFreed: snipped.tokensFreed });
+  }
+  return turnResult<T>(state, {});
+}
+
+/** A host counts in its own messages. */
+function inEntries(
+  { thread }: ConversationState,
+  messages: readonly Message[],
+  selection: SnipSelection,
+): SnipSelection {
+  if (!("from" in selection)) return selection;
+  const { from, to } = selection;
+  return { from: thread.referTo(from, messages), to: thread.referTo(to, messages) };
+}

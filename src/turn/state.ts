@@ -1,0 +1,230 @@
+import { CachedEdits } from "../clear/cached-edits.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import { maxMediaFor } from "../conversation/check/limits.ts";
+import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import type { BackgroundAgent } from "../restore/host-state.ts";
+import type { RequestFrame } from "../summary/sources.ts";
+import { startCalibration } from "../tokens/calibration.ts";
+import type { ContextSize } from "../tokens/context-meter.ts";
+import { measureRequest } from "../tokens/measure.ts";
+import type { KnownModel } from "../window/models.ts";
+import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
+import { Breaker, type BreakerChange } from "./breaker.ts";
+import { CacheWatch, type SentRequest } from "./cache-watch.ts";
+import { CompactionChain } from "./chain-record.ts";
+import type { EventDetail } from "./events.ts";
+import { FloorNotice } from "./floor-notice.ts";
+import { type SafeHost, safely } from "./host-status.ts";
+import { Judgement } from "./judgement.ts";
+import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
+import type { ReplyFacts } from "./plain-form.ts";
+import type { ResolvedOptions } from "./resolve-options.ts";
+import { Thread } from "./thread.ts";
+import { TranscriptQueue } from "./transcript-queue.ts";
+import { UsageTrust } from "./usage-trust.ts";
+
+/**
+ * Everything that belongs to one conversation, and nothing that belongs to another: a subagent has a state of its
+ * own, so what its compaction may not touch it cannot reach.
+ */
+export class ConversationState {
+  readonly options: ResolvedOptions;
+  /** Undefined for the main conversation. */
+  readonly agentId: string | undefined;
+  readonly thread: Thread;
+  readonly transcript: TranscriptQueue;
+  readonly cachedEdits: CachedEdits = new CachedEdits();
+  readonly cacheWatch: CacheWatch = new CacheWatch();
+  readonly breaker: Breaker;
+  readonly judgement: Judgement = new Judgement();
+  readonly floorNotice: FloorNotice = new FloorNotice();
+  readonly chain: CompactionChain = new CompactionChain();
+  /** Subagents under way. They outlive a compaction of this conversation. */
+  readonly children: Map<Compactor, BackgroundAgent> = new Map();
+  readonly usageTrust: UsageTrust = new UsageTrust((detail) => this.emit(detail));
+  #frameEstimate: { readonly frame: RequestFrame | undefined; readonly tokens: number } | undefined;
+  readonly host: SafeHost;
+  facts: KnownModel;
+  thresholds: Thresholds;
+  frame: RequestFrame | undefined;
+  turnId: string;
+  caller: Caller;
+  /** The host's array of the turn under way. */
+  given: readonly Message[] = [];
+  findings: readonly Finding[] = [];
+  /** What the last response told, until its message is in the conversation. */
+  reply: ReplyFacts | undefined;
+  /** Messages that the last call sent: the provider has them in its cache. */
+  cachedMessages = 0;
+  /** Messages of the turn under way; they are in the cache once its response has come. */
+  sentMessages = 0;
+  watched: SentRequest | undefined;
+  lastCallAt: number | undefined;
+  /** The longest pause since the last compaction: what the provider clears after it stays cleared. */
+  longestIdleMs = 0;
+  /** In the last usage, but no longer in the conversation. */
+  snipFreed = 0;
+  hasRecovered = false;
+  hasStrippedThinking = false;
+
+  constructor(options: ResolvedOptions, agentId?: string) {
+    this.options = options;
+    this.agentId = agentId;
+    this.facts = options.facts;
+    this.thresholds = computeThresholds(options.facts, options.settings);
+    this.frame = options.request;
+    this.turnId = options.ports.newUuid();
+    this.caller = agentId === undefined ? "main" : "subagent";
+    this.transcript = new TranscriptQueue(options.transcript);
+    this.breaker = new Breaker({ now: this.now });
+    this.host = safely(options.host ?? {}, () => ({ agentId, turnId: this.turnId }));
+    this.thread = new Thread({
+      countText: options.countText,
+      check: {
+        maxMedia: maxMediaFor(options.facts.windowTokens),
+        consecutiveRoles: "accepted",
+        ...(options.modelName === undefined ? {} : { model: options.modelName }),
+      },
+      clearableTools: options.clearing.tools,
+      overheadTokens: () => this.frameTokens(),
+      newLink: this.newLink,
+      isTrusted: (entry) => this.isCredible(entry.message.usage),
+    });
+    for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
+  }
+
+  readonly now = (): number => this.options.ports.now().getTime();
+
+  get bindsThinking(): boolean {
+    return this.options.capabilities.boundThinking || this.facts.bindsThinking === true;
+  }
+
+  get ratio(): number {
+    return this.thread.meter.calibration.ratio;
+  }
+
+  /** What the next call will occupy: without what has been taken out since the last usage was reported. */
+  size(): ContextSize {
+    const size = this.thread.meter.size();
+    const gone = this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio);
+    if (gone === 0) return size;
+    return {
+      ...size,
+      tokens: Math.max(0, size.tokens - gone),
+      paddedTokens: Math.max(0, size.paddedTokens - gone),
+    };
+  }
+
+  /** How long the provider's cache has not been used. A clock that went back says nothing. */
+  idleMs(): number {
+    return this.lastCallAt === undefined ? 0 : Math.max(0, this.now() - this.lastCallAt);
+  }
+
+  lastUuid(): string | null {
+    return this.thread.entries.findLast((entry) => entry.uuid !== undefined)?.uuid ?? null;
+  }
+
+  readonly newLink = (parentUuid: string | null): EntryLink => {
+    const { ports, sessionId, cwd } = this.options;
+    return {
+      uuid: ports.newUuid(),
+      parentUuid,
+      timestamp: ports.now().toISOString(),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(this.agentId === undefined ? {} : { isSidechain: true, agentId: this.agentId }),
+    };
+  };
+
+  emit(detail: EventDetail): void {
+    if (this.options.host?.onEvent !== undefined) this.host.event(detail);
+  }
+
+  emitAll(changes: readonly BreakerChange[]): void {
+    for (const change of changes) this.emit(change);
+  }
+
+  beginTurn({ caller, request }: BeforeOptions): void {
+    this.turnId = this.options.ports.newUuid();
+    if (caller !== undefined) this.caller = caller;
+    if (request !== undefined && request !== this.frame) {
+      this.frame = request;
+      this.usageTrust.rebase();
+    }
+    this.findings = [];
+    this.hasRecovered = false;
+    this.hasStrippedThinking = false;
+    this.emitAll(this.breaker.onTurn());
+  }
+
+  takeIn(messages: readonly Message[]): void {
+    this.given = messages;
+    const { added, findings } = this.thread.take(messages, this.reply);
+    if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
+    this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
+    this.#noteAdded(added);
+    this.noteFindings(findings);
+  }
+
+  noteFindings(findings: readonly Finding[]): void {
+    if (findings.length === 0) return;
+    this.findings = [...this.findings, ...findings];
+    const rules: Record<string, number> = {};
+    for (const { rule } of findings) rules[rule] = (rules[rule] ?? 0) + 1;
+    this.emit({ type: "request-repaired", rules });
+  }
+
+  #noteAdded(entries: readonly Entry[]): void {
+    this.transcript.add(entries);
+    for (const entry of entries) {
+      this.usageTrust.add(entry);
+      if (isCompactBoundary(entry)) this.chain.foundEarlier();
+      if (entry.type !== "assistant") continue;
+      const at = Date.parse(entry.timestamp);
+      if (Number.isFinite(at)) this.lastCallAt = at;
+    }
+  }
+
+  /** We changed what was sent before: the provider's cache ends there, and that is no alarm. */
+  historyChanged(): void {
+    this.cachedMessages = 0;
+    this.cachedEdits.reset();
+    this.cacheWatch.dropBaseline();
+    this.usageTrust.rebase();
+  }
+
+  /** The window turned out to be another than the table says. */
+  learnWindow(windowTokens: number): void {
+    if (windowTokens === this.facts.windowTokens) return;
+    this.facts = { ...this.facts, windowTokens };
+    this.thresholds = computeThresholds(this.facts, this.options.settings);
+  }
+
+  /** Whether the provider's figures can be true, given what we have sent. */
+  isCredible(usage: unknown): boolean {
+    const size = this.size();
+    return this.usageTrust.isCredible(usage, () => ({
+      expectedTokens: size.tokens,
+      anchorTokens: size.source === "usage" ? size.reportedTokens : undefined,
+      estimateOfWhole: Math.round(this.thread.estimatedTokens * this.#usualRatio) + this.frameTokens(),
+      overheadKnown: this.frame !== undefined,
+      windowTokens: this.facts.windowTokens,
+    }));
+  }
+
+  /** System prompt and tools, by the estimate usual for the model. */
+  frameTokens(): number {
+    if (this.#frameEstimate?.frame !== this.frame || this.#frameEstimate === undefined) {
+      const measured =
+        this.frame === undefined
+          ? 0
+          : measureRequest({ messages: [], ...this.frame }, this.options.countText);
+      this.#frameEstimate = { frame: this.frame, tokens: Math.round(measured * this.#usualRatio) };
+    }
+    return this.#frameEstimate.tokens;
+  }
+
+  get #usualRatio(): number {
+    return startCalibration(this.options.modelName).ratio;
+  }
+}

@@ -1,0 +1,282 @@
+import type { AppliedClearing } from "../clear/apply.ts";
+import type { Clearing } from "../clear/clearing.ts";
+import { ResultIndex } from "../clear/result-index.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import type { CheckOptions } from "../conversation/check/rule.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  type EntryLink,
+  isCompactBoundary,
+  type MicrocompactBoundaryEntry,
+} from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
+import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
+import { entryBlocks, isEntry, isRecord } from "../conversation/untrusted.ts";
+import { reportedUsage } from "../conversation/usage.ts";
+import { startCalibration } from "../tokens/calibration.ts";
+import { ContextMeter } from "../tokens/context-meter.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { HostView } from "./host-view.ts";
+import { Measures } from "./measures.ts";
+import type { Message } from "./options.ts";
+import { PlainForm, type ReplyFacts } from "./plain-form.ts";
+
+export interface ThreadOptions {
+  readonly countText: CountText;
+  readonly check: CheckOptions & { readonly model?: string };
+  /** Tools whose results can be cleared. */
+  readonly clearableTools: readonly string[];
+  /** What goes with every call besides messages, in tokens, until a report tells. */
+  readonly overheadTokens: () => number;
+  readonly newLink: (parentUuid: string | null) => EntryLink;
+  /** Whether a reported usage is to be believed. */
+  readonly isTrusted: (entry: AssistantEntry) => boolean;
+}
+
+/**
+ * One conversation as it is now, kept up as it grows: what a turn costs is what is new in it. Entries are the
+ * canonical form; `sent` is what they are in a request.
+ */
+export class Thread {
+  readonly measures: Measures;
+  readonly #options: ThreadOptions;
+  readonly #plain = new PlainForm();
+  #form: "messages" | "entries" = "messages";
+  #entries: Entry[] = [];
+  #outgoing: CheckedMessages | FlattenedEntries;
+  #meter: ContextMeter;
+  #results: ResultIndex;
+  readonly #host = new HostView();
+  #estimatedTokens = 0;
+  readonly #toolNames = new Set<string>();
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+    this.measures = new Measures(options.countText);
+    this.#outgoing = this.#newOutgoing();
+    this.#meter = this.#newMeter();
+    this.#results = this.#newIndex();
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  get meter(): ContextMeter {
+    return this.#meter;
+  }
+
+  get results(): ResultIndex {
+    return this.#results;
+  }
+
+  /** Of every call so far, since the last rewrite of all. */
+  get toolNames(): ReadonlySet<string> {
+    return this.#toolNames;
+  }
+
+  /** All entries by our estimate, before any calibration. */
+  get estimatedTokens(): number {
+    return this.#estimatedTokens;
+  }
+
+  /** The checked messages of a request. A later turn adds to them; a rewrite makes new ones. */
+  get sent(): readonly ApiMessage[] {
+    return this.#outgoing.messages;
+  }
+
+  /**
+   * Takes in what the host has now: the conversation as it gave it, or as it was handed back, and what came
+   * since. Anything else is a conversation that the host changed, and is read from the start.
+   */
+  take(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
+    const known = this.#host.knownLength(messages);
+    if (known === undefined) return this.#readAll(messages, facts);
+    const added = known === messages.length ? [] : messages.slice(known);
+    if (added.some((message) => isEntry(message) && isCompactBoundary(message))) {
+      return this.#readAll(messages, facts);
+    }
+    const entries = this.#wrapAll(added, facts, () => undefined);
+    const findings = this.#appendOutgoing(added, entries);
+    for (const entry of entries) this.#add(entry);
+    this.#host.add(added);
+    if (isRepaired(findings)) this.#host.replace(this.#inForm());
+    return { added: entries, findings };
+  }
+
+  /** The conversation in the host's form: its own array where that says the same. */
+  handBack(messages: readonly Message[]): readonly Message[] {
+    return this.#host.handBack(messages);
+  }
+
+  /** What is sent now, to be asked for now or later: what comes after is not in it. */
+  outbox(): () => readonly ApiMessage[] {
+    const outgoing = this.#outgoing;
+    if (outgoing instanceof CheckedMessages && outgoing.isUntouched) {
+      // Such an array only grows, and a rewrite makes another.
+      const { messages } = outgoing;
+      const { length } = messages;
+      return () => messages.slice(0, length);
+    }
+    const snapshot = outgoing.snapshot();
+    return () => snapshot;
+  }
+
+  /** What a host means by an index into its own messages, or by an entry's uuid. */
+  referTo(ref: string | number, messages: readonly Message[]): string | number {
+    if (typeof ref === "string") return ref;
+    const message = messages[ref];
+    if (isEntry(message)) return message.uuid ?? -1;
+    return (isRecord(message) && this.#plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
+  }
+
+  /** Results were emptied; `mark` says so, and how much the last reported usage now overstates. */
+  clear(
+    clearing: Clearing,
+    { entries }: AppliedClearing,
+    mark: MicrocompactBoundaryEntry,
+  ): readonly Finding[] {
+    this.#results.applied(clearing);
+    this.#index(mark, entries.length);
+    this.#meter.add(mark);
+    return this.#replace([...entries, mark]);
+  }
+
+  /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
+  rewrite(entries: readonly Entry[]): readonly Finding[] {
+    this.#results = this.#newIndex();
+    for (const [index, entry] of entries.entries()) this.#index(entry, index);
+    return this.#replace(entries);
+  }
+
+  #replace(entries: readonly Entry[]): readonly Finding[] {
+    this.#entries = [...entries];
+    const findings =
+      this.#outgoing instanceof CheckedMessages
+        ? this.#outgoing.replace(this.#plain.messagesFor(entries))
+        : this.#outgoing.replace(entries);
+    this.#estimatedTokens = entries.reduce((sum, entry) => sum + this.measures.ofEntry(entry), 0);
+    this.#host.replace(this.#inForm());
+    return findings;
+  }
+
+  /** The conversation was replaced: what was reported of the old one no longer holds. */
+  restart(entries: readonly Entry[]): readonly Finding[] {
+    const findings = this.rewrite(entries);
+    this.#meter = this.#newMeter();
+    for (const entry of entries) {
+      if (isEntry(entry)) this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage: true });
+    }
+    return findings;
+  }
+
+  /** What is sent for these entries, all of them or a part. */
+  messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
+    if (entries.length === this.#entries.length) return this.#outgoing.snapshot();
+    return this.#form === "messages" ? this.#plain.messagesFor(entries) : flatten(entries);
+  }
+
+  #readAll(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
+    this.#form = isEntry(messages.find(isRecord)) ? "entries" : "messages";
+    const before = new Set(this.#entries);
+    const taken = new Set<Entry>();
+    const entries = this.#wrapAll(messages, facts, (message) => {
+      const known = this.#plain.known(message)?.filter((entry) => !taken.has(entry));
+      for (const entry of known ?? []) taken.add(entry);
+      return known;
+    });
+    const fromBoundary = entries.slice(
+      Math.max(
+        0,
+        entries.findLastIndex((entry) => isCompactBoundary(entry)),
+      ),
+    );
+    this.#outgoing = this.#newOutgoing();
+    const findings = this.#appendOutgoing(messages, fromBoundary);
+    this.#meter = this.#newMeter();
+    this.#results = this.#newIndex();
+    this.#entries = [];
+    this.#estimatedTokens = 0;
+    for (const entry of fromBoundary) this.#add(entry);
+    this.#host.begin(messages);
+    if (isRepaired(findings)) this.#host.replace(this.#inForm());
+    return { added: fromBoundary.filter((entry) => !before.has(entry)), findings };
+  }
+
+  #wrapAll(
+    messages: readonly Message[],
+    facts: ReplyFacts | undefined,
+    known: (message: ApiMessage) => readonly Entry[] | undefined,
+  ): readonly Entry[] {
+    const entries: Entry[] = [];
+    let unclaimed = facts;
+    let parent = this.#entries.findLast((entry) => entry.uuid !== undefined)?.uuid ?? null;
+    for (const message of messages) {
+      if (isEntry(message)) entries.push(message);
+      else if (isRecord(message)) {
+        const plain = message as unknown as ApiMessage;
+        const seen = known(plain);
+        if (seen !== undefined && seen.length > 0) entries.push(...seen);
+        else {
+          entries.push(this.#plain.wrap(plain, this.#options.newLink(parent), unclaimed));
+          if (plain.role === "assistant") unclaimed = undefined;
+        }
+      }
+      parent = entries.at(-1)?.uuid ?? parent;
+    }
+    return entries;
+  }
+
+  #appendOutgoing(messages: readonly Message[], entries: readonly Entry[]): readonly Finding[] {
+    return this.#outgoing instanceof CheckedMessages
+      ? this.#outgoing.append(messages as readonly ApiMessage[])
+      : this.#outgoing.append(entries);
+  }
+
+  #add(entry: Entry): void {
+    const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
+    const ignoreUsage = isReport && !this.#options.isTrusted(entry);
+    const tokens = this.measures.ofEntry(entry);
+    this.#meter.add(entry, { tokens, ignoreUsage });
+    this.#estimatedTokens += tokens;
+    this.#index(entry, this.#entries.push(entry) - 1);
+  }
+
+  #index(entry: Entry, index: number): void {
+    if (entry.type === "assistant") {
+      for (const block of entryBlocks(entry)) if (block.type === "tool_use") this.#toolNames.add(block.name);
+    }
+    this.#results.add(entry, index, this.measures.ofBlock);
+  }
+
+  #inForm(): readonly Message[] {
+    return this.#form === "messages" ? this.sent : this.#entries;
+  }
+
+  #newOutgoing(): CheckedMessages | FlattenedEntries {
+    const { check } = this.#options;
+    return this.#form === "messages" ? new CheckedMessages(check) : new FlattenedEntries({ check });
+  }
+
+  #newMeter(): ContextMeter {
+    const { countText, overheadTokens, check } = this.#options;
+    const calibration = this.#meter?.calibration ?? startCalibration(check.model);
+    return new ContextMeter({ countText, calibration, overheadTokens: overheadTokens() });
+  }
+
+  #newIndex(): ResultIndex {
+    return new ResultIndex({ tools: this.#options.clearableTools });
+  }
+}
+
+export interface Taken {
+  /** Entries that were not in the conversation before. */
+  readonly added: readonly Entry[];
+  readonly findings: readonly Finding[];
+}
+
+const isRepaired = (findings: readonly Finding[]): boolean =>
+  findings.some(({ action }) => action !== "reported");

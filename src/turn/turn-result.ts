@@ -1,0 +1,120 @@
+import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts";
+import type { Compaction } from "../compact/compact.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import { LonghaulError } from "../errors.ts";
+import { withCacheMarks } from "../models/anthropic/cache-marks.ts";
+import type { ModelRequest } from "../models/port.ts";
+import type { RequestFrame } from "../summary/sources.ts";
+import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+import { inProportion, usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
+import type { SkipReason } from "./events.ts";
+import type { Message, Turn } from "./options.ts";
+import type { ConversationState } from "./state.ts";
+
+export interface Outcome {
+  readonly compaction?: Compaction | undefined;
+  readonly cleared?: number;
+  readonly skipped?: SkipReason | undefined;
+  readonly problem?: LonghaulError | undefined;
+}
+
+/** What the host gets for its turn. */
+export function turnResult<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
+  noteSending(state);
+  const tokens = state.size().tokens;
+  const window = windowState(tokens, state.thresholds);
+  const problem =
+    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : undefined);
+  return new TurnResult<T>(state, { ...outcome, problem, tokens, window });
+}
+
+/** What the response will be compared with. */
+function noteSending(state: ConversationState): void {
+  const { system, tools } = state.frame ?? {};
+  const model = state.options.modelName;
+  state.sentMessages = state.thread.sent.length;
+  state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
+}
+
+class TurnResult<T extends Message> implements Turn<T> {
+  readonly id: string;
+  readonly messages: readonly T[];
+  readonly tokens: number;
+  readonly thresholds: Thresholds;
+  readonly window: WindowState;
+  readonly compaction: Compaction | undefined;
+  readonly cleared: number;
+  readonly skipped: SkipReason | undefined;
+  readonly findings: readonly Finding[];
+  readonly problem: LonghaulError | undefined;
+  readonly #makeRequest: () => ModelRequest;
+  #request: ModelRequest | undefined;
+
+  constructor(
+    state: ConversationState,
+    outcome: Outcome & { readonly tokens: number; readonly window: WindowState },
+  ) {
+    this.id = state.turnId;
+    this.messages = state.thread.handBack(state.given) as readonly T[];
+    this.tokens = outcome.tokens;
+    this.thresholds = state.thresholds;
+    this.window = outcome.window;
+    this.compaction = outcome.compaction;
+    this.cleared = outcome.cleared ?? 0;
+    this.skipped = outcome.compaction === undefined ? outcome.skipped : undefined;
+    this.findings = state.findings;
+    this.problem = outcome.problem;
+    this.#makeRequest = requestMaker(state);
+  }
+
+  /** Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this. */
+  get request(): ModelRequest {
+    this.#request ??= this.#makeRequest();
+    return this.#request;
+  }
+}
+
+/** Holds on to what is sent now: the conversation goes on before the request may be asked for. */
+function requestMaker(state: ConversationState): () => ModelRequest {
+  const messages = state.thread.outbox();
+  const frame = sendingFrame(state);
+  const { promptCache } = state.options.capabilities;
+  return () => {
+    const request: ModelRequest = { ...frame, messages: messages() };
+    return promptCache ? withCacheMarks(request) : request;
+  };
+}
+
+/** The host's frame with the edits that this provider takes. */
+export function sendingFrame(state: ConversationState): RequestFrame {
+  const frame = state.frame ?? {};
+  if (usesCacheEdits(state)) {
+    const cacheEdits = state.cachedEdits.edits();
+    return cacheEdits.length === 0 ? frame : { ...frame, cache_edits: cacheEdits };
+  }
+  if (!usesContextEdits(state) || frame.context_management !== undefined) return frame;
+  const { clearing } = state.options;
+  const edits = contextEdits({
+    triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
+    targetTokens: inProportion(state, clearing.targetTokens),
+    tools: clearing.tools,
+    toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.toolNames],
+    idleMs: state.longestIdleMs,
+    thinkingOn: isThinkingOn(frame),
+  });
+  return edits.length === 0 ? frame : { ...frame, context_management: { edits } };
+}
+
+const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
+  thinking !== undefined && thinking.type !== "disabled";
+
+function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
+  return new LonghaulError(
+    "window-full",
+    `The conversation has about ${tokens} tokens of the ${thresholds.blocking} that can still be called with.`,
+    {
+      remedy: "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
+      facts: { tokens, limit: thresholds.blocking },
+    },
+  );
+}

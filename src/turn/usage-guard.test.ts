@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { usage } from "../../test/support/builders.ts";
+import { judgeUsage, type UsageFacts, UsageGuard } from "./usage-guard.ts";
+
+const facts: UsageFacts = {
+  usage: usage(1_000, 10, 90_000, 9_000),
+  expectedTokens: 100_000,
+  anchorTokens: 90_000,
+  estimateOfWhole: 70_000,
+  overheadKnown: false,
+  ceiling: 1.65,
+  windowTokens: 200_000,
+};
+const judge = (change: Partial<UsageFacts>) => judgeUsage({ ...facts, ...change });
+const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
+  judge({ usage: usage(tokens, 10), ...change });
+
+describe("one response's figures", () => {
+  it("plausible ones are trusted: what was read, cached or not", () => {
+    expect(judge({})).toEqual({ trusted: true, tokens: 100_000 });
+    const bare = { input_tokens: 100_000, output_tokens: 1 };
+    const nulls = { ...bare, cache_read_input_tokens: null, cache_creation_input_tokens: null };
+    expect(judge({ usage: bare }).trusted).toBe(true);
+    expect(judge({ usage: nulls }).trusted).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    null,
+    "12",
+    [],
+    {},
+    { input_tokens: 5 },
+    usage(Number.NaN, 1),
+    usage(100_000, Number.NaN),
+    usage(1, 1, Number.NaN),
+    usage(1, 1, 5, Number.POSITIVE_INFINITY),
+    { ...usage(100_000, 1), cache_read_input_tokens: "7" },
+  ])("%j are missing", (figures) => {
+    expect(judge({ usage: figures })).toEqual({
+      trusted: false,
+      why: "missing",
+      reportedTokens: undefined,
+      expectedTokens: 100_000,
+    });
+  });
+
+  it.each([
+    usage(0, 0),
+    usage(0, 500),
+    usage(-5, 1),
+    usage(100_005, 1, -5),
+    usage(100_000, -1),
+    usage(1, 1, 0, -1),
+  ])("%j are not positive", (figures) =>
+    expect(judge({ usage: figures })).toMatchObject({ trusted: false, why: "not-positive" }),
+  );
+
+  it("six times too high, doubled and an absurd output are noticed", () => {
+    for (const figures of [usage(600_000, 1), usage(200_000, 1), usage(100_000, 1_000_001)]) {
+      expect(judge({ usage: figures })).toMatchObject({
+        trusted: false,
+        why: "too-high",
+        expectedTokens: 100_000,
+      });
+    }
+  });
+
+  it("a step by what hosts hide is none of these", () => {
+    const most = 90_000 * 1.05 + 10_000 * 1.65 + 45_000;
+    expect(reporting(most).trusted).toBe(true);
+    expect(reporting(most + 1).trusted).toBe(false);
+  });
+
+  it("in a small window less can be hidden", () => {
+    const small = {
+      windowTokens: 32_000,
+      anchorTokens: 10_000,
+      expectedTokens: 10_000,
+      estimateOfWhole: 8_000,
+    };
+    expect(reporting(10_500 + 8_000, small).trusted).toBe(true);
+    expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
+  });
+
+  it("cache fields that are missing make it far too low", () => {
+    expect(reporting(24_999)).toMatchObject({ trusted: false, why: "too-low" });
+    expect(reporting(25_000).trusted).toBe(true);
+    expect(reporting(3, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
+    expect(reporting(17_500, { anchorTokens: undefined }).trusted).toBe(true);
+    expect(reporting(17_499, { anchorTokens: undefined }).trusted).toBe(false);
+  });
+
+  it("an expectation that a wrong figure has made low does not hide the next", () => {
+    const low = { anchorTokens: 100, expectedTokens: 1_000 };
+    expect(reporting(6_999, low)).toMatchObject({ why: "too-low" });
+    expect(reporting(7_000, low).trusted).toBe(true);
+  });
+
+  it("small requests say nothing about shares", () => {
+    const tiny = { anchorTokens: undefined, estimateOfWhole: 3_999, expectedTokens: 3_999 };
+    expect(reporting(10, tiny).trusted).toBe(true);
+    expect(reporting(10, { ...tiny, estimateOfWhole: 4_000 }).trusted).toBe(false);
+  });
+
+  it("the first response teaches what system prompt and tools take, unless these are known", () => {
+    const first = { anchorTokens: undefined, estimateOfWhole: 20_000, expectedTokens: 20_000 };
+    expect(reporting(133_000, first).trusted).toBe(true);
+    expect(reporting(133_001, first).trusted).toBe(false);
+    expect(reporting(37_000, { ...first, overheadKnown: true }).trusted).toBe(true);
+    expect(reporting(40_000, { ...first, overheadKnown: true })).toMatchObject({ why: "too-high" });
+  });
+
+  it("never throws, and never trusts what is no positive number", () => {
+    const figure = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(undefined, null, "5", {}, []));
+    const anyUsage = fc.oneof(
+      fc.anything(),
+      fc.record({
+        input_tokens: figure,
+        output_tokens: figure,
+        cache_read_input_tokens: figure,
+        cache_creation_input_tokens: figure,
+      }),
+    );
+    const number = fc.double();
+    const anyFacts = fc.record({
+      usage: anyUsage,
+      expectedTokens: number,
+      anchorTokens: fc.option(number, { nil: undefined }),
+      estimateOfWhole: number,
+      overheadKnown: fc.boolean(),
+      ceiling: number,
+      windowTokens: number,
+    });
+    fc.assert(
+      fc.property(fc.array(anyFacts, { maxLength: 20 }), (rows) => {
+        const guard = new UsageGuard();
+        for (const row of rows) {
+          const verdict = guard.judge(row);
+          if (verdict.trusted) expect(verdict.tokens > 0 && Number.isFinite(verdict.tokens)).toBe(true);
+        }
+      }),
+    );
+  });
+});
