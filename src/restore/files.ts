@@ -1,8 +1,8 @@
-import type { Attachment, Entry } from "../conversation/entry.ts";
+import type { Attachment } from "../conversation/entry.ts";
 import { firstString } from "../conversation/fields.ts";
 import { isRecord } from "../conversation/untrusted.ts";
-import { type Answer, asker } from "./ask.ts";
-import { headThatFits, mayFit } from "./head.ts";
+import type { Answer } from "./ask.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import { type Fit, type Gathering, NOTHING, restoredItem } from "./kind.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 import type { Restored, RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
@@ -13,8 +13,6 @@ const RESTORED_FILE_TOKENS = 5_000;
 const RESTORED_FILES_TOKENS = 50_000;
 /** How many missing files are passed over before giving up: a session from another machine has only those. */
 const PATHS_TRIED = 20;
-/** A shorter head tells less than it costs: a pointer does as well. */
-const LEAST_HEAD_TOKENS = 200;
 
 /** Reads a file as it is NOW. A file that cannot be had is an answer like any other. */
 export interface ProjectFiles {
@@ -151,9 +149,8 @@ function fitContent(
     const whole = withContent(file.text);
     if (whole.tokens <= budgetTokens) return whole;
   }
-  if (budgetTokens < LEAST_HEAD_TOKENS) return undefined;
   const head = headThatFits(file.text, budgetTokens, (text) => withContent(text).tokens <= budgetTokens);
-  return head === "" ? undefined : withContent(head);
+  return countTokens(head) < LEAST_HEAD_TOKENS ? undefined : withContent(head);
 }
 
 /** As Claude Code attaches a file that was read. How long it is in all is left out where only its head was read. */
@@ -175,49 +172,4 @@ function linesIn(text: string): number {
   let lines = text === "" || text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
-}
-
-export interface RestoredFile {
-  readonly path: string;
-  readonly displayPath: string;
-  readonly tokens: number;
-  readonly isTruncated: boolean;
-  readonly attachment: Attachment;
-}
-
-export interface SkippedFile {
-  readonly path: string;
-  readonly reason: string;
-}
-
-export interface RestoredFiles {
-  readonly restored: readonly RestoredFile[];
-  readonly skipped: readonly SkippedFile[];
-}
-
-export interface RestoreFilesInput {
-  readonly summarised: readonly Entry[];
-  readonly kept: readonly Entry[];
-  readonly files: ProjectFiles;
-  readonly countTokens: (text: string) => number;
-  readonly budgetTokens?: number;
-}
-
-/** The form that callers of files alone still use; goes when they call `restoreAll`. */
-export async function restoreFiles(input: RestoreFilesInput): Promise<RestoredFiles> {
-  const budgetTokens = input.budgetTokens ?? RESTORED_FILES_TOKENS;
-  const fitInto = await gatherFiles({
-    input: { ...input, budgetTokens },
-    state: { files: input.files },
-    ask: asker({}),
-    entries: [...input.summarised, ...input.kept],
-  });
-  const { items, skipped } = fitInto(budgetTokens);
-  return {
-    restored: items.map(({ name, tokens, isTruncated, attachment }) => {
-      const displayPath = firstString(attachment, "displayPath") ?? name;
-      return { path: name, displayPath, tokens, isTruncated, attachment };
-    }),
-    skipped: skipped.map(({ name, reason }) => ({ path: name, reason })),
-  };
 }

@@ -1,3 +1,5 @@
+/** A shorter head tells less than it costs. */
+export const LEAST_HEAD_TOKENS = 200;
 /** No text has longer tokens on average; more than this is not even looked at. */
 const CHARACTERS_PER_TOKEN_AT_MOST = 40;
 /** The end is found to within this share of the text: finer would only be slower. */

@@ -17,7 +17,7 @@ export interface Gathering {
   readonly input: RestoreInput;
   readonly state: HostState;
   readonly ask: Ask;
-  /** Summarised and kept, in this order, without what is no entry. */
+  /** Summarised and kept, in the order in which they came, without what is no entry. */
   readonly entries: readonly Entry[];
 }
 

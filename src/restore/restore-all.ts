@@ -1,3 +1,4 @@
+import type { Entry } from "../conversation/entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { gatherAgents } from "./agents.ts";
 import { asker } from "./ask.ts";
@@ -57,7 +58,7 @@ export async function restoreAll(
     input,
     state,
     ask: asker({ timeoutMs: options.timeoutMs, signal: input.signal }),
-    entries: [...input.summarised, ...input.kept].filter(isEntry),
+    entries: inOrder(input),
   };
   const fits = await Promise.all(KINDS.map(([kind, gather]) => gatherSafely(kind, gather, gathering)));
 
@@ -71,6 +72,12 @@ export async function restoreAll(
     left -= restoredTokens(restored);
   }
   return { items, skipped };
+}
+
+/** As it happened: what is true of a session is what was said last. */
+function inOrder({ summarised, kept, keptPlace }: RestoreInput): readonly Entry[] {
+  const parts = keptPlace === "before" ? [kept, summarised] : [summarised, kept];
+  return parts.flat().filter(isEntry);
 }
 
 /** One kind's failure is its own: neither its asking nor its fitting can stop the others. */

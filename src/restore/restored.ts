@@ -17,6 +17,8 @@ export type RestoreKind =
 export interface RestoreInput {
   readonly summarised: readonly Entry[];
   readonly kept: readonly Entry[];
+  /** Whether what is kept came before what was summarised, or after it, which is the default. */
+  readonly keptPlace?: "before" | "after" | undefined;
   readonly countTokens: CountText;
   /** For all kinds together: what the result may still hold. */
   readonly budgetTokens: number;

@@ -1,7 +1,7 @@
 import type { Attachment, Entry, UserEntry } from "../conversation/entry.ts";
 import { firstString, listField, stringField } from "../conversation/fields.ts";
 import { happeningsIn, textOf } from "./happenings.ts";
-import { headThatFits, mayFit } from "./head.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { UsedSkill } from "./host-state.ts";
 import { type Fit, firstOfEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
 import type { RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
@@ -9,8 +9,6 @@ import type { RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
 /** Instructions stand at the top of a skill: its head is worth more than the tail of another one. */
 const SKILL_TOKENS = 5_000;
 const SKILLS_TOKENS = 25_000;
-/** A shorter head tells less than it costs. */
-const LEAST_HEAD_TOKENS = 200;
 
 /**
  * The skills used, without those that the kept messages show. The newest get their share first and stand
@@ -46,10 +44,9 @@ function fitSkill(skill: UsedSkill, budgetTokens: number, input: RestoreInput): 
     const whole = item(skill.content, false);
     if (whole.tokens <= budgetTokens) return whole;
   }
-  if (budgetTokens < LEAST_HEAD_TOKENS) return undefined;
   const cut = (head: string): RestoredItem => item(`${head.trimEnd()}\n\n${whereTheRestIs(skill)}`, true);
   const head = headThatFits(skill.content, budgetTokens, (text) => cut(text).tokens <= budgetTokens);
-  return head.trim() === "" ? undefined : cut(head);
+  return input.countTokens(head) < LEAST_HEAD_TOKENS ? undefined : cut(head);
 }
 
 const invoked = ({ name, path }: UsedSkill, content: string): Attachment => ({

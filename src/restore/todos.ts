@@ -60,7 +60,7 @@ export function todosIn(entries: readonly Entry[]): readonly Todo[] {
   const ledger = new TodoLedger();
   for (const happening of happeningsIn(entries)) {
     if (happening.what === "call") ledger.call(happening.call);
-    else if (happening.what === "told") ledger.reminded(asList(field(happening.entry, "todos")));
+    else if (happening.what === "told") ledger.listed(asList(field(happening.entry, "todos")));
     else if (REMINDERS.has(happening.type)) ledger.reminded(listField(happening.attachment, "content"));
   }
   return ledger.todos();
@@ -74,13 +74,19 @@ class TodoLedger {
 
   call({ name, input, isError, result, outcome }: AnsweredCall): void {
     if (isError) return;
-    if (name === "TodoWrite") this.#list = readAll(listField(input, "todos"));
+    if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(withoutId);
     else if (name === "TaskUpdate") this.#update(input);
     else if (name === "TaskCreate") {
       const created = readTodo(input);
       const id = stringField(field(outcome, "task"), "id") ?? /#(\w+)/.exec(contentText(result.content))?.[1];
       if (created && id !== undefined) this.#tasks.set(id, { ...created, id });
     }
+  }
+
+  /** A prompt may carry the list as it stood then. */
+  listed(items: readonly unknown[]): void {
+    const list = readAll(items).map(withoutId);
+    if (list.length > 0) this.#list = list;
   }
 
   /** A reminder holds the whole list; an empty one only says that there is none to remind of. */
@@ -109,6 +115,9 @@ class TodoLedger {
     this.#tasks.set(id, { content, status, id });
   }
 }
+
+/** In a list that is always written whole an id means nothing; it would pass for that of a task. */
+const withoutId = ({ content, status }: Todo): Todo => ({ content, status });
 
 const readAll = (items: readonly unknown[]): readonly Todo[] =>
   items.map(readTodo).filter((todo) => todo !== undefined);
