@@ -1,0 +1,83 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { ResultIndex } from "../../src/clear/result-index.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import { withCacheMarks } from "../../src/models/anthropic/cache-marks.ts";
+import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../src/models/port.ts";
+import { complete } from "../../src/models/reply.ts";
+import type { TurnBlock } from "../../src/testing/simulator/exchange.ts";
+import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import { ConversationBuilder, toolResult } from "../support/builders.ts";
+import { textOf, tokensOf } from "./work.ts";
+
+const tool = (name: string): ToolDefinition => ({ name, input_schema: { type: "object" } });
+
+export const TOOLS: readonly ToolDefinition[] = ["Read", "Write", "AskUserQuestion"].map(tool);
+
+export const RESULT_TOKENS = 1_000;
+
+export interface Call {
+  readonly tool?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly thinks?: boolean;
+}
+
+/** Holds a conversation with the simulator: every answer calls a tool, and every result is as long. */
+export class Agent {
+  readonly model: Model;
+  readonly index: ResultIndex = new ResultIndex();
+  readonly #simulator: Simulator;
+  readonly #talk = new ConversationBuilder();
+  #entries: readonly Entry[] = [];
+  #calls = 0;
+
+  constructor(simulator: Simulator, options: Omit<AnthropicModelOptions, "client">) {
+    const client = new Anthropic({ baseURL: simulator.url, apiKey: "key", logLevel: "off" });
+    this.#simulator = simulator;
+    this.model = anthropicModel({ ...options, client });
+    this.#keep(this.#talk.user("Look after the harbour's books."));
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** The conversation was rewritten. */
+  goOnWith(entries: readonly Entry[]): void {
+    this.#entries = entries;
+  }
+
+  say(text: string): void {
+    this.#keep(this.#talk.user(text));
+  }
+
+  /** One call of the model, and the answer to the tool that it calls. */
+  async step(frame: Omit<ModelRequest, "messages"> = {}, call: Call = {}): Promise<ModelReply> {
+    const id = `t${this.#calls++}`;
+    const thought: TurnBlock = { type: "thinking", thinking: `Next comes ${id}.` };
+    const use: TurnBlock = {
+      type: "tool_use",
+      id,
+      name: call.tool ?? "Read",
+      input: call.input ?? { path: id },
+    };
+    this.#simulator.reply({ blocks: call.thinks ? [thought, use] : [use] });
+    const reply = await complete(
+      this.model,
+      withCacheMarks({ tools: TOOLS, ...frame, messages: flatten(this.#entries) }),
+    );
+    this.#keep(this.#talk.assistant(reply.content, { id: reply.id }));
+    this.#keep(this.#talk.user([toolResult(id, `${id} ${textOf(RESULT_TOKENS)}`)]));
+    return reply;
+  }
+
+  #keep(entry: Entry): void {
+    this.index.add(entry, this.#entries.length, tokensOf);
+    this.#entries = [...this.#entries, entry];
+  }
+}
+
+/** Everything that the model was shown. */
+export const contextTokens = ({ usage }: ModelReply): number =>
+  usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;

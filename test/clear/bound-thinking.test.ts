@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { applyClearing } from "../../src/clear/apply.ts";
+import { chooseBySize } from "../../src/clear/by-size.ts";
+import type { Clearing } from "../../src/clear/clearing.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { Agent } from "./agent.ts";
+
+const THINKING = { thinking: { type: "adaptive" } };
+const SMALL = { targetTokens: 3_000, minimumSavingTokens: 1_000 };
+
+describe("clearing in a conversation with a model that binds its thinking", () => {
+  let simulator: Simulator;
+  let agent: Agent;
+
+  beforeEach(async () => {
+    simulator = await startSimulator();
+    agent = new Agent(simulator, { model: "claude-opus-5-5", onThinkingMismatch: "fail" });
+    // What was written before the first change stays valid.
+    await agent.step(THINKING, { thinks: true, tool: "AskUserQuestion" });
+    for (let call = 0; call < 6; call++) await agent.step(THINKING, { thinks: true });
+  });
+  afterEach(() => simulator.close());
+
+  const clear = (bindsThinking: boolean): number => {
+    const clearing = chooseBySize(agent.index, SMALL) as Clearing;
+    const applied = applyClearing(agent.entries, clearing, { bindsThinking });
+    agent.goOnWith(applied.entries);
+    agent.index.applied(clearing);
+    return applied.thinkingLeftOut;
+  };
+  const thinkingSent = (): number =>
+    JSON.stringify(simulator.requests.last?.body).split('"type":"thinking"').length - 1;
+
+  it("the next calls are taken, since thinking after the change is left out", async () => {
+    expect(clear(true)).toBe(5);
+    await agent.step(THINKING, { thinks: true });
+    expect(thinkingSent()).toBe(2);
+    for (let call = 0; call < 5; call++) await agent.step(THINKING, { thinks: true });
+    expect(thinkingSent()).toBe(7);
+    expect(clear(true)).toBeGreaterThan(0);
+    await agent.step(THINKING, { thinks: true });
+    expect(thinkingSent()).toBe(2);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("with all of its thinking the next call would be refused", async () => {
+    expect(clear(false)).toBe(0);
+    await expect(agent.step(THINKING)).rejects.toMatchObject({ failure: { kind: "thinking-mismatch" } });
+  });
+});
