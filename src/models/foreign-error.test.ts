@@ -1,0 +1,264 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { APICallError, RetryError } from "ai";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "./foreign-error.ts";
+import { ModelError, type ModelFailure } from "./model-error.ts";
+
+const TOO_LONG = "prompt is too long: 205000 tokens > 200000 maximum";
+const numbers: ModelFailure = { kind: "too-long", tokens: 205_000, limit: 200_000 };
+const found = (error: unknown): ModelFailure | undefined => failureOf(error)?.failure;
+
+const anthropicError = (status: number, type: string, message: string): Error =>
+  Anthropic.APIError.generate(
+    status,
+    { type: "error", error: { type, message } },
+    message,
+    new Headers({ "request-id": "req_1" }),
+  );
+
+const aiError = (status: number, body: unknown): APICallError =>
+  new APICallError({
+    message: "failed",
+    url: "http://localhost",
+    requestBodyValues: {},
+    statusCode: status,
+    responseBody: JSON.stringify(body),
+  });
+
+/** As the OpenAI SDK makes them: the inner record of the body as `error`, its fields at the top. */
+const openaiError = (status: number, body: { message: string; code?: string; type?: string }): Error =>
+  Object.assign(new Error(`${status} ${body.message}`), {
+    status,
+    headers: new Headers({ "x-request-id": "req_o", "retry-after": "3" }),
+    requestID: "req_o",
+    error: body,
+    code: body.code ?? null,
+    param: null,
+    type: body.type,
+  });
+
+/** As Google's SDK makes them: the whole body is the message. */
+const googleError = (status: number, message: string, before = ""): Error =>
+  Object.assign(
+    new Error(before + JSON.stringify({ error: { code: status, message, status: "INVALID_ARGUMENT" } })),
+    {
+      name: "ApiError",
+      status,
+    },
+  );
+
+describe("errors of a host's own client", () => {
+  it("one of ours stays what it is, also inside another", () => {
+    const ours = new ModelError({ kind: "refused" }, "no");
+    expect(failureOf(ours)).toBe(ours);
+    expect(failureOf(new Error("agent failed", { cause: new Error("step", { cause: ours }) }))).toBe(ours);
+  });
+
+  it.each<readonly [string, unknown, ModelFailure]>([
+    ["Anthropic, too long", anthropicError(400, "invalid_request_error", TOO_LONG), numbers],
+    [
+      "Anthropic, too large",
+      anthropicError(413, "request_too_large", "Request exceeds the maximum size"),
+      { kind: "too-large" },
+    ],
+    [
+      "Anthropic, too many pictures",
+      anthropicError(400, "invalid_request_error", "too many images"),
+      { kind: "too-large" },
+    ],
+    [
+      "Anthropic, bound thinking",
+      anthropicError(
+        400,
+        "invalid_request_error",
+        "messages.1: this block is bound to a different conversation",
+      ),
+      { kind: "thinking-mismatch" },
+    ],
+    ["Anthropic, overloaded", anthropicError(529, "overloaded_error", "Overloaded"), { kind: "overloaded" }],
+    [
+      "Anthropic, in the stream",
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+      { kind: "overloaded" },
+    ],
+    ["AI SDK, too long", aiError(400, { error: { message: TOO_LONG } }), numbers],
+    [
+      "AI SDK, by code",
+      aiError(400, { error: { message: "no", code: "context_length_exceeded" } }),
+      { kind: "too-long" },
+    ],
+    [
+      "OpenAI, by code",
+      openaiError(400, { message: "no", code: "context_length_exceeded" }),
+      { kind: "too-long" },
+    ],
+    [
+      "OpenAI, in words",
+      openaiError(400, {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+      }),
+      { kind: "too-long", tokens: 130_000, limit: 128_000 },
+    ],
+    [
+      "OpenAI, limited",
+      openaiError(429, { message: "slow", type: "rate_limit" }),
+      { kind: "rate-limited", delayMs: 3_000 },
+    ],
+    ["OpenAI, a wrong key", openaiError(401, { message: "Incorrect API key" }), { kind: "authentication" }],
+    [
+      "Google",
+      googleError(
+        400,
+        "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).",
+      ),
+      { kind: "too-long", tokens: 1_100_000, limit: 1_048_576 },
+    ],
+    [
+      "Google, words before the body",
+      googleError(
+        400,
+        "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+        "got status: 400. ",
+      ),
+      { kind: "too-long", tokens: 9, limit: 8 },
+    ],
+    [
+      "AWS",
+      Object.assign(new Error("Input is too long for requested model."), {
+        name: "ValidationException",
+        $metadata: { httpStatusCode: 400 },
+      }),
+      { kind: "too-long" },
+    ],
+    [
+      "a client that has the answer as `response`",
+      Object.assign(new Error("Request failed with status code 400"), {
+        response: { status: 400, data: { error: { message: TOO_LONG } }, headers: {} },
+      }),
+      numbers,
+    ],
+    ["an object with status and words", { status: 400, message: TOO_LONG }, numbers],
+    ["an answer by its status", new Response(null, { status: 413 }), { kind: "too-large" }],
+    ["a plain error", new Error(TOO_LONG), numbers],
+    ["text", TOO_LONG, numbers],
+    ["a fault of the server", { statusCode: 500, message: "oops" }, { kind: "other", retry: true }],
+    [
+      "no connection",
+      new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) }),
+      { kind: "unreachable" },
+    ],
+  ])("%s", (_, error, expected) => expect(found(error)).toEqual(expected));
+
+  it("an abort is one, by whichever name", () => {
+    expect(found(new Anthropic.APIUserAbortError())).toEqual({ kind: "aborted" });
+    expect(found(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
+    expect(found(new Error("stopped", { cause: new DOMException("gone", "AbortError") }))).toEqual({
+      kind: "aborted",
+    });
+  });
+
+  it("of several tries the last one counts, and an answer more than the words around it", () => {
+    const errors = [aiError(500, {}), aiError(400, { error: { message: TOO_LONG } })];
+    const retried = new RetryError({
+      message: "Failed after 2 attempts. prompt is too long",
+      reason: "maxRetriesExceeded",
+      errors,
+    });
+    expect(found(retried)).toEqual(numbers);
+    expect(found(new Error("my agent: input is too long", { cause: retried }))).toEqual(numbers);
+    expect(found(new AggregateError([new Error("a"), aiError(413, {})], "all failed"))).toEqual({
+      kind: "too-large",
+    });
+  });
+
+  it("keeps status, request id and the provider's code, and the original as its cause", () => {
+    const theirs = anthropicError(400, "invalid_request_error", TOO_LONG);
+    expect(failureOf(theirs)).toMatchObject({ status: 400, requestId: "req_1", cause: theirs });
+    const openai = openaiError(400, { message: "no", code: "context_length_exceeded" });
+    expect(failureOf(openai)).toMatchObject({
+      status: 400,
+      requestId: "req_o",
+      providerCode: "context_length_exceeded",
+      cause: { cause: openai },
+    });
+  });
+
+  it("names the model, and shows nothing of what was sent", () => {
+    const said = "the harbour master keeps the ledger in the third drawer";
+    const request = { max_tokens: 1, messages: [{ role: "user" as const, content: said }] };
+    for (const error of [
+      openaiError(400, { message: `bad: ${said}` }),
+      anthropicError(400, "invalid_request_error", `bad: ${said}`),
+    ]) {
+      const message = failureOf(error, { model: "harbour-1", request })?.message;
+      expect(message).toContain("harbour-1");
+      expect(message).not.toContain("ledger");
+    }
+  });
+
+  it.each([
+    new Error("x is not a function"),
+    new TypeError("undefined is not iterable"),
+    "oh no",
+    "",
+    undefined,
+    null,
+    42,
+    {},
+    [],
+    { message: "fine", status: 200 },
+    () => undefined,
+  ])("%s is no failure of a model call", (error) => expect(failureOf(error)).toBeUndefined());
+});
+
+describe("whatever it is given", () => {
+  it("never throws", () => {
+    fc.assert(
+      fc.property(
+        fc.anything({ withNullPrototype: true, withBigInt: true, withMap: true, withDate: true }),
+        (value) => {
+          for (const error of [
+            value,
+            Object.assign(new Error("e"), { cause: value, error: value, data: value, response: value }),
+          ]) {
+            const outcome = failureOf(error);
+            expect(outcome === undefined || outcome instanceof ModelError).toBe(true);
+          }
+        },
+      ),
+    );
+    const odd = fc.record(
+      {
+        name: fc.anything(),
+        message: fc.oneof(fc.string(), fc.anything(), fc.json()),
+        status: fc.oneof(fc.integer({ min: 100, max: 700 }), fc.anything()),
+        statusCode: fc.anything(),
+        responseBody: fc.oneof(fc.json(), fc.string(), fc.anything()),
+        headers: fc.anything(),
+        errors: fc.anything(),
+        lastError: fc.anything(),
+        type: fc.constantFrom("error", 5, null),
+        error: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(fc.property(odd, (error) => void failureOf(error)));
+  });
+
+  it("not for getters that throw, revoked proxies, and causes in a circle", () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    const circle = new Error("round");
+    circle.cause = new Error("and round", { cause: circle });
+    const trap = {
+      get message(): string {
+        throw new Error("trap");
+      },
+    };
+    for (const error of [revoked.proxy, circle, trap, new Error("outer", { cause: trap })]) {
+      expect(failureOf(error)).toBeUndefined();
+    }
+  });
+});
