@@ -20,6 +20,11 @@ export interface KnownMeasures {
   readonly context: ContextSize;
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
+  /**
+   * What goes with every call besides messages, at most. Without it everything that our estimate does not
+   * explain is taken for that, which in a long conversation is mostly the estimate's own error.
+   */
+  readonly overheadTokens?: number | undefined;
 }
 
 /** A conversation from its last boundary on, with the tokens of each entry as the provider would count them. */
@@ -47,7 +52,8 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
   const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
   const sent = withClearedResults(entries, clearedToolUseIds);
-  const { context, ratio, tokensOf } = options.measured ?? measure(sent, countText);
+  const known = options.measured ?? measure(sent, countText);
+  const { context, ratio, tokensOf } = known;
   const tokens = sent.map((entry) => tokensOf(entry) * ratio);
   return {
     entries,
@@ -55,7 +61,10 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     tokens,
     contextTokens: context.tokens,
     source: context.source,
-    overheadTokens: Math.max(0, context.tokens - Math.round(sum(tokens))),
+    overheadTokens: Math.min(
+      Math.max(0, context.tokens - Math.round(sum(tokens))),
+      known.overheadTokens ?? Number.POSITIVE_INFINITY,
+    ),
     ratio,
     countText,
     clearedToolUseIds,

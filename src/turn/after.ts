@@ -9,25 +9,26 @@ type Reported = NonNullable<ResponseFacts["usage"]>;
 
 /** What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged. */
 export function after(state: ConversationState, response: ResponseFacts): void {
-  const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;
+  const freedTokens = noteClearing(state, response);
+  const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
   state.reply = { id: response.id, model: response.model, usage };
   state.lastCallAt = state.now();
   state.cachedMessages = state.sentMessages;
-  noteClearing(state, response);
   if (usage === undefined) return;
   // The provider has counted anew: what was taken out is no longer in its figures.
   state.snipFreed = 0;
+  if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
   state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)).windowTokens);
   watchCache(state, usage);
   judgeCompaction(state, inputTokens(usage));
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */
-function noteClearing(state: ConversationState, response: ResponseFacts): void {
+function noteClearing(state: ConversationState, response: ResponseFacts): number {
   const edits = listField(response, "appliedEdits").filter(isRecord);
   const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);
   const freed = edits.reduce((sum, edit) => sum + figure(edit.cleared_input_tokens), 0);
-  if (freed === 0) return;
+  if (freed === 0) return 0;
   state.cacheWatch.dropBaseline();
   const tokensAfter = response.usage ? inputTokens(response.usage) : state.size().tokens;
   state.emit({
@@ -38,6 +39,7 @@ function noteClearing(state: ConversationState, response: ResponseFacts): void {
     tokensBefore: tokensAfter + freed,
     tokensAfter,
   });
+  return freed;
 }
 
 const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);

@@ -11,8 +11,8 @@ const FULL_WINDOW_TOKENS = 200_000;
 
 /**
  * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
- * has gone cold, a rewrite costs nothing; while it is warm, the provider is asked to leave results out; and only
- * where it cannot, and the window is filling up, the messages themselves are changed.
+ * has gone cold, a rewrite costs nothing; while it is warm, the provider is asked to leave results out of it; and
+ * where it cannot, the messages are changed only when there would be a compaction otherwise, in one batch.
  */
 export function clearStale(state: ConversationState): number {
   const { settings, clearing } = state.options;
@@ -30,11 +30,14 @@ export function usesCacheEdits({ options, agentId, cachedEdits }: ConversationSt
   return options.capabilities.cacheEdits && agentId === undefined && !cachedEdits.isSuspended;
 }
 
-/** The provider's own clearing, by strategies that go with the request. */
-export function usesContextEdits(state: ConversationState): boolean {
-  const { settings, clearing, capabilities } = state.options;
-  if (!settings.microcompactEnabled || !capabilities.contextEdits || usesCacheEdits(state)) return false;
-  return clearing.form === "auto" || clearing.form === "api" || clearing.form === "cached";
+/**
+ * The provider's own clearing, by strategies that go with the request. Only where it was chosen: the provider
+ * starts anew with every call and always spares the newest three, so the prefix changes with every turn and
+ * nothing of it is read from the cache.
+ */
+export function usesContextEdits({ options }: ConversationState): boolean {
+  const { settings, clearing, capabilities } = options;
+  return settings.microcompactEnabled && capabilities.contextEdits && clearing.form === "api";
 }
 
 function choose(state: ConversationState): Clearing | undefined {
@@ -44,19 +47,16 @@ function choose(state: ConversationState): Clearing | undefined {
     const byTime = chooseByTime(results, { idleMs: state.idleMs(), thresholdMs: idleMinutes * MINUTE_MS });
     if (byTime !== undefined) return byTime;
   }
-  if (form !== "size" && !(form === "auto" && isFillingUp(state))) return undefined;
+  if (form !== "size" && !(form === "auto" && isFull(state))) return undefined;
   return chooseBySize(results, {
     targetTokens: scaled(state, state.options.clearing.targetTokens),
     minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS),
   });
 }
 
-/** A provider that clears by itself gets the chance to; by the threshold it has not taken it. */
-function isFillingUp(state: ConversationState): boolean {
-  const { warning, autoCompact } = state.thresholds;
-  const clearsElsewhere = usesContextEdits(state) || usesCacheEdits(state);
-  return state.size().paddedTokens >= (clearsElsewhere ? autoCompact : warning);
-}
+/** As late as possible: every clearing of this form costs a rewrite of the cached prefix. */
+const isFull = (state: ConversationState): boolean =>
+  state.size().paddedTokens >= state.thresholds.autoCompact;
 
 /** In the estimate's own tokens, which is what the index of results counts. */
 const scaled = (state: ConversationState, tokens: number): number =>

@@ -62,6 +62,8 @@ export class ConversationState {
   lastCallAt: number | undefined;
   /** The longest pause since the last compaction: what the provider clears after it stays cleared. */
   longestIdleMs = 0;
+  /** What a report had beyond our estimate of the messages, at least: system prompt, tools, what the host hides. */
+  overheadTokens: number | undefined;
   /** In the last usage, but no longer in the conversation. */
   snipFreed = 0;
   hasRecovered = false;
@@ -149,6 +151,7 @@ export class ConversationState {
     if (caller !== undefined) this.caller = caller;
     if (request !== undefined && request !== this.frame) {
       this.frame = request;
+      this.overheadTokens = undefined;
       this.usageTrust.rebase();
     }
     this.findings = [];
@@ -193,6 +196,12 @@ export class ConversationState {
     this.usageTrust.rebase();
   }
 
+  /** The first reports tell most: the longer a conversation, the more of the difference is our own error. */
+  learnOverhead(reportedInput: number): void {
+    const unexplained = Math.max(0, reportedInput - Math.round(this.thread.estimatedTokens * this.ratio));
+    this.overheadTokens = Math.min(unexplained, this.overheadTokens ?? Number.POSITIVE_INFINITY);
+  }
+
   /** The window turned out to be another than the table says. */
   learnWindow(windowTokens: number): void {
     if (windowTokens === this.facts.windowTokens) return;
@@ -201,12 +210,13 @@ export class ConversationState {
   }
 
   /** Whether the provider's figures can be true, given what we have sent. */
-  isCredible(usage: unknown): boolean {
+  isCredible(usage: unknown, freedByProvider = 0): boolean {
     const size = this.size();
+    const whole = Math.round(this.thread.estimatedTokens * this.#usualRatio) + this.frameTokens();
     return this.usageTrust.isCredible(usage, () => ({
-      expectedTokens: size.tokens,
-      anchorTokens: size.source === "usage" ? size.reportedTokens : undefined,
-      estimateOfWhole: Math.round(this.thread.estimatedTokens * this.#usualRatio) + this.frameTokens(),
+      expectedTokens: Math.max(0, size.tokens - freedByProvider),
+      anchorTokens: size.source === "usage" && freedByProvider === 0 ? size.reportedTokens : undefined,
+      estimateOfWhole: Math.max(0, whole - freedByProvider),
       overheadKnown: this.frame !== undefined,
       windowTokens: this.facts.windowTokens,
     }));
