@@ -20,6 +20,8 @@ export function cutForRecent(
   while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= keepTokens) kept += tokens[--cut] ?? 0;
   const sound = soundCuts(entries);
   const wanted = cut;
+  // A single message that is larger than the wish is a tail as well.
+  if (kept === 0 && cut > 0) kept += tokens[--cut] ?? 0;
   while (cut > 0 && sound[cut] === false) kept += tokens[--cut] ?? 0;
   if (kept > mostTokens) cut = wanted;
   return nextSound(sound, Math.max(cut, firstAfterSummary(entries)));
@@ -37,7 +39,7 @@ export function cutFrom(entries: readonly Entry[], picked: number): number {
 }
 
 /** An earlier boundary and its summary are not kept as they are: summaries chain. */
-function firstAfterSummary(entries: readonly Entry[]): number {
+export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
 }
 

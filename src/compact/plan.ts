@@ -134,7 +134,7 @@ function partialCut({ entries }: SizedConversation, { variant, at }: PlanOptions
 }
 
 /** Nothing is gained by a summary of a summary alone. */
-const isWorthSummarising = (entry: Entry): boolean =>
+export const isWorthSummarising = (entry: Entry): boolean =>
   (entry.type === "assistant" || entry.type === "user") && !isSummaryEntry(entry);
 
 const REMEDIES: Readonly<Record<SummaryVariant, string>> = {

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../test/support/builders.ts";
+import { type Feasibility, fitToTarget } from "./feasibility.ts";
+import type { Snapshot } from "./sized.ts";
+
+/** A short conversation with so much that no compaction can take away. */
+function snapshot(overheadTokens: number): Snapshot {
+  const c = new ConversationBuilder();
+  c.user("hi");
+  c.assistant("ok", { usage: usage(overheadTokens, 1) });
+  return { entries: c.entries };
+}
+
+const granted = (
+  overheadTokens: number,
+  targetTokens: number,
+  wishes: { keepRecentTokens?: number; restoreBudgetTokens?: number } = {},
+): Feasibility => fitToTarget(snapshot(overheadTokens), { targetTokens, summaryTokens: 8_000, ...wishes });
+
+describe("whether a compaction can get under its target", () => {
+  it("grants all wishes where there is room", () => {
+    expect(granted(20_000, 167_000, { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 })).toMatchObject(
+      {
+        feasible: true,
+        keepRecentTokens: 10_000,
+        restoreBudgetTokens: 50_000,
+        summaryTokens: 8_000,
+      },
+    );
+  });
+
+  it("shrinks what is put back first, then what is kept, then the summary", () => {
+    const wishes = { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 };
+    expect(granted(20_000, 60_000, wishes)).toMatchObject({ keepRecentTokens: 10_000, summaryTokens: 8_000 });
+    expect(granted(20_000, 33_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, summaryTokens: 8_000 });
+    expect(granted(20_000, 25_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, keepRecentTokens: 0 });
+  });
+
+  it("says what there is at least where even that does not fit", () => {
+    const { feasible, floorTokens } = granted(30_000, 30_500);
+    expect(feasible).toBe(false);
+    expect(floorTokens).toBeGreaterThan(30_500);
+  });
+
+  it("never plans a result at or above the target, and is feasible whenever the floor is below it", () => {
+    const tokens = fc.nat(200_000);
+    fc.assert(
+      fc.property(tokens, tokens, tokens, tokens, (overhead, targetTokens, keepRecentTokens, restore) => {
+        const wishes = { keepRecentTokens, restoreBudgetTokens: restore };
+        const found = granted(overhead, targetTokens, wishes);
+        expect(found.feasible).toBe(found.floorTokens < targetTokens);
+        if (!found.feasible) return;
+        const floorOfOthers = found.floorTokens - 600;
+        const parts = found.keepRecentTokens + found.restoreBudgetTokens + found.summaryTokens;
+        expect(floorOfOthers + parts).toBeLessThan(targetTokens);
+        expect(found.keepRecentTokens).toBeLessThanOrEqual(keepRecentTokens);
+        expect(found.restoreBudgetTokens).toBeLessThanOrEqual(restore);
+      }),
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { type ContentBlock, isMedia } from "../conversation/block.ts";
+import { jsonBytes } from "../conversation/check/json-bytes.ts";
+import { hasNestedBlocks, mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
+import { mediaMarker } from "../conversation/check/rules/media-marker.ts";
+import type { Attachment, Entry } from "../conversation/entry.ts";
+import { isBlock, isEntry, rawContent } from "../conversation/untrusted.ts";
+
+/** The entries with their oldest pictures and documents as marks, so that the others have at most so many bytes. */
+export function withOldMediaAsMarks(entries: readonly Entry[], maxBytes: number): readonly Entry[] {
+  const doomed = mediaOver(entries, maxBytes);
+  if (doomed.size === 0) return entries;
+  const mark = (block: ContentBlock): ContentBlock =>
+    isBlock(block) && isMedia(block) && doomed.has(block) ? mediaMarker(block) : block;
+  const markAll = (block: ContentBlock): ContentBlock =>
+    isBlock(block) ? rewriteNested(mark(block), mark) : block;
+  return mapChanged(entries, (entry) => {
+    const blocks = blocksOf(entry);
+    const marked = mapChanged(blocks, markAll);
+    return marked === blocks ? entry : withBlocks(entry, marked);
+  });
+}
+
+/** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
+function mediaOver(entries: readonly Entry[], maxBytes: number): ReadonlySet<ContentBlock> {
+  const newestFirst = entries.flatMap((entry) => blocksOf(entry).flatMap(mediaIn)).reverse();
+  let bytes = 0;
+  const first = newestFirst.findIndex((block) => {
+    bytes += jsonBytes(block);
+    return bytes > maxBytes;
+  });
+  return new Set(first === -1 ? [] : newestFirst.slice(first));
+}
+
+function mediaIn(block: ContentBlock): readonly ContentBlock[] {
+  if (!isBlock(block)) return [];
+  if (isMedia(block)) return [block];
+  return hasNestedBlocks(block) ? block.content.filter((nested) => isBlock(nested) && isMedia(nested)) : [];
+}
+
+/** What the user typed while the agent worked is an attachment, and may hold pictures too. */
+function blocksOf(entry: Entry): readonly ContentBlock[] {
+  if (!isEntry(entry)) return [];
+  if (entry.type === "attachment") return asBlocks(entry.attachment?.prompt);
+  return entry.type === "user" ? asBlocks(rawContent(entry)) : [];
+}
+
+const asBlocks = (value: unknown): readonly ContentBlock[] => (Array.isArray(value) ? value : []);
+
+function withBlocks(entry: Entry, blocks: readonly ContentBlock[]): Entry {
+  if (entry.type === "attachment") {
+    const attachment: Attachment = { ...entry.attachment, prompt: blocks };
+    return { ...entry, attachment };
+  }
+  return entry.type === "user" ? { ...entry, message: { ...entry.message, content: blocks } } : entry;
+}

@@ -1,0 +1,100 @@
+import { soundCuts } from "../conversation/cut.ts";
+import type { ModelFailure } from "../models/model-error.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
+import { measureEntries } from "../tokens/measure.ts";
+import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
+import { withOldMediaAsMarks } from "./media-marks.ts";
+import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
+import { shortenToFit } from "./shorten-texts.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
+
+/** There is one attempt only, so where the error names no figures this share is taken off for what we do not know. */
+const BLIND_SHARE = 0.2;
+
+/** Of the limit that the error names, so much at most is used: the answer and the next turns need the rest. */
+const LIMIT_SHARE = 0.8;
+
+/** Beyond this it is not our counting that is wrong, but something is sent that we do not see. */
+const LARGEST_SCALE = 4;
+const SMALLEST_SCALE = 0.5;
+
+/** A 413 does not say how large is too large; the smallest limit known of any provider is 20 MB for everything. */
+const MEDIA_BYTES_AFTER_TOO_LARGE = 5_000_000;
+
+export interface ReactiveOptions extends SizeOptions {
+  /** Why the call failed. */
+  readonly failure: ModelFailure;
+  /** What the result should stay below. */
+  readonly targetTokens: number;
+  /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
+  readonly keepRecentTokens?: number | undefined;
+}
+
+/**
+ * The plan after a call that was too long: the oldest rounds are summarised, as many as it takes, and the newest
+ * kept where they fit. All counts are those of the provider, as far as its error tells them, so that the next
+ * call fits. Where not even the newest round fits, its long texts are cut down to head and tail.
+ */
+export function planReactive(snapshot: Snapshot, options: ReactiveOptions): CompactionPlan {
+  const sized = asProviderCounts(sizeUp(snapshot, options), options);
+  const keepTokens = roomForRecent(sized, options);
+  const wish = { keepTokens, mostTokens: keepTokens };
+  const cut = cutForRecent(sized.entries, sized.tokens, wish);
+  const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarising);
+  const shortened = isAnythingKept ? undefined : planWithShortTail(sized, keepTokens);
+  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut });
+  return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
+}
+
+/** What the error tells of the true size is spread over what we counted. */
+function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): SizedConversation {
+  const trueTokens = Math.round(tokensTold(sized.contextTokens, options));
+  const wanted = trueTokens / Math.max(1, sized.contextTokens);
+  const scale = Math.min(LARGEST_SCALE, Math.max(SMALLEST_SCALE, wanted));
+  const tokens = sized.tokens.map((count) => count * scale);
+  const overheadTokens = Math.round(Math.max(sized.overheadTokens * scale, trueTokens - sum(tokens)));
+  return { ...sized, tokens, overheadTokens, contextTokens: trueTokens, ratio: sized.ratio * scale };
+}
+
+function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions): number {
+  if (failure.kind !== "too-long") return counted;
+  if (isPositive(failure.tokens)) return failure.tokens;
+  if (isPositive(failure.limit)) return Math.max(counted, failure.limit + 1);
+  return Math.max(counted, targetTokens) / (1 - BLIND_SHARE);
+}
+
+/** Half of what the summary leaves is for the newest messages, the rest for what is put back and for going on. */
+function roomForRecent(sized: SizedConversation, options: ReactiveOptions): number {
+  const { failure, targetTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
+  const limit =
+    failure.kind === "too-long" && isPositive(failure.limit) ? failure.limit * LIMIT_SHARE : targetTokens;
+  const room = Math.min(limit, targetTokens) - sized.overheadTokens;
+  const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, room / 2);
+  // What failed must not come back whole.
+  const most = sum(sized.tokens) * (1 - BLIND_SHARE);
+  return Math.floor(Math.max(0, Math.min((room - forSummary) / 2, keepRecentTokens, most)));
+}
+
+/** The smallest tail that is a whole, with its long texts shortened; undefined where that does not help. */
+function planWithShortTail(sized: SizedConversation, keepTokens: number): CompactionPlan | undefined {
+  const { entries } = sized;
+  const sound = soundCuts(entries);
+  const last = entries.findLastIndex(isWorthSummarising);
+  let cut = last;
+  while (cut > 0 && sound[cut] === false) cut--;
+  if (cut < firstAfterSummary(entries) || !entries.slice(0, Math.max(0, cut)).some(isWorthSummarising))
+    return undefined;
+  const plan = planAt(sized, { trigger: "auto", variant: "whole", cut });
+  const shortened = shortenToFit(plan.kept, keepTokens, plan.countTokens);
+  if (shortened === undefined) return undefined;
+  const isKeptRewritten = plan.isKeptRewritten || shortened.entries !== plan.kept;
+  return { ...plan, kept: shortened.entries, keptTokens: shortened.tokens, isKeptRewritten };
+}
+
+function withFewMedia(plan: CompactionPlan): CompactionPlan {
+  const kept = withOldMediaAsMarks(plan.kept, MEDIA_BYTES_AFTER_TOO_LARGE);
+  if (kept === plan.kept) return plan;
+  return { ...plan, kept, keptTokens: measureEntries(kept, plan.countTokens), isKeptRewritten: true };
+}
+
+const isPositive = (value: number | undefined): value is number => value !== undefined && value > 0;

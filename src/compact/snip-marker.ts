@@ -1,0 +1,54 @@
+import type { Entry, UserEntry } from "../conversation/entry.ts";
+import { asList, field } from "../conversation/fields.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import { type CompactionPorts, newLink } from "./host-fields.ts";
+
+/** What stands where messages were removed: how many, and which, so that they can be found again. */
+export interface SnipMarker extends UserEntry {
+  readonly snipped: SnipRecord;
+}
+
+export interface SnipRecord {
+  readonly messages: number;
+  readonly uuids: readonly string[];
+}
+
+export function isSnipMarker(entry: Entry): entry is SnipMarker {
+  return (
+    isEntry(entry) && entry.type === "user" && typeof field(field(entry, "snipped"), "messages") === "number"
+  );
+}
+
+/** Uuids of what this entry stands for; none where it is no marker. */
+export function snippedUuids(entry: Entry): readonly string[] {
+  if (!isSnipMarker(entry)) return [];
+  return asList(entry.snipped.uuids).filter((uuid) => typeof uuid === "string");
+}
+
+/**
+ * Its parent is the newest entry, not the one before it: on disk it is one more line at the end, and a reader
+ * that went on from it must not take the conversation for one that was gone back in.
+ */
+export function createSnipMarker(
+  record: SnipRecord,
+  transcriptPath: string | undefined,
+  entries: readonly Entry[],
+  ports: CompactionPorts,
+): SnipMarker {
+  const newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined);
+  const content = markerText(record.messages, transcriptPath);
+  return {
+    ...newLink(entries.filter(isEntry).slice(-1), newest?.uuid ?? null, ports),
+    type: "user",
+    message: { role: "user", content },
+    isMeta: true,
+    snipped: record,
+  };
+}
+
+function markerText(messages: number, transcriptPath: string | undefined): string {
+  const what = messages === 1 ? "1 message was" : `${messages} messages were`;
+  const where =
+    transcriptPath === undefined ? "" : ` What they said can be read in the transcript: ${transcriptPath}`;
+  return `[${what} removed here to make room.${where}]`;
+}
