@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { complete } from "../../src/models/reply.ts";
+import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../../src/summary/chain.ts";
+import type { RequestFrame } from "../../src/summary/sources.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+import { toolUse } from "../support/builders.ts";
+import { connect, FRAME, Host, plainWorker, thinkingWorker } from "./host.ts";
+
+let simulator: Simulator;
+const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await startSimulator({ behaviours: [summaries(), plainWorker], ...options });
+};
+const restart = async (options: SimulatorOptions): Promise<void> => {
+  await simulator.close();
+  await start(options);
+};
+beforeEach(() => start());
+afterEach(() => simulator.close());
+
+async function workedHost(model: string, frame: RequestFrame = FRAME): Promise<Host> {
+  const host = new Host(connect(simulator, model), frame);
+  host.conversation.user("Bring the books in order.");
+  await host.turns(4);
+  return host;
+}
+
+/** The last so many entries are kept. */
+const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<WrittenSummary> => {
+  const { entries } = host.conversation;
+  const cut = entries.length - keep;
+  return writeSummaryByChain(
+    {
+      variant: "whole",
+      summarised: entries.slice(0, cut),
+      kept: entries.slice(cut),
+      builtInBudgetTokens: 4_000,
+    },
+    { summariser: "provider", model: host.model, fork: host.fork(), ...options },
+  );
+};
+
+const told = ({ attempts }: WrittenSummary): readonly string[] =>
+  attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
+
+describe("the provider's own compaction", () => {
+  it("gives a signed block with its text, and reports its cost where the provider puts it", async () => {
+    const host = await workedHost("claude-opus-4-6");
+    const written = await write(host, 0, { instructions: "Mind the tides." });
+    expect(told(written)).toEqual(["provider written"]);
+    expect(written).toMatchObject({
+      source: "provider",
+      block: { type: "compaction", signature: expect.any(String) },
+      usage: { input_tokens: 0, iterations: [{ type: "compaction" }] },
+    });
+    expect(written.text).toContain("Bring the books in order.");
+    const { body } = simulator.requests.last ?? {};
+    expect(body?.compaction).toMatchObject({
+      type: "summarize",
+      instructions: expect.stringContaining("Mind the tides."),
+    });
+    expect(simulator.requests.last?.betas).toContain("compact-2026-09-04");
+  });
+
+  it("lets kept thinking stay valid where the block takes the place of what was summarised", async () => {
+    await restart({ behaviours: [summaries(), thinkingWorker] });
+    const adaptive = { ...FRAME, thinking: { type: "adaptive" } };
+    const host = await workedHost("claude-opus-5-5", adaptive);
+    const written = await write(host, 4);
+    if (written.source !== "provider") throw new Error(written.source);
+    const kept = flatten(host.conversation.entries.slice(-4));
+    // The kept part begins with the assistant; flattening it alone puts a word of ours in front.
+    const tail = kept.slice(kept.findIndex(({ role }) => role === "assistant"));
+    const messages = [{ role: "assistant" as const, content: [written.block] }, ...tail];
+    const { changes } = await complete(host.model, { ...adaptive, messages });
+    expect(changes).toEqual([]);
+    expect(simulator.requests.last).toMatchObject({ status: 200 });
+    expect(JSON.stringify(simulator.requests.last?.body)).toContain('"type":"thinking"');
+  });
+
+  it("is not asked for together with anything that it is refused with", async () => {
+    const host = await workedHost("claude-opus-4-6");
+    const frame: RequestFrame = {
+      ...FRAME,
+      context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+      stop_sequences: ["\n\nHuman:"],
+      tool_choice: { type: "any" },
+      output_config: {
+        effort: "medium",
+        format: { type: "json_schema", schema: { type: "object" } },
+        task_budget: { type: "tokens", total: 100_000, remaining: 50_000 },
+      },
+    };
+    const written = await write(host, 0, { fork: { ...host.fork(), frame } });
+    expect(told(written)).toEqual(["provider written"]);
+    expect(simulator.requests.last?.body).toMatchObject({
+      output_config: { effort: "medium" },
+      system: FRAME.system,
+      tools: FRAME.tools,
+    });
+  });
+
+  it.each([
+    ["nothing", () => undefined],
+    ["a limit", () => ({ stopReason: "max_tokens" as const })],
+    ["a call of a tool", () => ({ stopReason: "tool_use" as const })],
+  ])("that ends with %s is a failed step, paid for, and the chain goes on", async (_, summarise) => {
+    await restart({ behaviours: [summaries(), plainWorker], summarise });
+    const written = await write(await workedHost("claude-opus-4-6"));
+    expect(told(written)).toEqual(["provider failed no-summary", "fork written"]);
+    expect(written.attempts[0]?.usage?.iterations).toHaveLength(1);
+  });
+
+  it("is not available on a model that has none", async () => {
+    const written = await write(await workedHost("claude-haiku-4-5"));
+    expect(told(written)).toEqual(["provider unavailable not-supported", "fork written"]);
+  });
+
+  it("is not available while a call waits for its result", async () => {
+    const host = await workedHost("claude-opus-4-6");
+    host.conversation.assistant([toolUse("open", "read_file", { path: "x" })]);
+    // As a host would send it that does not check: nothing is put in for the missing result.
+    const raw = host.fork();
+    const fork = {
+      ...raw,
+      messagesFor: () => [
+        { role: "user" as const, content: "Go." },
+        { role: "assistant" as const, content: [toolUse("open", "read_file", { path: "x" })] },
+      ],
+    };
+    const before = simulator.requests.length;
+    const written = await write(host, 0, { fork });
+    expect(told(written)).toEqual([
+      "provider unavailable invalid-request",
+      "fork unavailable invalid-request",
+      "direct written",
+    ]);
+    expect(simulator.requests.length).toBe(before + 1);
+  });
+
+  it("is asked for without a running conversation as well", async () => {
+    const host = await workedHost("claude-opus-4-6");
+    const written = await write(host, 0, { fork: undefined });
+    expect(told(written)).toEqual(["provider written"]);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
