@@ -6,13 +6,13 @@ import type {
   Entry,
   UserEntry,
 } from "../conversation/entry.ts";
+import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { renewEntries } from "./renew-entries.ts";
-import type { SummaryEntry } from "./summary-entry.ts";
 
 /** The entries that a compaction consists of, each linked to the one before it. */
 export interface CompactedEntries {

@@ -8,8 +8,8 @@ import type {
 } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
 import { indexPairs } from "../conversation/pairs.ts";
+import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
-import type { SummaryEntry } from "./summary-entry.ts";
 
 export interface BoundaryInput {
   readonly trigger: "manual" | "auto";

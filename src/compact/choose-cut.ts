@@ -1,6 +1,6 @@
 import { soundCuts } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { isSummaryEntry } from "./summary-entry.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 
 export interface RecentWish {
   readonly keepTokens: number;

@@ -1,5 +1,6 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -7,7 +8,6 @@ import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts
 import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
-import { isSummaryEntry } from "./summary-entry.ts";
 
 export type { Snapshot } from "./sized.ts";
 

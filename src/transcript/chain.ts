@@ -1,4 +1,5 @@
 import type { PreservedSegment } from "../conversation/entry.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { boundaryAt, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
 
 /** The end of the file that has been read does not reach far enough to tell. */
@@ -176,7 +177,7 @@ export class ChainWalker {
     const { entries, positions, isWholeFile } = this.#index;
     let entry = entries[position];
     for (let steps = 0; steps < entries.length && !isWholeFile; steps++) {
-      if (entry?.type !== "user" || entry.isCompactSummary !== true) return undefined;
+      if (entry === undefined || !isSummaryEntry(entry)) return undefined;
       const above = typeof entry.parentUuid === "string" ? entry.parentUuid : undefined;
       if (above === undefined) return undefined;
       const parent = positions.get(above);
@@ -194,7 +195,7 @@ export class ChainWalker {
     for (let position = boundary + 1; position < entries.length; position++) {
       const entry = entries[position];
       if (entry !== undefined && entry.uuid === undefined) continue;
-      if (entry?.type !== "user" || entry.isCompactSummary !== true || entry.parentUuid !== above) break;
+      if (entry === undefined || !isSummaryEntry(entry) || entry.parentUuid !== above) break;
       messages.unshift(position);
       above = entry.uuid;
     }

@@ -1,4 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
@@ -51,13 +52,25 @@ export function conversationFrom(
     // Progress lines are links of the chain, but were only ever shown on the screen.
     if (entry !== undefined && entry.type !== "progress") entries.push(entry);
   }
+  const boundary = boundaryAt(index, oldestFirst[0] ?? -1);
   return {
-    entries,
+    entries: withoutRefusedThinking(entries, boundary),
     leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
-    boundary: boundaryAt(index, oldestFirst[0] ?? -1),
+    boundary,
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
     clearedToolUseIds: clearedIn(entries),
   };
+}
+
+/** Kept messages stand on disk with thinking that the model, after the compaction, would no longer take. */
+function withoutRefusedThinking(
+  entries: readonly Entry[],
+  boundary: CompactBoundaryEntry | undefined,
+): readonly Entry[] {
+  const upTo = boundary?.compactMetadata?.longhaul?.withoutThinkingUpTo;
+  const end = upTo === undefined ? -1 : entries.findIndex((entry) => entry.uuid === upTo);
+  if (end === -1) return entries;
+  return [...withoutThinkingFrom(entries.slice(0, end + 1), 0).entries, ...entries.slice(end + 1)];
 }
 
 function clearedIn(entries: readonly Entry[]): ReadonlySet<string> {

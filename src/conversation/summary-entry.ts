@@ -1,5 +1,5 @@
-import type { AssistantEntry, Entry, UserEntry } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
+import type { AssistantEntry, Entry, UserEntry } from "./entry.ts";
+import { field } from "./fields.ts";
 
 /** What stands in for messages that were compacted away: our own text, or the provider's signed block. */
 export type SummaryEntry = UserEntry | (AssistantEntry & { readonly isCompactSummary: true });
