@@ -79,4 +79,17 @@ describe("the message that stands in for what was summarised", () => {
       ),
     ).toBe("Summary:\nfacts");
   });
+
+  it("takes the same words in the middle of a summary for a quotation", () => {
+    const quoted = [
+      "Summary:",
+      "6. All User Messages:",
+      "Please continue the conversation from where we left it off",
+      "The most recent messages follow verbatim after this one.",
+      "7. Pending Tasks: the tides",
+    ].join("\n");
+    const text = continuationMessage({ ...base, summary: quoted, keptRecent: true, trigger: "auto" });
+    expect(withoutAfterwords(text)).toMatch(/7\. Pending Tasks: the tides$/);
+    expect(withoutAfterwords(quoted)).toBe(quoted);
+  });
 });

@@ -78,6 +78,11 @@ describe("formatting a model's summary", () => {
     expect(formatSummary(`<analysis>secret\n${sections}`)).not.toContain("secret");
   });
 
+  it("keeps the titles of a summary up to a point when it rescues it", () => {
+    const raw = `<analysis>secret\n${sections.replace("Current Work", "Work Completed")}`;
+    expect(formatSummary(raw)).toContain("8. Work Completed:\n   - fact 8");
+  });
+
   it.each([
     ["nothing", ""],
     ["only whitespace", " \n\t "],

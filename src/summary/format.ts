@@ -69,7 +69,7 @@ function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
 /**
  * A model that quotes in its analysis what a tool printed may close the analysis by the quotation, and open a
  * summary that is none. Then the analysis is closed a second time, without having been opened again, before
- * the real one. Where it has the sections and the quotation has not, the real one is taken.
+ * the real one. That is taken if it has the sections and the quotation has not one: else both are kept.
  */
 function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | undefined): Tag | undefined {
   const before = tags.filter((tag) => tag.name === "analysis" && opening && tag.end <= opening.start);
@@ -78,7 +78,8 @@ function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | u
   if (opening === undefined || nextAnalysis?.closing !== true) return opening;
   const real = inside.find((tag) => isSummaryStart(tag) && tag.start >= nextAnalysis.end);
   if (real === undefined) return opening;
-  return !isProven(raw.slice(opening.end, real.start)) && isProven(raw.slice(real.end)) ? real : opening;
+  const isEmptyBefore = presentSections(raw.slice(opening.end, real.start)).length === 0;
+  return isEmptyBefore && isProven(raw.slice(real.end)) ? real : opening;
 }
 
 const isSummaryStart = (tag: Tag): boolean => tag.name === "summary" && !tag.closing;
@@ -97,7 +98,7 @@ function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string 
   return `${before}\n\n${SUMMARY_HEADING}\n${content}`;
 }
 
-/** Where the summary is closed by a line of its own with all nine sections before it, and no other comes. */
+/** Where the summary is closed by a line of its own, with all nine sections before it and none after it. */
 function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): number | undefined {
   const closings = tags.filter((tag) => tag.name === "summary" && tag.closing && startsLine(raw, tag.start));
   let low = 0;
@@ -110,7 +111,7 @@ function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): num
     else low = middle + 1;
   }
   const end = closings[low];
-  return end === undefined || isProven(raw.slice(end.end)) ? undefined : end.start;
+  return end === undefined || presentSections(raw.slice(end.end)).length > 0 ? undefined : end.start;
 }
 
 /** Whether the sections in a text make it a summary, whatever stands around them. */

@@ -55,7 +55,19 @@ describe("the nine sections", () => {
     ]);
   });
 
-  it("are read back from the headings we write", () => {
-    for (const name of SECTION_NAMES) expect(presentSections(sectionHeading(name))).toEqual([name]);
+  it("are read back from the headings we write, in every variant", () => {
+    for (const name of SECTION_NAMES) {
+      for (const variant of ["whole", "from", "up-to"] as const)
+        expect(presentSections(sectionHeading(name, variant))).toEqual([name]);
+    }
+  });
+
+  it("have two other titles where newer messages follow, and are the same parts to a reader", () => {
+    expect(sectionHeading("Current Work", "up-to")).toBe("## 8. Work Completed");
+    expect(sectionHeading("Optional Next Step", "up-to")).toBe("## 9. Context for Continuing Work");
+    expect(splitSections("8. Work Completed: all\n**9. Context for continuing work**\nnone")).toEqual([
+      { name: "Current Work", title: "Work Completed", body: "all" },
+      { name: "Optional Next Step", title: "Context for continuing work", body: "none" },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../conversation/block.ts";
+import { type ContentBlock, contentBlocks } from "../../conversation/block.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { type BuiltInSummary, type SummariseOptions, summarise } from "../builtin/summarise.ts";
 import { isSummaryRequest } from "../prompt.ts";
@@ -14,22 +14,26 @@ export function summariseMessages(
 
 /** The text by which the conversation ends in a request for a summary, if it does. */
 export function summaryRequestIn(messages: readonly ApiMessage[]): string | undefined {
-  const last = messages.at(-1);
-  if (last?.role !== "user") return undefined;
-  if (typeof last.content === "string") return isSummaryRequest(last.content) ? last.content : undefined;
-  const block = last.content.findLast(asksForSummary);
-  return block?.type === "text" ? block.text : undefined;
+  const request = requestBlock(messages);
+  return request?.type === "text" ? request.text : undefined;
 }
 
 /** The request may have been merged into the message with the last tool results. */
 export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
-  if (last === undefined || summaryRequestIn(messages) === undefined) return messages;
-  const rest = typeof last.content === "string" ? [] : last.content.filter((block) => !asksForSummary(block));
+  const request = requestBlock(messages);
+  if (last === undefined || request === undefined) return messages;
   const before = messages.slice(0, -1);
+  if (typeof last.content === "string") return before;
+  const rest = last.content.filter((block) => block !== request);
   return rest.length === 0 ? before : [...before, { ...last, content: rest }];
 }
 
-function asksForSummary(block: ContentBlock): boolean {
-  return block.type === "text" && isSummaryRequest(block.text);
+/** Only the last: one before it is something that somebody pasted. */
+function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return undefined;
+  return contentBlocks(last.content).findLast(
+    (block) => block.type === "text" && isSummaryRequest(block.text),
+  );
 }
