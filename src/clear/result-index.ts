@@ -112,6 +112,8 @@ export class ResultIndex {
   /** Where the chosen ones stand now, with what has to be known to clear them. */
   describe(form: Clearing["form"], chosen: readonly IndexedResult[]): Clearing {
     const results: ClearedResult[] = [];
+    const tools = new Set<string>();
+    const paths = new Set<string>();
     let tokens = 0;
     let begins = Number.POSITIVE_INFINITY;
     for (const { id } of chosen) {
@@ -119,8 +121,10 @@ export class ResultIndex {
       const use = this.#uses.get(id);
       if (result === undefined || use === undefined) continue;
       results.push(located(result, use));
+      tools.add(use.tool);
+      if (use.path !== undefined) paths.add(use.path);
       tokens += result.tokens;
-      begins = Math.min(begins, use.begins);
+      if (use.begins < begins) begins = use.begins;
     }
     // An edit of the cached prefix takes a result out and leaves nothing in its place.
     const left = form === "cached" ? 0 : results.length * this.placeholderTokens;
@@ -129,8 +133,8 @@ export class ResultIndex {
       results,
       tokensBefore: this.#eligibleTokens,
       tokensAfter: this.#eligibleTokens - tokens + left,
-      tools: [...new Set(results.map(({ tool }) => tool))].sort(),
-      paths: [...new Set(results.flatMap(({ path }) => path ?? []))],
+      tools: [...tools].sort(),
+      paths: [...paths],
       followedFrom: begins + 1,
     };
   }
@@ -210,15 +214,10 @@ export class ResultIndex {
 }
 
 function located({ id, tokens, places }: TrackedResult, { tool, path }: KnownUse): ClearedResult {
-  const [entryIndex = 0, ...repeatedAt] = places;
-  return {
-    id,
-    tool,
-    tokens,
-    entryIndex,
-    ...(repeatedAt.length === 0 ? {} : { repeatedAt }),
-    ...(path === undefined ? {} : { path }),
-  };
+  const entryIndex = places[0] ?? 0;
+  const result =
+    path === undefined ? { id, tool, tokens, entryIndex } : { id, tool, tokens, entryIndex, path };
+  return places.length === 1 ? result : { ...result, repeatedAt: places.slice(1) };
 }
 
 /** Counts come from the caller; one that is no figure must not spoil the totals. */

@@ -1,4 +1,4 @@
-import type { ToolResultBlock } from "./block.ts";
+import type { ContentBlock, ToolResultBlock } from "./block.ts";
 import type { Entry } from "./entry.ts";
 import { isBlock, isEntry, rawContent } from "./untrusted.ts";
 
@@ -46,11 +46,17 @@ function clearInEntry(entry: Entry, ids: ReadonlySet<string>): Entry {
   if (!isEntry(entry) || entry.type !== "user") return entry;
   const content = rawContent(entry);
   if (!Array.isArray(content)) return entry;
-  const isStale = (block: unknown): block is ToolResultBlock =>
-    isBlock(block) && block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
-  if (!content.some(isStale)) return entry;
-  const cleared = content.map((block) =>
-    isStale(block) ? { ...block, content: CLEARED_RESULT_TEXT } : block,
-  );
-  return { ...entry, message: { ...entry.message, content: cleared } };
+  let cleared: unknown[] | undefined;
+  for (let at = 0; at < content.length; at++) {
+    const block: unknown = content[at];
+    if (!isStale(block, ids)) continue;
+    cleared ??= content.slice();
+    cleared[at] = { ...block, content: CLEARED_RESULT_TEXT };
+  }
+  if (cleared === undefined) return entry;
+  return { ...entry, message: { ...entry.message, content: cleared as readonly ContentBlock[] } };
+}
+
+function isStale(block: unknown, ids: ReadonlySet<string>): block is ToolResultBlock {
+  return isBlock(block) && block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
 }
