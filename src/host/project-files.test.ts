@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,6 +40,7 @@ describe("paths from a session file are never trusted", () => {
     expect(await projectFiles(project).read(join(project, "src/a.ts"))).toEqual({
       state: "read",
       text: "export {};\n",
+      isHead: false,
       displayPath: join("src", "a.ts"),
     });
     expect(await reasonFor("src/a.ts")).toBe("read");
@@ -56,17 +67,87 @@ describe("paths from a session file are never trusted", () => {
     expect((await projectFiles(undefined).read("src/a.ts")).state).toBe("unavailable");
   });
 
-  it("folders, pipes, binaries, huge and missing files are answers, not failures", async () => {
+  it("folders, pipes, sockets, devices, binaries and missing files are answers, not failures", async () => {
     writeFileSync(join(project, "binary"), Buffer.from([1, 0, 2]));
-    writeFileSync(join(project, "huge"), "");
-    truncateSync(join(project, "huge"), 5 * 1024 * 1024);
-    expect(await reasonFor("src")).not.toBe("read");
+    expect(await reasonFor("src")).toBe("not-text");
     expect(await reasonFor("binary")).toBe("not-text");
-    expect(await reasonFor("huge")).toBe("too-large");
     expect(await reasonFor("missing")).toBe("gone");
-    if (process.platform !== "win32") {
-      execFileSync("mkfifo", [join(project, "pipe")]);
-      expect(await reasonFor("pipe")).toBe("not-text");
+    expect(await reasonFor("src/a.ts/below-a-file")).toBe("gone");
+    expect(await reasonFor("nul\0byte")).toBe("unreadable");
+    expect(await reasonFor("x".repeat(5_000))).toBe("unreadable");
+    expect(await reasonFor("src/a.ts", join(root, "no-such-project"))).toBe("gone");
+  });
+
+  it.skipIf(process.platform === "win32")("nothing that could wait for ever is opened", async () => {
+    execFileSync("mkfifo", [join(project, "pipe")]);
+    expect(await reasonFor("pipe")).toBe("not-text");
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(project, "socket"), resolve));
+    expect(await reasonFor("socket")).toBe("not-text");
+    await new Promise((resolve) => server.close(resolve));
+    for (const device of ["zero", "random", "tty"]) expect(await reasonFor(device, "/dev")).toBe("not-text");
+    symlinkSync("/dev/zero", join(project, "endless"));
+    expect(await reasonFor("endless")).toBe("outside-project");
+  });
+
+  it("links that lead in a circle are unreadable, and links inside the project are followed", async () => {
+    symlinkSync(join(project, "two"), join(project, "one"));
+    symlinkSync(join(project, "one"), join(project, "two"));
+    symlinkSync(join(project, "src"), join(project, "alias"));
+    expect(await reasonFor("one")).toBe("unreadable");
+    expect(await projectFiles(project).read("alias/a.ts")).toMatchObject({
+      displayPath: join("src", "a.ts"),
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)("a file without permission is unreadable", async () => {
+    writeFileSync(join(project, "private"), "x");
+    chmodSync(join(project, "private"), 0);
+    expect(await reasonFor("private")).toBe("unreadable");
+  });
+});
+
+describe("no more is read than can be put back", () => {
+  it("two gigabytes are too large without being read", async () => {
+    writeFileSync(join(project, "huge"), "");
+    truncateSync(join(project, "huge"), 2 * 1024 ** 3);
+    expect(await reasonFor("huge")).toBe("too-large");
+  });
+
+  it("of a long file only the head is read, cut between characters", async () => {
+    writeFileSync(join(project, "long"), `x${"名".repeat(200_000)}`);
+    const answer = await projectFiles(project).read("long");
+    expect(answer).toMatchObject({ state: "read", isHead: true });
+    const text = answer.state === "read" ? answer.text : "";
+    expect(text).toMatch(/^x名+$/);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(256 * 1024 - 3);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(256 * 1024);
+  });
+
+  it("a file of exactly that length is whole, one byte more is not", async () => {
+    writeFileSync(join(project, "exact"), "x".repeat(256 * 1024));
+    writeFileSync(join(project, "over"), "x".repeat(256 * 1024 + 1));
+    expect(await projectFiles(project).read("exact")).toMatchObject({ isHead: false });
+    expect(await projectFiles(project).read("over")).toMatchObject({ isHead: true });
+  });
+
+  it("a file that grows or shrinks meanwhile is read as far as it goes", async () => {
+    const path = join(project, "changing");
+    writeFileSync(path, "line\n".repeat(1_000));
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) {
+        appendFileSync(path, "more\n".repeat(10_000));
+        await new Promise((resolve) => setImmediate(resolve));
+        truncateSync(path, 5);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    for (let round = 0; round < 30; round++) {
+      const answer = await projectFiles(project).read("changing");
+      expect(answer.state === "read" ? answer.text.startsWith("line\n") : answer.reason).toBe(true);
     }
+    isOver = true;
+    await writing;
   });
 });

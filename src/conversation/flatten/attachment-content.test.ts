@@ -98,6 +98,38 @@ describe("attachments as user content", () => {
       ["/a.ts", "Error: unused"],
     ],
     [
+      "the head of a file",
+      {
+        type: "file",
+        filename: "/a.ts",
+        truncated: true,
+        content: { type: "text", file: { content: "let a" } },
+      },
+      ["let a\n\n[The rest was left out. Read the file"],
+    ],
+    [
+      "tasks with ids",
+      { type: "task_reminder", content: [{ id: "4", subject: "ship it", status: "pending" }] },
+      ["- #4 [pending] ship it"],
+    ],
+    [
+      "skills in use",
+      { type: "invoked_skills", skills: [{ name: "go", path: "/s/SKILL.md", content: "use gofmt" }] },
+      ["Skill go (/s/SKILL.md):\nuse gofmt"],
+    ],
+    ["plan mode", { type: "plan_mode", planFilePath: "/plan.md" }, ["Plan mode is on", "/plan.md"]],
+    [
+      "a command in the background",
+      { type: "task_status", taskType: "local_bash", taskId: "b1", status: "running", deltaSummary: "built" },
+      ["Command b1 is still running", "So far: built"],
+    ],
+    [
+      "an agent that has ended",
+      { type: "task_status", taskId: "a1", description: "search", status: "failed", outputFilePath: "/out" },
+      ["Agent a1 (search) in the background has ended: failed", "Its output is in /out."],
+    ],
+    ["notes", { type: "session_memory", path: "/notes.md" }, ["/notes.md"]],
+    [
       "a kind of tomorrow",
       { type: "of_tomorrow", payload: { deep: [1] } },
       ["of_tomorrow", '{"payload":{"deep":[1]}}'],
@@ -131,6 +163,8 @@ describe("attachments as user content", () => {
       { type: "hook_success", content: "", stdout: "" },
       { type: "queued_command", prompt: " " },
       { type: "deferred_tools_delta", addedNames: [], removedNames: [] },
+      { type: "invoked_skills", skills: [{ name: "empty", content: " " }] },
+      { type: "session_memory" },
       { type: "of_tomorrow" },
     ];
     expect(silent.flatMap(attachmentContent)).toEqual([]);
@@ -146,6 +180,10 @@ describe("attachments as user content", () => {
       "queued_command",
       "skill_listing",
       "deferred_tools_delta",
+      "invoked_skills",
+      "plan_mode",
+      "task_status",
+      "session_memory",
     ];
     const damaged = kinds.flatMap((type) => [
       { type },
