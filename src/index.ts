@@ -1,3 +1,10 @@
+export { type ContextEditOptions, contextEdits } from "./clear/api-edits.ts";
+export { type AppliedClearing, applyClearing } from "./clear/apply.ts";
+export { type BySizeOptions, chooseBySize } from "./clear/by-size.ts";
+export { type ByTimeOptions, chooseByTime } from "./clear/by-time.ts";
+export type { ClearedResult, Clearing } from "./clear/clearing.ts";
+export { ELIGIBLE_TOOLS } from "./clear/eligible.ts";
+export { ResultIndex, type ResultIndexOptions } from "./clear/result-index.ts";
 export { type Compaction, type CompactOptions, compact, rebuild } from "./compact/compact.ts";
 export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
 export type { CompactionPorts } from "./compact/host-fields.ts";
@@ -9,6 +16,7 @@ export {
   type Snapshot,
 } from "./compact/plan.ts";
 export { type LineOptions, linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
+export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
 export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
 export type {
   CacheControl,
@@ -67,6 +75,11 @@ export {
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
+export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
+export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
+export type { HookAgent } from "./hooks/handlers.ts";
+export type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "./hooks/hook.ts";
+export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
@@ -98,16 +111,23 @@ export type {
 } from "./models/port.ts";
 export { complete } from "./models/reply.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
-export {
-  type FileAnswer,
-  type ProjectFiles,
-  type RestoredFile,
-  type RestoredFiles,
-  type RestoreFilesInput,
-  restoreFiles,
-  type SkippedFile,
-  type UnavailableReason,
-} from "./restore/files.ts";
+export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
+export type {
+  BackgroundAgent,
+  HostState,
+  McpInstructions,
+  Plan,
+  Todo,
+  UsedSkill,
+} from "./restore/host-state.ts";
+export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
+export type {
+  Restored,
+  RestoredItem,
+  RestoreInput,
+  RestoreKind,
+  SkippedItem,
+} from "./restore/restored.ts";
 export {
   type BuiltInSummary,
   SUMMARY_BUDGET_TOKENS,
@@ -129,6 +149,14 @@ export {
   type SummaryRequestOptions,
 } from "./summary/request/request-summary.ts";
 export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";
+export type { ForkSource, RequestFrame, SummaryAttempt, SummaryStep } from "./summary/sources.ts";
+export type { OpenTelemetryApi } from "./telemetry/api.ts";
+export {
+  type LoadOptions,
+  loadOpenTelemetry,
+  type OpenTelemetryOptions,
+  openTelemetry,
+} from "./telemetry/open-telemetry.ts";
 export {
   accountTokens,
   type DuplicateRead,
@@ -148,6 +176,30 @@ export {
   measureEntries,
   measureRequest,
 } from "./tokens/measure.ts";
+export { createCompactor } from "./turn/create-compactor.ts";
+export type {
+  ChainRecord,
+  ClearingForm,
+  CompactorEvent,
+  FailureReason,
+  SkipReason,
+  Trigger,
+} from "./turn/events.ts";
+export type {
+  BeforeOptions,
+  Caller,
+  ChildOptions,
+  ClearingOptions,
+  CompactionOptions,
+  Compactor,
+  CompactorOptions,
+  HostCallbacks,
+  ManualOptions,
+  Message,
+  ResponseFacts,
+  TranscriptPort,
+  Turn,
+} from "./turn/options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";
 export {
   findModel,

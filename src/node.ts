@@ -7,7 +7,10 @@ export {
   type WrittenCompaction,
   writeCompaction,
 } from "./host/compact-session.ts";
+export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export { projectFiles } from "./host/project-files.ts";
+export { runCommand } from "./host/run-command.ts";
+export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";
 export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
 export { findSession } from "./transcript/find-session.ts";

@@ -87,6 +87,8 @@ export interface CompactionOptions {
 export interface TranscriptPort {
   readonly path: string;
   append(entries: readonly Entry[]): Promise<void>;
+  /** What a resumed session has in it already is not written again. */
+  has?(uuid: string): boolean;
 }
 
 /** Told as things happen. None of them may stop a compaction: what throws here is reported and passed over. */

@@ -10,5 +10,10 @@ export function snapshotOf({ thread, cachedEdits }: ConversationState): Snapshot
 /** What the turns have counted, so that a plan measures nothing again. */
 export function measuredBy(state: ConversationState): KnownMeasures {
   const overheadTokens = state.overheadTokens;
-  return { tokensOf: state.thread.measures.ofEntry, context: state.size(), ratio: state.ratio, overheadTokens };
+  return {
+    tokensOf: state.thread.measures.ofEntry,
+    context: state.size(),
+    ratio: state.ratio,
+    overheadTokens,
+  };
 }

@@ -16,8 +16,12 @@ export class TranscriptQueue {
   }
 
   add(entries: readonly Entry[]): void {
-    if (this.#port === undefined || entries.length === 0) return;
-    for (const entry of entries) this.#waiting.push(entry);
+    const { has } = this.#port ?? {};
+    if (this.#port === undefined) return;
+    for (const entry of entries) {
+      if (entry.uuid === undefined || has?.(entry.uuid) !== true) this.#waiting.push(entry);
+    }
+    if (this.#waiting.length === 0) return;
     // A failure is told by the next flush, which tries again.
     void this.#write().catch(() => undefined);
   }

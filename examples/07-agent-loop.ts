@@ -1,0 +1,44 @@
+// A whole agent loop that never runs out of window. Here the model is the local simulator; give anthropicModel
+// a key instead of a baseURL for the real one. The window is small, so that something happens.
+import { readFile } from "node:fs/promises";
+import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolResultBlock } from "longhaul";
+import { coder, startSimulator, summaries } from "longhaul/testing";
+
+const simulator = await startSimulator({
+  windowTokens: 20_000,
+  behaviours: [summaries(), coder({ turns: 40 })],
+});
+const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
+const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
+
+const compactor = createCompactor({
+  model,
+  windowTokens: 20_000,
+  request: { system: "You are a careful engineer.", tools: [read], max_tokens: 2_000 },
+  host: { onEvent: ({ type }) => type !== "window-checked" && console.log(type) },
+});
+
+let messages: readonly ApiMessage[] = [{ role: "user", content: "Read the sources and improve them." }];
+for (;;) {
+  let turn = await compactor.before(messages);
+  const reply = await complete(model, turn.request).catch(async (error: unknown) => {
+    const again = await compactor.recover<ApiMessage>(error);
+    if (again === undefined) throw error;
+    turn = again;
+    return await complete(model, again.request);
+  });
+  compactor.after(reply);
+  messages = [...turn.messages, { role: "assistant", content: reply.content }];
+  const results: ToolResultBlock[] = [];
+  for (const block of reply.content) {
+    if (block.type !== "tool_use") continue;
+    const content = await readFile(new URL("conversation.ts", import.meta.url), "utf8");
+    results.push({ type: "tool_result", tool_use_id: block.id, content });
+  }
+  if (results.length === 0) break;
+  messages = [...messages, { role: "user", content: results }];
+}
+console.log(
+  `${simulator.requests.totals.requests} calls, ${simulator.requests.invalid.length} of them refused`,
+);
+await simulator.close();
