@@ -1,0 +1,56 @@
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { ModelError, type ModelFailure } from "../../src/models/model-error.ts";
+import type { Model } from "../../src/models/port.ts";
+import {
+  type ScriptedAnswer,
+  type ScriptedModel,
+  scriptedModel,
+} from "../../src/models/scripted/scripted-model.ts";
+import {
+  type ChainOptions,
+  type SummaryTask,
+  type WrittenSummary,
+  writeSummaryByChain,
+} from "../../src/summary/chain.ts";
+import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import type { ForkSource } from "../../src/summary/sources.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+
+export const GOOD: string = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
+export const failing = (failure: ModelFailure): ModelError =>
+  new ModelError(failure, "no", { remedy: "Do this." });
+export const NO_KEY: ModelError = failing({ kind: "authentication" });
+export const BROKEN: ModelError = failing({ kind: "other", retry: false });
+
+export const named = (name: string, ...answers: readonly ScriptedAnswer[]): ScriptedModel =>
+  scriptedModel(answers, { name });
+
+export const forkOf = (model: Model): ForkSource => ({
+  model,
+  frame: {},
+  messagesFor: (entries) => flatten(entries),
+  cachedMessages: 0,
+});
+
+/** A request and its answer in each round. */
+export function conversation(rounds = 6): ConversationBuilder {
+  const built = new ConversationBuilder();
+  for (let round = 0; round < rounds; round++) {
+    built.user(`request-${round}`);
+    built.assistant(`answer-${round}`);
+  }
+  return built;
+}
+
+export function task(fields: Partial<SummaryTask> = {}): SummaryTask {
+  const { entries } = conversation();
+  return { variant: "whole", summarised: entries, kept: [], builtInBudgetTokens: 4_000, ...fields };
+}
+
+/** The attempts as words. */
+export const told = (attempts: WrittenSummary["attempts"]): readonly string[] =>
+  attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
+
+export async function run(options: ChainOptions, of: SummaryTask = task()): Promise<WrittenSummary> {
+  return await writeSummaryByChain(of, options);
+}
