@@ -1,4 +1,4 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { measureEntries } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan.ts";
@@ -57,13 +57,20 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
   return entry.type === "user" || entry.type === "attachment" ? "user" : undefined;
 }
 
-/** What an earlier compaction left out stays out as long as that message is in the conversation. */
-function earlierMark({ entries, kept }: CompactionPlan): string | undefined {
+/** What an earlier compaction left out stays out of what is kept of it. */
+function earlierMark({ entries, kept, keptPlace, summarised }: CompactionPlan): string | undefined {
   const [first] = entries;
-  if (first === undefined || !isCompactBoundary(first)) return undefined;
-  const mark = first.compactMetadata?.longhaul?.withoutThinkingUpTo;
-  return mark !== undefined && kept.some((entry) => entry.uuid === mark) ? mark : undefined;
+  const mark = first !== undefined && isCompactBoundary(first) ? markOf(first) : undefined;
+  if (mark === undefined) return undefined;
+  const isMarked = (entry: Entry): boolean => entry.uuid === mark;
+  if (kept.some(isMarked)) return mark;
+  // All that is kept came before the marked one.
+  const isAllBefore = keptPlace === "before" && summarised.some(isMarked);
+  return isAllBefore ? kept.findLast((entry) => entry.uuid !== undefined)?.uuid : undefined;
 }
+
+const markOf = (boundary: CompactBoundaryEntry): string | undefined =>
+  boundary.compactMetadata?.longhaul?.withoutThinkingUpTo;
 
 function tokensLeftOut({ kept, countTokens }: CompactionPlan, entries: readonly Entry[]): number {
   const [before, after] = [new Set(kept), new Set(entries)];

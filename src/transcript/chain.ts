@@ -106,9 +106,10 @@ export class ChainWalker {
       const from = kept.indexOf(parent);
       if (from < 0) continue;
       const anchor = this.#anchorOf(boundary);
-      // Where the oldest were kept the summary comes after them, and what hangs on the last comes after it.
-      if (from === 0 && anchor === boundary) return { kept: [...this.#summaryOf(boundary), ...kept], anchor };
-      return { kept: kept.slice(from), anchor };
+      // Where the oldest were kept the summary comes after them, and what hangs on the last comes after it;
+      // not so where a later segment ends with that last one.
+      const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
+      return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
     }
     const anchored = isNamed ? undefined : this.#boundaryByAnchor.get(parent);
     if (anchored !== undefined && anchored < child) {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
+import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { currentConversation, historyBefore } from "./relink.ts";
 
@@ -145,6 +146,47 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-6"]);
     b.user("hung on the last kept", { parentUuid: "e-2" });
     expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-7"]);
+  });
+
+  it("stand before the newer summary alone when the same oldest ones were kept a second time", () => {
+    const b = new ConversationBuilder();
+    b.user("kept question");
+    b.assistant("kept answer");
+    b.user("summarised");
+    b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-4", tailUuid: "e-2" } });
+    b.summary("summary");
+    b.user("later");
+    b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-7", tailUuid: "e-2" } });
+    b.summary("summary of that summary and what came later");
+    expect(found(b.entries)).toEqual(["e-7", "e-1", "e-2", "e-8"]);
+  });
+
+  it("follow a summary of the provider's own as they follow one of ours", () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.assistant("old answer");
+    b.user("kept question");
+    b.boundary({ preservedSegment: { headUuid: "e-3", anchorUuid: "e-5", tailUuid: "e-3" } });
+    const block = { type: "compaction", content: "so far", signature: "s" } as unknown as ContentBlock;
+    b.push({ ...b.assistant([block], { parentUuid: "e-4" }), isCompactSummary: true } as Entry);
+    b.entries.splice(4, 1);
+    expect(found(b.entries)).toEqual(["e-4", "e-5", "e-3"]);
+  });
+
+  it("come without the thinking that the boundary says is no longer sent, up to the message it names", () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.assistant([thinking("gone"), { type: "text", text: "kept" }]);
+    const knowledge = { overheadTokens: 0, tokenRatio: 1, withoutThinkingUpTo: "e-2" };
+    b.boundary({
+      longhaul: knowledge,
+      preservedSegment: { headUuid: "e-2", anchorUuid: "e-4", tailUuid: "e-2" },
+    });
+    b.summary("summary");
+    const later = b.assistant([thinking("valid"), { type: "text", text: "later" }], { parentUuid: "e-2" });
+    const { entries } = currentConversation(b.entries);
+    expect(JSON.stringify(entries)).not.toContain("gone");
+    expect(entries.at(-1)).toBe(later);
   });
 
   it("are cut where the user went back to one of them", () => {
