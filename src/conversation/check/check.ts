@@ -83,16 +83,17 @@ const SEQUENCE_RULES: readonly Rule[] = [
 /** Both ends of the conversation. A message put at its end may close what was open there. */
 const END_RULES: readonly Rule[] = [startWithUser, trimFinalAssistantText, endWithUserWherePrefillIsRefused];
 
+/** Bytes come after all that changes them. */
 const REQUEST_RULES: readonly Rule[] = [
   reportToolTurnWithoutThinking,
-  limitMediaCount,
-  limitRequestBytes,
   reportTooManyMessages,
   reportMissingTools,
   dropMarksOnThinking,
   dropConflictingAutomaticMark,
   limitCacheMarks,
   orderCacheTimes,
+  limitMediaCount,
+  limitRequestBytes,
 ];
 
 /** The order matters: pairs need messages that alternate, and what pairing moves may leave gaps to close. */
@@ -100,10 +101,13 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
   const settings = checkSettings(options);
   for (const rule of BLOCK_RULES) rule(draft, settings);
   settleSequence(draft, settings);
+  const { findings } = draft;
+  const beforePairs = findings.length;
   pairToolResults(draft);
-  settleSequence(draft, settings);
+  if (findings.length > beforePairs) settleSequence(draft, settings);
+  const beforeEnds = findings.length;
   for (const rule of END_RULES) rule(draft, settings);
-  settleSequence(draft, settings);
+  if (findings.length > beforeEnds) settleSequence(draft, settings);
   for (const rule of REQUEST_RULES) rule(draft, settings);
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonBytes, mostJsonBytes } from "./json-bytes.ts";
+import { jsonBytes, leastJsonBytes, MOST_BYTES_PER_LEAST_BYTE, mostJsonBytes } from "./json-bytes.ts";
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
@@ -31,6 +31,20 @@ describe("the bytes of a request", () => {
     fc.assert(
       fc.property(fc.object(), (value) => {
         expect(mostJsonBytes(value)).toBeGreaterThanOrEqual(bytesOf(value));
+      }),
+    );
+  });
+
+  it("are never less than the quick lower bound says, nor more than six times that", () => {
+    const words = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("\u0001".repeat(9), "\ud800".repeat(9)),
+    );
+    fc.assert(
+      fc.property(fc.object({ values: [words, fc.double()] }), (value) => {
+        const least = leastJsonBytes(value);
+        expect(least).toBeLessThanOrEqual(bytesOf(value));
+        expect(least * MOST_BYTES_PER_LEAST_BYTE).toBeGreaterThanOrEqual(bytesOf(value));
       }),
     );
   });

@@ -16,6 +16,14 @@ export function mostJsonBytes(value: unknown): number {
   return measure(value, (text) => text.length * MOST_BYTES_PER_CHARACTER, MOST_BYTES_AROUND_VALUE);
 }
 
+/** Never more than {@link jsonBytes}, in time that does not depend on how long the texts are. */
+export function leastJsonBytes(value: unknown): number {
+  return measure(value, (text) => text.length + QUOTES_BYTES);
+}
+
+/** {@link jsonBytes} is never more than this many times {@link leastJsonBytes}. */
+export const MOST_BYTES_PER_LEAST_BYTE: number = MOST_BYTES_PER_CHARACTER;
+
 function measure(value: unknown, ofText: (text: string) => number, around = 0): number {
   if (typeof value === "string") return ofText(value) + around;
   if (Array.isArray(value)) {

@@ -6,8 +6,10 @@ type PartRewrite = (part: Part, message: DraftMessage, messageIndex: number) => 
 
 /** Lists in which nothing changed stay the lists they were. */
 export function rewriteParts(draft: Draft, rewrite: PartRewrite): void {
-  for (const [messageIndex, message] of draft.messages.entries()) {
-    message.parts = mapChanged(message.parts, (part) => rewrite(part, message, messageIndex));
+  let messageIndex = 0;
+  for (const message of draft.messages) {
+    const at = messageIndex++;
+    message.parts = mapChanged(message.parts, (part) => rewrite(part, message, at));
   }
 }
 
@@ -17,7 +19,8 @@ export function mapChanged<T>(
   map: (item: T, index: number) => T | undefined,
 ): readonly T[] {
   let changed: T[] | undefined;
-  for (const [index, item] of list.entries()) {
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] as T;
     const after = map(item, index);
     if (changed === undefined) {
       if (after === item) continue;

@@ -3,8 +3,9 @@ import type { DraftMessage } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import { MAX_CACHE_MARKS } from "../check/limits.ts";
 import type { CheckSettings } from "../check/rule.ts";
-import type { ApiMessage, ApiRequest } from "../message.ts";
+import type { ApiRequest } from "../message.ts";
 import { CacheMarks } from "./marks.ts";
+import type { OpenPart } from "./open-part.ts";
 import { RequestSize } from "./request-size.ts";
 import type { IdAt } from "./tool-ids.ts";
 import { isAboutCacheMarks, itemIndexOf } from "./whole-rules.ts";
@@ -23,8 +24,10 @@ export class ClosedPart {
   readonly #responses = new Set<string>();
   readonly #marks = new CacheMarks();
   readonly #hasAutomaticMark: boolean;
+  /** The automatic mark gave way to one on the last block, which is the last only until something is added. */
+  readonly #hasMarkConflict: boolean;
   /** False where marks were removed or changed: one mark more or less would change which. */
-  readonly mayTakeMarks: boolean;
+  readonly #mayTakeMarks: boolean;
   /** That the request defines no tools is said once, where the first tool block stands. */
   saysToolsAreMissing = false;
   isRepaired = false;
@@ -33,35 +36,31 @@ export class ClosedPart {
     this.size = new RequestSize(frame, settings);
     this.#marks.addFrame(frame);
     this.#hasAutomaticMark = frame.cache_control !== undefined && frame.cache_control !== null;
-    this.mayTakeMarks = !findings.some(isAboutCacheMarks);
+    this.#hasMarkConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
+    this.#mayTakeMarks = !findings.some(isAboutCacheMarks);
   }
 
-  addIds(ids: readonly IdAt[], responses: readonly string[]): void {
-    for (const { id, itemIndex } of ids) if (itemIndex < this.items) this.#ids.add(id);
-    for (const id of responses) this.#responses.add(id);
-  }
-
-  addMessages(drafts: readonly DraftMessage[], finished: readonly ApiMessage[]): void {
-    this.messages += finished.length;
-    for (const { parts } of drafts) for (const { block } of parts) this.#marks.addBlock(block);
-    this.size.close(finished);
-  }
-
-  /** Takes those that name an item of this part; gives back the others. */
-  takeFindings(findings: readonly Finding[]): readonly Finding[] {
-    if (findings.length === 0) return findings;
-    return findings.filter((finding) => {
-      if ((itemIndexOf(finding) ?? this.items) >= this.items) return true;
+  /** What was checked after it, up to the item `end`, belongs to it from now on. */
+  take({ messages, ids, joinIds, findings }: OpenPart, end: number): void {
+    this.items = end;
+    this.messages += messages.length;
+    this.size.close(messages.length);
+    for (const { id, itemIndex } of ids) if (itemIndex < end) this.#ids.add(id);
+    for (const id of joinIds) this.#responses.add(id);
+    for (const { parts } of messages) for (const { block } of parts) this.#marks.addBlock(block);
+    for (const finding of findings) {
+      const index = itemIndexOf(finding);
+      if (index === undefined || index >= end) continue;
       this.findings.push(finding);
       if (finding.rule === "tools-missing") this.saysToolsAreMissing = true;
       if (finding.action !== "reported") this.isRepaired = true;
-      return false;
-    });
+    }
   }
 
   /** Whether what was read after it (and not yet checked) has to be judged together with it. */
   isConcernedBy(read: readonly DraftMessage[], ids: readonly IdAt[], responses: readonly string[]): boolean {
     return (
+      this.#hasMarkConflict ||
       ids.some(({ id }) => this.#ids.has(id)) ||
       responses.some((id) => this.#responses.has(id)) ||
       this.#areMarksInDoubt(read) ||
@@ -75,6 +74,6 @@ export class ClosedPart {
     if (marks.count === 0) return false;
     const isOutOfOrder = marks.hasLong && this.#marks.hasShort;
     const isTooMany = marks.count + this.#marks.count > MAX_CACHE_MARKS;
-    return !this.mayTakeMarks || this.#hasAutomaticMark || isOutOfOrder || isTooMany;
+    return !this.#mayTakeMarks || this.#hasAutomaticMark || isOutOfOrder || isTooMany;
   }
 }

@@ -2,11 +2,11 @@ import { applyRules, checkSettings } from "../check/check.ts";
 import { addedMessage, type Draft, type DraftMessage, finishMessage, textPart } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import type { CheckOptions, CheckSettings } from "../check/rule.ts";
-import { requestBytesFault } from "../check/rules/media-limits.ts";
-import { messageCountFault } from "../check/rules/message-count.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
 import { ClosedPart } from "./closed-part.ts";
 import { lastCut } from "./cut-point.ts";
+import { lengthFindings } from "./length-findings.ts";
+import { NOTHING_OPEN, OpenPart } from "./open-part.ts";
 import { type IdAt, toolIdsIn } from "./tool-ids.ts";
 import { isAboutTheLength, itemIndexOf, looksAtTheWhole, newFindings } from "./whole-rules.ts";
 
@@ -25,10 +25,9 @@ export interface ItemForm<Item> {
 const STUB_TEXT = "[stands for all that is checked already]";
 
 /**
- * The checker for a conversation that grows at its end. What is checked stays checked: only what came after
- * the start of the last response is looked at again, together with what is new. Where that concerns the rest
- * (an id used again, a late result, a limit), everything is checked. The outcome is always that of one check
- * of all items.
+ * The checker for a conversation that grows at its end. What is checked stays checked: only what is new is
+ * looked at, and where it may belong to the last response, that again. Where it concerns the rest (an id used
+ * again, a late result, a limit), everything is checked. The outcome is always that of one check of all items.
  */
 export class GrowingCheck<Item> {
   readonly #form: ItemForm<Item>;
@@ -37,10 +36,10 @@ export class GrowingCheck<Item> {
   #messages: ApiMessage[] = [];
   #frame: ApiRequest = { messages: [] };
   #closed: ClosedPart;
-  /** About items after the closed part. */
-  #openFindings: readonly Finding[] = [];
-  /** About no single item. */
+  #open: OpenPart = NOTHING_OPEN;
+  /** About no single item, but for those about the length. */
   #wholeFindings: readonly Finding[] = [];
+  #hasTooManyBytes = false;
   #fullPasses = 0;
 
   constructor(form: ItemForm<Item>, options: CheckOptions) {
@@ -64,11 +63,13 @@ export class GrowingCheck<Item> {
 
   /** All that one check of everything would find now. */
   get findings(): readonly Finding[] {
-    return [...this.#closed.findings, ...this.#openFindings, ...this.#wholeFindings];
+    return this.#findings(this.#hasTooManyBytes ? this.#closed.size.bytes(this.#messages) : 0);
   }
 
   get isUntouched(): boolean {
-    return !this.#closed.isRepaired && ![...this.#openFindings, ...this.#wholeFindings].some(isRepair);
+    return (
+      !this.#closed.isRepaired && !this.#open.findings.some(isRepair) && !this.#wholeFindings.some(isRepair)
+    );
   }
 
   /** How often everything was looked at. */
@@ -84,13 +85,26 @@ export class GrowingCheck<Item> {
 
   /** Returns what was not found before. */
   append(added: readonly Item[]): readonly Finding[] {
+    const start = this.#items.length;
     for (const item of added) this.#items.push(item);
-    const { findings: closedBefore } = this.#closed;
-    const before = [...this.#openFindings, ...this.#wholeFindings];
-    const found = this.#checkTail();
-    if (found !== undefined) return newFindings(found, before);
+    const { findings: before } = this.#open;
+    const length = this.#lengthFindings(0);
+    const found = this.#checkNew(start) ?? this.#checkTail();
+    if (found !== undefined)
+      return newFindings([...found, ...this.#lengthFindings(0)], [...before, ...length]);
+    const known = [...this.#findings(0), ...length];
     this.#checkAll();
-    return newFindings(this.findings, [...closedBefore, ...before]);
+    return newFindings(this.findings, known);
+  }
+
+  #findings(bytes: number): readonly Finding[] {
+    const found = [...this.#closed.findings, ...this.#open.findings, ...this.#wholeFindings];
+    return [...found, ...this.#lengthFindings(bytes)];
+  }
+
+  #lengthFindings(bytes: number): readonly Finding[] {
+    const tooMany = this.#hasTooManyBytes ? { bytes, limit: this.#settings.maxRequestBytes } : undefined;
+    return lengthFindings(this.#messages.length, tooMany);
   }
 
   #checkAll(): void {
@@ -100,34 +114,55 @@ export class GrowingCheck<Item> {
     applyRules(draft, this.#settings);
     // Ids that were made up on the way are taken as well.
     for (const id of toolIdsIn(draft.messages)) ids.push(id);
+    const { findings } = draft;
     this.#frame = { ...draft.request, messages: [] };
     this.#messages = draft.messages.map(finishMessage);
-    this.#closed = new ClosedPart(this.#frame, this.#settings, draft.findings);
+    this.#closed = new ClosedPart(this.#frame, this.#settings, findings);
+    this.#closed.size.weigh(this.#messages, 0);
+    this.#hasTooManyBytes = findings.some(
+      ({ rule, path }) => rule === "request-bytes" && path === "messages",
+    );
+    const isOfWhole = (finding: Finding): boolean => itemIndexOf(finding) === undefined;
+    this.#wholeFindings = findings.filter((finding) => isOfWhole(finding) && !isAboutTheLength(finding));
     this.#close(draft, ids, 0);
-    const { messages: count, size } = this.#closed;
-    size.markLimit(this.#messages.slice(count), draft.findings, this.#messages.slice(0, count));
+    this.#closed.size.rememberLimit(this.#messages, findings);
   }
 
-  /** What was found from the closed part on; undefined where everything has to be checked. */
-  #checkTail(): readonly Finding[] | undefined {
-    const closed = this.#closed;
-    if (closed.items === 0 || this.#openFindings.some(looksAtTheWhole)) return undefined;
-    const draft = this.#form.draftTail(this.#items, closed.items);
+  /** Where a new response begins after all that was said is complete: a check of the new items alone. */
+  #checkNew(start: number): readonly Finding[] | undefined {
+    const open = this.#open;
+    if (start === this.#items.length || !open.isComplete) return undefined;
+    const draft = this.#form.draftTail(this.#items, start);
     const ids = toolIdsIn(draft.messages);
-    const joinIds = this.#joinIds(closed.items, this.#items.length);
-    if (closed.isConcernedBy(draft.messages, ids, joinIds)) return undefined;
-    const stub = addedMessage("user", [textPart(STUB_TEXT, { message: closed.items })], {
-      message: closed.items,
-    });
+    const joinIds = this.#joinIds(start, this.#items.length);
+    if (open.isConcernedBy(ids, joinIds) || !this.#isSound(draft, ids, joinIds, start)) return undefined;
+    this.#closed.take(open, start);
+    return this.#accept(draft, ids);
+  }
+
+  /** A check of all after the closed part. Undefined where everything has to be checked. */
+  #checkTail(): readonly Finding[] | undefined {
+    const { items: start } = this.#closed;
+    if (start === 0 || this.#open.findings.some(looksAtTheWhole)) return undefined;
+    const draft = this.#form.draftTail(this.#items, start);
+    const ids = toolIdsIn(draft.messages);
+    const joinIds = this.#joinIds(start, this.#items.length);
+    return this.#isSound(draft, ids, joinIds, start) ? this.#accept(draft, ids) : undefined;
+  }
+
+  /** Applies the rules. False where the items from `start` on cannot be judged without those before. */
+  #isSound(draft: Draft, ids: readonly IdAt[], joinIds: readonly string[], start: number): boolean {
+    const isOwnStart = (message: DraftMessage | undefined): boolean =>
+      message?.role === "assistant" && message.origin.message === start;
+    if (!isOwnStart(draft.messages[0])) return false;
+    if (this.#closed.isConcernedBy(draft.messages, ids, joinIds)) return false;
+    const origin = { message: start };
+    const stub = addedMessage("user", [textPart(STUB_TEXT, origin)], origin);
     draft.messages = [stub, ...draft.messages];
     applyRules(draft, this.#tailOptions());
-    if (!isPartOfItsOwn(draft, stub, closed.items)) return undefined;
-    const finished = this.#finish(draft.messages);
-    if (!this.#isWithinLimits(draft, finished)) return undefined;
-    this.#messages.length = closed.messages;
-    for (const message of finished) this.#messages.push(message);
-    this.#close(draft, ids, 1);
-    return draft.findings;
+    const [opening, first] = draft.messages;
+    if (opening !== stub || stub.parts.length !== 1 || !isOwnStart(first)) return false;
+    return !draft.findings.some(looksAtTheWhole);
   }
 
   #tailOptions(): CheckOptions {
@@ -141,6 +176,22 @@ export class GrowingCheck<Item> {
     };
   }
 
+  /** Takes over what was checked after the closed part. Undefined where older messages must give way to a limit. */
+  #accept(draft: Draft, ids: readonly IdAt[]): readonly Finding[] | undefined {
+    const { messages: count, size } = this.#closed;
+    const finished = this.#finish(draft.messages);
+    this.#messages.length = count;
+    for (const message of finished) this.#messages.push(message);
+    size.weigh(this.#messages, count);
+    const judgement = size.judge(this.#messages);
+    if (judgement === "media-must-go") return undefined;
+    const isOver = judgement === "over-without-media";
+    if (isOver && !this.#hasTooManyBytes) return undefined;
+    this.#hasTooManyBytes = isOver;
+    this.#close(draft, ids, 1);
+    return draft.findings;
+  }
+
   /** All but the stub. A message that says what it said before is the same object. */
   #finish([, ...drafts]: readonly DraftMessage[]): readonly ApiMessage[] {
     const finished = drafts.map(finishMessage);
@@ -151,36 +202,25 @@ export class GrowingCheck<Item> {
     });
   }
 
-  /** Reports what is said of every conversation that is too long. False where older messages must give way. */
-  #isWithinLimits(draft: Draft, finished: readonly ApiMessage[]): boolean {
-    const { messages: count, size } = this.#closed;
-    const outcome = size.judge(finished, () => this.#messages.slice(0, count));
-    if (outcome === "media-must-go") return false;
-    const faults = [messageCountFault(count + finished.length)];
-    if (outcome !== "fits") {
-      const isKnown = this.#wholeFindings.some(({ rule }) => rule === "request-bytes");
-      if (!isKnown || !this.#closed.mayTakeMarks) return false;
-      faults.push(requestBytesFault(outcome.bytes, this.#settings.maxRequestBytes));
-    }
-    for (const fault of faults) if (fault !== undefined) draft.report(fault);
-    return true;
-  }
-
-  /** Moves the end of the closed part on as far as it goes, after a check from `first` on. */
+  /** Moves the end of the closed part on as far as it goes, after a check of the messages from `first` on. */
   #close(draft: Draft, ids: readonly IdAt[], first: number): void {
     const closed = this.#closed;
+    const from = closed.items;
     const cut = lastCut(draft, first);
-    if (cut !== undefined) {
-      const from = closed.items;
-      closed.items = draft.messages[cut]?.origin.message ?? from;
-      closed.addIds(ids, this.#joinIds(from, closed.items));
-      const finished = this.#messages.slice(closed.messages, closed.messages + cut - first);
-      closed.addMessages(draft.messages.slice(first, cut), finished);
-    }
-    const lasting = first === 0 ? [] : this.#wholeFindings.filter((finding) => !isAboutTheLength(finding));
-    const open = closed.takeFindings(draft.findings);
-    this.#openFindings = open.filter((finding) => itemIndexOf(finding) !== undefined);
-    this.#wholeFindings = [...lasting, ...open.filter((finding) => itemIndexOf(finding) === undefined)];
+    const end = draft.messages[cut ?? first]?.origin.message ?? from;
+    const now = new OpenPart({
+      messages: draft.messages.slice(first, cut ?? first),
+      ids,
+      joinIds: this.#joinIds(from, cut === undefined ? from : end),
+      findings: draft.findings,
+    });
+    if (cut !== undefined) closed.take(now, end);
+    this.#open = new OpenPart({
+      messages: draft.messages.slice(cut ?? first),
+      ids: ids.filter(({ itemIndex }) => itemIndex >= closed.items),
+      joinIds: this.#joinIds(closed.items, this.#items.length),
+      findings: draft.findings.filter((finding) => (itemIndexOf(finding) ?? -1) >= closed.items),
+    });
   }
 
   #joinIds(from: number, to: number): readonly string[] {
@@ -196,14 +236,6 @@ export class GrowingCheck<Item> {
 }
 
 const isRepair = ({ action }: Finding): boolean => action !== "reported";
-
-/** The part begins with the assistant message it was cut before, and no rule looked beyond it. */
-function isPartOfItsOwn(draft: Draft, stub: DraftMessage, firstItem: number): boolean {
-  const [opening, first] = draft.messages;
-  if (opening !== stub || stub.parts.length !== 1) return false;
-  if (first?.role !== "assistant" || first.origin.message !== firstItem) return false;
-  return !draft.findings.some(looksAtTheWhole);
-}
 
 function saysTheSame(known: ApiMessage, message: ApiMessage): boolean {
   const { role, content } = message;
