@@ -139,13 +139,19 @@ describe("no false alarms", () => {
     expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
   });
 
-  it("edits concern the requests that are sent after them", () => {
+  it("a drop that the response itself tells of counts for that response", () => {
     call(100_000);
-    const before = watch.sent(plain);
+    const edited = watch.sent(plain);
     watch.expectDrop(60_000);
-    const after = watch.sent(plain);
-    expect(watch.received(101_000, before)).toBeUndefined();
-    expect(watch.received(41_000, after)).toBeUndefined();
+    expect(watch.received(40_000, edited)).toBeUndefined();
+    expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
+  });
+
+  it("a response without a figure leaves the expected drop for the next", () => {
+    call(100_000);
+    watch.expectDrop(60_000);
+    call(undefined);
+    expect(call(40_000)).toBeUndefined();
   });
 
   it("an expectation that came to nothing ends with a rewrite", () => {

@@ -27,8 +27,6 @@ export interface SentRequest {
   readonly caller: string;
   readonly number: number;
   readonly epoch: number;
-  /** All drops expected so far, in tokens. */
-  readonly expectedDrops: number;
   readonly fingerprint: CacheFingerprint;
 }
 
@@ -47,7 +45,8 @@ export class CacheWatch {
   readonly #newest: Map<string, SentRequest> = new Map();
   #sent = 0;
   #epoch = 0;
-  #expectedDrops = 0;
+  /** Announced, and not yet seen, in tokens. */
+  #expectedDrop = 0;
 
   constructor({ ttlMs = CACHE_TTL_MS }: { readonly ttlMs?: number } = {}) {
     this.#ttlMs = ttlMs;
@@ -56,13 +55,7 @@ export class CacheWatch {
   /** A request goes out. Keep what comes back, and give it to {@link received} with its response. */
   sent(fingerprint: CacheFingerprint, caller = "main"): SentRequest {
     this.#sent += 1;
-    const request: SentRequest = {
-      caller,
-      number: this.#sent,
-      epoch: this.#epoch,
-      expectedDrops: this.#expectedDrops,
-      fingerprint,
-    };
+    const request: SentRequest = { caller, number: this.#sent, epoch: this.#epoch, fingerprint };
     this.#newest.set(caller, request);
     return request;
   }
@@ -79,23 +72,24 @@ export class CacheWatch {
     // Answers may overtake each other, and one may be reported twice.
     if (before !== undefined && before.request.number >= request.number) return undefined;
     this.#baselines.set(request.caller, { readTokens, request });
-    return before === undefined ? undefined : this.#breakBetween(before, { readTokens, request });
+    const announced = this.#expectedDrop;
+    this.#expectedDrop = 0;
+    return before === undefined ? undefined : this.#breakBetween(before, { readTokens, request }, announced);
   }
 
   /** History was rewritten (compaction of any tier, clearing, snip): the next response sets a new baseline. */
   dropBaseline(): void {
     this.#epoch += 1;
-    this.#expectedDrops = 0;
+    this.#expectedDrop = 0;
     this.#baselines.clear();
   }
 
-  /** Edits of the cached prefix go out with the next request: it will read so much less. */
+  /** Edits of the cached prefix took out so much: the next response to be received reads that much less. */
   expectDrop(tokens: number): void {
-    if (Number.isFinite(tokens) && tokens > 0) this.#expectedDrops += tokens;
+    if (Number.isFinite(tokens) && tokens > 0) this.#expectedDrop += tokens;
   }
 
-  #breakBetween(before: Baseline, after: Baseline): CacheBreak | undefined {
-    const announced = after.request.expectedDrops - before.request.expectedDrops;
+  #breakBetween(before: Baseline, after: Baseline, announced: number): CacheBreak | undefined {
     const expected = Math.max(0, before.readTokens - announced);
     const drop = expected - after.readTokens;
     if (!(drop > BREAK_TOKENS && drop > expected * BREAK_SHARE)) return undefined;
