@@ -1,0 +1,170 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
+import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { arbitraryConversation } from "../../test/support/growing-conversation.ts";
+import { checkRequest } from "../conversation/check/check.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { LonghaulError } from "../errors.ts";
+import { ModelError } from "../models/model-error.ts";
+import { createCompactor } from "./create-compactor.ts";
+import type { Compactor, Message, Turn } from "./options.ts";
+
+/** What may happen to a conversation between two turns. */
+type Step =
+  | { readonly kind: "turn"; readonly size: number }
+  | { readonly kind: "idle" }
+  | { readonly kind: "manual" }
+  | { readonly kind: "from" | "up-to"; readonly at: number }
+  | { readonly kind: "snip"; readonly keepLastTurns: number }
+  | { readonly kind: "overflow" }
+  | { readonly kind: "mismatch" };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("turn" as const), size: fc.integer({ min: 1, max: 3_000 }) }),
+  },
+  fc.constantFrom<Step>({ kind: "idle" }, { kind: "manual" }, { kind: "overflow" }, { kind: "mismatch" }),
+  fc.record({ kind: fc.constantFrom("from" as const, "up-to" as const), at: fc.nat({ max: 30 }) }),
+  fc.record({ kind: fc.constant("snip" as const), keepLastTurns: fc.integer({ min: 1, max: 4 }) }),
+);
+
+class Host {
+  now = Date.UTC(2026, 0, 1);
+  calls = 0;
+  messages: readonly Message[];
+  readonly compactor: Compactor;
+
+  constructor(messages: readonly Message[], modelName: string) {
+    this.messages = messages;
+    this.compactor = createCompactor({
+      modelName,
+      windowTokens: 12_000,
+      environment: {},
+      ports: { now: () => new Date(this.now), newUuid: () => `u${++this.calls}` },
+    });
+  }
+
+  async take(step: Step): Promise<Turn> {
+    if (step.kind === "turn") this.say(step.size);
+    if (step.kind === "idle") this.now += 2 * 3_600_000;
+    const turn = await this.#carryOut(step);
+    this.messages = turn.messages;
+    return turn;
+  }
+
+  /** A round with a tool, in the form that the conversation has. */
+  say(size: number): void {
+    const id = `round${++this.calls}`;
+    const said: readonly ApiMessage[] = [
+      { role: "assistant", content: [{ type: "tool_use", id, name: "Read", input: { file_path: "/f" } }] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: id, content: `word${id} `.repeat(size) }],
+      },
+    ];
+    const isPlain = this.messages.every((message) => message === null || !("type" in Object(message)));
+    const added = isPlain ? said : said.map((message) => this.#asEntry(message));
+    this.messages = deepFreeze([...this.messages, ...added]);
+  }
+
+  #asEntry(message: ApiMessage): Message {
+    const link = { uuid: `e${++this.calls}`, parentUuid: null, timestamp: new Date(this.now).toISOString() };
+    return { ...link, type: message.role, message } as unknown as Message;
+  }
+
+  async #carryOut(step: Step): Promise<Turn> {
+    const { compactor, messages } = this;
+    switch (step.kind) {
+      case "manual":
+        return compactor.compact(messages).catch((error: unknown) => this.#refused(error));
+      case "from":
+        return compactor.compact(messages, { from: step.at }).catch((error: unknown) => this.#refused(error));
+      case "up-to":
+        return compactor.compact(messages, { upTo: step.at }).catch((error: unknown) => this.#refused(error));
+      case "snip":
+        return compactor.snip(messages, { keepLastTurns: step.keepLastTurns });
+      case "overflow":
+      case "mismatch": {
+        const turn = await compactor.before(messages);
+        const failure = step.kind === "overflow" ? ("too-long" as const) : ("thinking-mismatch" as const);
+        this.messages = turn.messages;
+        return (await compactor.recover<Message>(new ModelError({ kind: failure }, "no"))) ?? turn;
+      }
+      default:
+        return compactor.before(messages);
+    }
+  }
+
+  /** Nothing to compact is an answer; the conversation stays as it is. */
+  async #refused(error: unknown): Promise<Turn> {
+    expect(error).toBeInstanceOf(LonghaulError);
+    return this.compactor.before(this.messages);
+  }
+}
+
+const findingsOf = ({ request }: Turn): readonly string[] =>
+  checkRequest(request, { consecutiveRoles: "accepted" })
+    .findings.filter(({ action }) => action !== "reported")
+    .map(({ rule, path }) => `${rule} ${path}`);
+
+/** Where what is gone can still be heard of. */
+const MARKS = [CLEARED_RESULT_TEXT, "no longer fitted into the context window", "removed"];
+
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
+  "whatever happens to a conversation with %s",
+  (model) => {
+    const conversations = fc.oneof(
+      arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
+      arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
+    );
+
+    it("every request obeys the API's rules, and nothing that was given is changed", async () => {
+      await fc.assert(
+        fc.asyncProperty(conversations, fc.array(step, { maxLength: 12 }), async (messages, steps) => {
+          const host = new Host(deepFreeze(messages), model);
+          for (const next of steps) {
+            const turn = await host.take(next);
+            if (turn.request.messages.length > 0) expect(findingsOf(turn)).toEqual([]);
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it("a second turn without anything new changes nothing, and hands the same messages back", async () => {
+      await fc.assert(
+        fc.asyncProperty(conversations, fc.array(step, { maxLength: 8 }), async (messages, steps) => {
+          const host = new Host(deepFreeze(messages), model);
+          for (const next of steps) await host.take(next);
+          const first = await host.compactor.before(host.messages);
+          const second = await host.compactor.before(first.messages);
+          fc.pre(second.compaction === undefined && second.cleared === 0);
+          expect(second.messages).toBe(first.messages);
+          if (first.compaction !== undefined || first.cleared > 0) return;
+          expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it("nothing of a round vanishes without a summary or a marker in its place", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+          const host = new Host([{ role: "user", content: "the task" }], model);
+          for (const next of steps) {
+            const before = JSON.stringify(host.messages);
+            const turn = await host.take(next);
+            const after = JSON.stringify(turn.messages);
+            const words = new Set(before.match(/wordround\d+/g));
+            const isMissing = [...words].some((word) => !after.includes(word));
+            if (isMissing) expect(MARKS.some((mark) => after.includes(mark))).toBe(true);
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+  },
+);
