@@ -115,7 +115,7 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   state.longestIdleMs = 0;
   for (const entry of entries) state.host.message(entry);
   // What others share is not a subagent's to reset.
-  if (state.agentId === undefined) state.host.cleanCaches();
+  if (state.ownsSharedState) state.host.cleanCaches();
 }
 
 /** Subagents that are under way are known here; a host that keeps its own list tells more. */

@@ -76,7 +76,7 @@ export class ConversationState {
     this.thresholds = computeThresholds(options.facts, options.settings);
     this.frame = options.request;
     this.turnId = options.ports.newUuid();
-    this.caller = agentId === undefined ? "main" : "subagent";
+    this.caller = this.#usualCaller;
     this.transcript = new TranscriptQueue(options.transcript);
     this.breaker = new Breaker({ now: this.now });
     this.host = safely(options.host ?? {}, () => ({ agentId, turnId: this.turnId }));
@@ -93,6 +93,15 @@ export class ConversationState {
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
+  }
+
+  get #usualCaller(): Caller {
+    return this.agentId === undefined ? "main" : "subagent";
+  }
+
+  /** Only they may reset what others share. */
+  get ownsSharedState(): boolean {
+    return this.agentId === undefined && (this.caller === "main" || this.caller === "sdk");
   }
 
   readonly now = (): number => this.options.ports.now().getTime();
@@ -148,7 +157,7 @@ export class ConversationState {
 
   beginTurn({ caller, request }: BeforeOptions): void {
     this.turnId = this.options.ports.newUuid();
-    if (caller !== undefined) this.caller = caller;
+    this.caller = caller ?? this.#usualCaller;
     if (request !== undefined && request !== this.frame) {
       this.frame = request;
       this.overheadTokens = undefined;
@@ -162,10 +171,11 @@ export class ConversationState {
 
   takeIn(messages: readonly Message[]): void {
     this.given = messages;
-    const { added, findings } = this.thread.take(messages, this.reply);
+    const { reply } = this;
+    const { added, findings } = this.thread.take(messages, reply);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
+    this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
-    this.#noteAdded(added);
     this.noteFindings(findings);
   }
 
@@ -177,13 +187,12 @@ export class ConversationState {
     this.emit({ type: "request-repaired", rules });
   }
 
-  #noteAdded(entries: readonly Entry[]): void {
+  #noteAdded(entries: readonly Entry[], isCallTimeKnown: boolean): void {
     this.transcript.add(entries);
     for (const entry of entries) {
       this.usageTrust.add(entry);
       if (isCompactBoundary(entry)) this.chain.foundEarlier();
-      if (entry.type !== "assistant") continue;
-      const at = Date.parse(entry.timestamp);
+      const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(entry.timestamp) : Number.NaN;
       if (Number.isFinite(at)) this.lastCallAt = at;
     }
   }
