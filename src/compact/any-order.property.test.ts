@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { apiRuleViolations } from "../../test/support/api-rules.ts";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
+import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { countingPorts, longSession, withoutUsage } from "../../test/support/long-session.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import { indexPairs } from "../conversation/pairs.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import { LonghaulError } from "../errors.ts";
+import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import { type Compaction, compact, rebuild } from "./compact.ts";
+import type { CompactionPorts } from "./host-fields.ts";
+import { lastBoundaryIndex } from "./locate.ts";
+import { type CompactionPlan, planCompaction } from "./plan.ts";
+import { planReactive } from "./reactive.ts";
+import { snip } from "./snip.ts";
+import { isSnipMarker } from "./snip-marker.ts";
+
+type Step =
+  | { readonly kind: "whole"; readonly keepRecentTokens: number }
+  | { readonly kind: "from" | "up-to"; readonly at: number }
+  | { readonly kind: "reactive"; readonly tokens: number }
+  | { readonly kind: "snip-range"; readonly from: number; readonly to: number }
+  | { readonly kind: "snip-turns"; readonly keepLastTurns: number }
+  | { readonly kind: "go-on"; readonly turns: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("whole" as const), keepRecentTokens: fc.constantFrom(0, 200, 2_000) }),
+  fc.record({ kind: fc.constantFrom("from" as const, "up-to" as const), at: fc.nat(500) }),
+  fc.record({ kind: fc.constant("reactive" as const), tokens: fc.integer({ min: 5_000, max: 90_000 }) }),
+  fc.record({ kind: fc.constant("snip-range" as const), from: fc.nat(500), to: fc.nat(500) }),
+  fc.record({ kind: fc.constant("snip-turns" as const), keepLastTurns: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({ kind: fc.constant("go-on" as const), turns: fc.integer({ min: 1, max: 8 }) }),
+);
+
+const REFUSALS = ["not-enough-messages", "compaction-ineffective"];
+
+/** A conversation under any tier in any order, and what is checked after each. */
+class Life {
+  entries: readonly Entry[];
+  readonly #ports: CompactionPorts = countingPorts();
+  readonly #bindsThinking: boolean;
+  #goneOn = 0;
+
+  constructor(entries: readonly Entry[], bindsThinking: boolean) {
+    this.entries = entries;
+    this.#bindsThinking = bindsThinking;
+  }
+
+  async take(next: Step): Promise<void> {
+    if (next.kind === "go-on") {
+      const { entries } = longSession(next.turns, `on${++this.#goneOn}`);
+      this.entries = deepFreeze([...this.entries, ...entries.map(withoutUsage)]);
+    } else if (next.kind === "snip-range" || next.kind === "snip-turns") this.#snip(next);
+    else await this.#compact(next);
+    expect(apiRuleViolations(flatten(this.entries))).toEqual([]);
+  }
+
+  #snip(next: Extract<Step, { kind: "snip-range" | "snip-turns" }>): void {
+    const before = this.entries;
+    const uuids = before
+      .slice(lastBoundaryIndex(before))
+      .flatMap((entry) => (isEntry(entry) && entry.uuid !== undefined ? [entry.uuid] : []));
+    const pick = (index: number): string => uuids[index % uuids.length] ?? "";
+    const selection =
+      next.kind === "snip-turns"
+        ? { keepLastTurns: next.keepLastTurns }
+        : { from: pick(next.from), to: pick(next.to) };
+    const options = {
+      ports: this.#ports,
+      tokensOf: (entry: Entry) => measureEntry(entry, ESTIMATORS.o200k),
+      bindsThinking: this.#bindsThinking,
+    };
+    const { entries } = snip(before, selection, options);
+    expect(snip(entries, selection, options).entries).toBe(entries);
+    expectAccountedFor(before, entries);
+    this.entries = deepFreeze(entries);
+  }
+
+  async #compact(next: Extract<Step, { kind: "whole" | "from" | "up-to" | "reactive" }>): Promise<void> {
+    try {
+      const plan = this.#plan(next);
+      expectWhole(plan);
+      const compaction = await compact(plan, this.#ports, { bindsThinking: this.#bindsThinking });
+      expectKept(plan, compaction, this.#bindsThinking);
+      this.entries = deepFreeze(rebuild(compaction));
+      expect(this.entries.filter((entry) => isCompactBoundary(entry))).toEqual([compaction.boundary]);
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+      expect(REFUSALS).toContain(error.code);
+    }
+  }
+
+  #plan(next: Extract<Step, { kind: "whole" | "from" | "up-to" | "reactive" }>): CompactionPlan {
+    const snapshot = { entries: this.entries };
+    if (next.kind === "whole") return planCompaction(snapshot, { keepRecentTokens: next.keepRecentTokens });
+    if (next.kind === "reactive") {
+      const failure = { kind: "too-long" as const, tokens: next.tokens, limit: 60_000 };
+      return planReactive(snapshot, { failure, targetTokens: 40_000 });
+    }
+    const fromBoundary = this.entries.slice(lastBoundaryIndex(this.entries)).filter(isEntry);
+    return planCompaction(snapshot, { variant: next.kind, at: next.at % Math.max(1, fromBoundary.length) });
+  }
+}
+
+/** Every entry is summarised or kept, in its order, and no pair is torn apart. */
+function expectWhole({ entries, summarised, kept, keptPlace, isKeptRewritten }: CompactionPlan): void {
+  const inOrder = keptPlace === "before" ? [...kept, ...summarised] : [...summarised, ...kept];
+  const withoutBoundary = (list: readonly Entry[]): readonly Entry[] =>
+    list.filter((entry) => !isCompactBoundary(entry));
+  if (!isKeptRewritten) expect(withoutBoundary(inOrder)).toEqual(withoutBoundary(entries));
+  const torn = indexPairs(kept).orphanResults.length + indexPairs(summarised).orphanResults.length;
+  expect(torn).toBe(indexPairs(entries).orphanResults.length);
+  const open = indexPairs(kept).unanswered.length + indexPairs(summarised).unanswered.length;
+  expect(open).toBeLessThanOrEqual(
+    indexPairs(entries).unanswered.length + indexPairs(entries).repeatedUses.length,
+  );
+}
+
+/** What is kept is the very object, unless its thinking had to go or it was shortened; never an old boundary. */
+function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
+  if (plan.isKeptRewritten) return;
+  expect(kept.length).toBe(plan.kept.length);
+  for (const [at, entry] of kept.entries()) {
+    const hadThinking = JSON.stringify(plan.kept[at]).includes('"signature"');
+    if (!(bindsThinking && keptPlace === "after" && hadThinking)) expect(entry).toBe(plan.kept[at]);
+  }
+  if (keptPlace === "after") expect(kept.some((entry) => isSummaryEntry(entry))).toBe(false);
+}
+
+/** As many messages as are gone, the markers say are gone. */
+function expectAccountedFor(before: readonly Entry[], after: readonly Entry[]): void {
+  const messages = (entries: readonly Entry[]): number =>
+    entries.reduce((sum, entry) => {
+      if (!isEntry(entry)) return sum;
+      if (isSnipMarker(entry)) return sum + entry.snipped.messages;
+      return sum + (["user", "assistant", "attachment"].includes(entry.type) ? 1 : 0);
+    }, 0);
+  expect(messages(after)).toBe(messages(before));
+}
+
+describe("any tier, in any order, any number of times", () => {
+  it("leaves a valid request in which everything is kept, summarised or marked", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), steps, fc.boolean(), async (generated, list, bindsThinking) => {
+        const start = [...longSession(20).entries, ...generated.map(withoutUsage)];
+        const life = new Life(deepFreeze(start), bindsThinking);
+        for (const next of list) await life.take(next);
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  it("answers for every request of a person: it is in the context, or a summary or a marker stands for it", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const life = new Life(deepFreeze(longSession(20).entries.map(withoutUsage)), false);
+        for (const next of list) {
+          const before = JSON.stringify(flatten(life.entries));
+          await life.take(next);
+          const after = JSON.stringify(flatten(life.entries));
+          const missing = [...before.matchAll(/request (\d+): make part \1 work/g)].filter(
+            ([text]) => !after.includes(text),
+          );
+          if (missing.length > 0) expect(after).toMatch(/stands for|were? removed here|was removed here/);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
