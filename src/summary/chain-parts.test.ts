@@ -57,6 +57,27 @@ describe("a part of a conversation", () => {
     expect(presentSections(earlier.text)).toEqual(SECTION_NAMES);
   });
 
+  it("that begins with an earlier summary, of ours or the provider's, is brought up to date by a fork too", async () => {
+    const ours = conversation();
+    const [first] = ours.entries;
+    const marks = [
+      [ours.summary("Summary: sheep"), true],
+      [{ ...ours.assistant("sheep"), isCompactSummary: true }, true],
+      [first ?? ours.user("x"), false],
+    ] as const;
+    for (const [begin, isEarlier] of marks) {
+      const model = named("m", BROKEN, GOOD);
+      await run({ model, fork: forkOf(model) }, task({ summarised: [begin, ...entries] }));
+      const asked = model.requests.map((request) =>
+        texts(request).includes("begins with an earlier summary"),
+      );
+      expect(asked).toEqual([isEarlier, isEarlier]);
+    }
+    const model = named("m", GOOD);
+    await run({ model, fork: forkOf(model) }, { ...from, kept: [ours.summary("sheep"), ...from.kept] });
+    expect(texts(model.requests[0] ?? { messages: [] })).not.toContain("begins with an earlier summary");
+  });
+
   it("is the whole with the newest messages read as well", async () => {
     const whole = task({ summarised: entries.slice(0, 8), kept: entries.slice(8) });
     const model = named("m", GOOD);
@@ -65,6 +86,9 @@ describe("a part of a conversation", () => {
       /request-5.*will stand verbatim after your/s,
     );
     expect((await run({}, whole)).text).toContain("request-5");
+    const forked = named("m", GOOD);
+    await run({ model: forked, fork: forkOf(forked) }, whole);
+    expect(texts(forked.requests[0] ?? { messages: [] })).toMatch(/will stand verbatim after your/);
   });
 });
 

@@ -175,15 +175,17 @@ describe("an abort", () => {
     expect(model.requests).toHaveLength(calls);
   });
 
-  it("between two steps ends it all as well, whatever the first failed with", async () => {
-    const abort = new AbortController();
-    const model = scriptedModel(() => {
-      abort.abort();
-      return BROKEN;
-    });
-    await expect(run({ model, fork: forkOf(model), signal: abort.signal })).rejects.toMatchObject({
-      code: "model-aborted",
-    });
-    expect(model.requests).toHaveLength(1);
+  it("is what is told, whatever the step failed with in which it came", async () => {
+    for (const isLast of [false, true]) {
+      const abort = new AbortController();
+      const model = scriptedModel(() => {
+        abort.abort();
+        return BROKEN;
+      });
+      const fork = isLast ? undefined : forkOf(model);
+      const options: ChainOptions = { model, fork, builtInFallback: "never", signal: abort.signal };
+      await expect(run(options)).rejects.toMatchObject({ code: "model-aborted" });
+      expect(model.requests).toHaveLength(1);
+    }
   });
 });

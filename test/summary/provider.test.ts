@@ -81,6 +81,8 @@ describe("the provider's own compaction", () => {
     expect(changes).toEqual([]);
     expect(simulator.requests.last).toMatchObject({ status: 200 });
     expect(JSON.stringify(simulator.requests.last?.body)).toContain('"type":"thinking"');
+    const asked = simulator.requests.messages.at(-2)?.body?.compaction;
+    expect(JSON.stringify(asked)).toMatch(/newer messages.*Context for Continuing Work/is);
   });
 
   it("is not asked for together with anything that it is refused with", async () => {
@@ -147,6 +149,7 @@ describe("the provider's own compaction", () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { fork: undefined });
     expect(told(written)).toEqual(["provider written"]);
+    expect(simulator.requests.last?.body?.tools).toMatchObject([{ name: "read_file" }]);
     expect(simulator.requests.invalid).toEqual([]);
   });
 });
