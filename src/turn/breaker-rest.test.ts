@@ -44,6 +44,18 @@ describe("recoveries", () => {
     expect(breaker.mayRecover()).toBe(false);
   });
 
+  it("one that came about breaks the row until it is judged", () => {
+    recoveryFails();
+    recoveryFails();
+    breaker.compacted({ trigger: "reactive" });
+    recoveryFails();
+    expect(breaker.mayRecover()).toBe(true);
+    breaker.judged("effective");
+    breaker.compacted({ trigger: "reactive" });
+    breaker.judged("ineffective");
+    expect(breaker.mayRecover()).toBe(true);
+  });
+
   it("a manual compaction resets them", () => {
     for (let times = 0; times < 3; times++) recoveryFails();
     breaker.compacted({ trigger: "manual" });

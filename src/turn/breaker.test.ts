@@ -87,7 +87,20 @@ describe("strikes", () => {
     expect(breaker.state().strikes).toBe(1);
   });
 
+  it("strikes before a success that proved effective are forgotten for good", () => {
+    fail();
+    fail();
+    compact();
+    breaker.judged("effective");
+    turns(10);
+    compact();
+    breaker.judged("ineffective");
+    expect(breaker.state().strikes).toBe(1);
+  });
+
   it("manual runs are never strikes, failed or ineffective", () => {
+    for (let times = 0; times < 5; times++) breaker.failed({ trigger: "manual", reason: "api_error" });
+    expect(breaker.state().strikes).toBe(0);
     for (let times = 0; times < 5; times++) {
       breaker.failed({ trigger: "manual", reason: "api_error" });
       breaker.compacted({ trigger: "manual" });

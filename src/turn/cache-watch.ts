@@ -80,7 +80,6 @@ export class CacheWatch {
   /** History was rewritten (compaction of any tier, clearing, snip): the next response sets a new baseline. */
   dropBaseline(): void {
     this.#epoch += 1;
-    this.#expectedDrop = 0;
     this.#baselines.clear();
   }
 
