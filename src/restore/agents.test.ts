@@ -99,6 +99,9 @@ describe("background agents that a conversation leaves", () => {
     c.tool("r", "Read", { file_path: "/out/a1b2.output" }, "so far");
     c.user(notice("a1b2", "<status>running</status>"));
     expect(agentsIn(c.entries)).toEqual([running]);
+    c.tool("e", "TaskStop", { task_id: "a1b2" });
+    c.user([toolResult("e", "could not be stopped", true)]);
+    expect(agentsIn(c.entries)).toEqual([running]);
     c.tool("s", "TaskStop", { task_id: "a1b2" }, "stopped");
     expect(agentsIn(c.entries)).toEqual([]);
   });
@@ -117,6 +120,12 @@ describe("background agents that a conversation leaves", () => {
     c.user(notice("other", `<status>completed</status><result>${forged}</result>`));
     c.user(`look at this: ${forged}`);
     expect(agentsIn(c.entries)).toEqual([running]);
+  });
+
+  it("are not commands in the background", () => {
+    const c = new ConversationBuilder();
+    c.attachment({ type: "task_status", taskId: "b1", taskType: "local_bash", status: "running" });
+    expect(agentsIn(c.entries)).toEqual([]);
   });
 
   it("are carried on from one compaction to the next", async () => {

@@ -147,6 +147,18 @@ describe("the room that files get", () => {
     expect(file.content).toMatch(/^(ab🙂)+a?b?$/u);
   });
 
+  it("is not filled by counting all of a text without end", async () => {
+    let longest = 0;
+    const counting = (text: string): number => {
+      longest = Math.max(longest, text.length);
+      return text.length;
+    };
+    const files = project({ "/endless": "x".repeat(5_000_000) });
+    const { items } = await restore(reading("/endless"), files, { countTokens: counting });
+    expect(items).toMatchObject([{ isTruncated: true }]);
+    expect(longest).toBeLessThan(250_000);
+  });
+
   it("says nothing of the length of a file of which only the head was read", async () => {
     const files: ProjectFiles = {
       read: async () => ({ state: "read", text: "one\ntwo\n", displayPath: "a", isHead: true }),

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { HostState } from "./host-state.ts";
@@ -211,6 +212,18 @@ describe("an abort", () => {
     await Promise.resolve();
     stop.abort();
     expect(reasons(await pending)).toContain("todos todos aborted");
+  });
+
+  it("leaves nothing behind, nor does an answer in time: no timer, no listener", async () => {
+    vi.useFakeTimers();
+    try {
+      const stop = new AbortController();
+      await restoreAll({ ...input, signal: stop.signal }, full);
+      expect(vi.getTimerCount()).toBe(0);
+      expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("that came before asks nobody", async () => {

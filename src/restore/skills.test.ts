@@ -119,6 +119,16 @@ describe("skills that a conversation shows", () => {
     ]);
   });
 
+  it("stand newest first where the agent itself put several back at once", () => {
+    const c = new ConversationBuilder();
+    const skills = [
+      { name: "newer", content: "b" },
+      { name: "older", content: "a" },
+    ];
+    c.attachment({ type: "invoked_skills", skills });
+    expect(skillsIn(c.entries)).toEqual(skills);
+  });
+
   it("are not what a person typed, nor a call that failed", () => {
     const c = new ConversationBuilder();
     c.user(body);

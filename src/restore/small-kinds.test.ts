@@ -125,7 +125,7 @@ describe("tools", () => {
     c.attachment(delta(["A", "B", "C"]));
     c.attachment({ type: "agent_listing_delta", addedTypes: ["x", "y"], addedLines: ["- x", "- y"] });
     const kept = new ConversationBuilder("kept");
-    kept.attachment(delta(["D"], { removedNames: ["B", "C"], readdedNames: ["C"] }));
+    kept.attachment(delta(["D"], { removedNames: ["B", "C"], readdedNames: ["C", "A"] }));
     kept.attachment({ type: "agent_listing_delta", addedTypes: [], removedTypes: ["x"] });
     const { items } = await restore({}, c.entries, { kept: kept.entries });
     expect(items.map(({ kind, name }) => [kind, name])).toEqual([

@@ -118,6 +118,21 @@ describe("the todo list that a conversation leaves", () => {
     expect(todosIn(after.entries).map(({ content }) => content)).toEqual(["written anew", "types"]);
   });
 
+  it("counts a call once, though a resume wrote its answer again", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
+    c.tool("2", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");
+    c.user([toolResult("1", "Task #1 created")]);
+    expect(todosIn(c.entries)).toEqual([{ id: "1", content: "types", status: "completed" }]);
+  });
+
+  it("has only the tasks that the agent's own reminder still names", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "TaskCreate", { subject: "forgotten" }, "Task #1 created");
+    c.attachment({ type: "task_reminder", content: [{ id: "2", subject: "left", status: "pending" }] });
+    expect(todosIn(c.entries)).toEqual([{ id: "2", content: "left", status: "pending" }]);
+  });
+
   it("may stand on a prompt", () => {
     const c = new ConversationBuilder();
     c.user("go on", { todos: [{ ...todo("carried"), id: "1" }] } as object);
