@@ -4,7 +4,7 @@ import type { Finding } from "../check/finding.ts";
 import { MAX_CACHE_MARKS } from "../check/limits.ts";
 import type { CheckSettings } from "../check/rule.ts";
 import type { ApiRequest } from "../message.ts";
-import { CacheMarks } from "./marks.ts";
+import { CacheMarks, marksIn } from "./marks.ts";
 import type { OpenPart } from "./open-part.ts";
 import { RequestSize } from "./request-size.ts";
 import type { IdAt } from "./tool-ids.ts";
@@ -69,8 +69,7 @@ export class ClosedPart {
   }
 
   #areMarksInDoubt(read: readonly DraftMessage[]): boolean {
-    const marks = new CacheMarks();
-    for (const { parts } of read) for (const { block } of parts) marks.addBlock(block);
+    const marks = marksIn(read);
     if (marks.count === 0) return false;
     const isOutOfOrder = marks.hasLong && this.#marks.hasShort;
     const isTooMany = marks.count + this.#marks.count > MAX_CACHE_MARKS;

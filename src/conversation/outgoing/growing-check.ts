@@ -85,6 +85,7 @@ export class GrowingCheck<Item> {
 
   /** Returns what was not found before. */
   append(added: readonly Item[]): readonly Finding[] {
+    if (added.length === 0 && this.#fullPasses > 0) return [];
     const start = this.#items.length;
     for (const item of added) this.#items.push(item);
     const { findings: before } = this.#open;
@@ -131,11 +132,12 @@ export class GrowingCheck<Item> {
   /** Where a new response begins after all that was said is complete: a check of the new items alone. */
   #checkNew(start: number): readonly Finding[] | undefined {
     const open = this.#open;
-    if (start === this.#items.length || !open.isComplete) return undefined;
+    if (!open.isComplete) return undefined;
     const draft = this.#form.draftTail(this.#items, start);
     const ids = toolIdsIn(draft.messages);
     const joinIds = this.#joinIds(start, this.#items.length);
-    if (open.isConcernedBy(ids, joinIds) || !this.#isSound(draft, ids, joinIds, start)) return undefined;
+    if (open.isConcernedBy(draft.messages, ids, joinIds) || !this.#isSound(draft, ids, joinIds, start))
+      return undefined;
     this.#closed.take(open, start);
     return this.#accept(draft, ids);
   }

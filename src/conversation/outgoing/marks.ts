@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../block.ts";
+import type { DraftMessage } from "../check/draft.ts";
 import { hasNestedBlocks } from "../check/rewrite.ts";
 import { asList, field } from "../fields.ts";
 import type { ApiRequest } from "../message.ts";
@@ -28,4 +29,10 @@ export class CacheMarks {
     if (control.ttl === "1h") this.hasLong = true;
     else this.hasShort = true;
   }
+}
+
+export function marksIn(messages: readonly DraftMessage[]): CacheMarks {
+  const marks = new CacheMarks();
+  for (const { parts } of messages) for (const { block } of parts) marks.addBlock(block);
+  return marks;
 }

@@ -1,5 +1,6 @@
 import type { DraftMessage } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
+import { marksIn } from "./marks.ts";
 import { OpenServerCalls } from "./server-calls.ts";
 import type { IdAt } from "./tool-ids.ts";
 
@@ -25,8 +26,10 @@ export class OpenPart {
     return !calls.areOpen;
   }
 
-  isConcernedBy(ids: readonly IdAt[], joinIds: readonly string[]): boolean {
+  /** Whether what was read after it has to be judged together with it. */
+  isConcernedBy(read: readonly DraftMessage[], ids: readonly IdAt[], joinIds: readonly string[]): boolean {
     return (
+      (marksIn(read).count > 0 && marksIn(this.messages).count > 0) ||
       ids.some(({ id }) => this.ids.some((own) => own.id === id)) ||
       joinIds.some((id) => this.joinIds.includes(id))
     );

@@ -33,7 +33,7 @@ export class RequestSize {
   #readBytes = 0;
   /** Of the closed messages after those. */
   #unreadLeastBytes = 0;
-  /** What the request was when media gave way to a limit: if it were smaller, fewer would. */
+  /** What the request was when media gave way to a limit: with other media, or fewer bytes, others would. */
   #limited: { readonly media: number; readonly bytes: number } | undefined;
 
   constructor(frame: ApiRequest, settings: CheckSettings) {
@@ -65,7 +65,7 @@ export class RequestSize {
   judge(messages: readonly ApiMessage[]): SizeJudgement {
     const { maxMedia, maxRequestBytes } = this.#settings;
     const media = this.#media();
-    if (media > maxMedia || media < (this.#limited?.media ?? 0)) return "media-must-go";
+    if (media > maxMedia || media !== (this.#limited?.media ?? media)) return "media-must-go";
     let unread = this.#unreadLeastBytes;
     for (const { leastBytes } of this.#open) unread += leastBytes;
     const read = this.#frameBytes + this.#readBytes - COMMA_BYTES;
