@@ -63,6 +63,9 @@ describe("carrying out a clearing", () => {
     expect(applyClearing(others, clearing, BOUND).entries).toBe(others);
     const cleared = applyClearing(entries, clearing, UNBOUND).entries;
     expect(applyClearing(cleared, clearing, UNBOUND).entries).toBe(cleared);
+    const later = new ConversationBuilder("later");
+    const since = [...cleared, later.assistant([thinking("since"), { type: "text", text: "on" }])];
+    expect(applyClearing(since, clearing, BOUND)).toEqual({ entries: since, thinkingLeftOut: 0 });
   });
 
   it("leaves out thinking after what was changed where the model binds it, and only there", () => {

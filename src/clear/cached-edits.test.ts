@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { indexOf, tokensOf, work } from "../../test/clear/work.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { CachedEdits } from "./cached-edits.ts";
-import type { ResultIndex } from "./result-index.ts";
+import { type IndexedResult, ResultIndex } from "./result-index.ts";
 
 const RESULT_TOKENS = 1_000;
 const conversation = (calls: number): readonly Entry[] =>
@@ -71,6 +72,35 @@ describe("edits of the cached prefix", () => {
     expect(edits.register(index(18))).toBeUndefined();
     edits.register(index(19));
     expect(idsOf(edits)).toEqual(first(14));
+  });
+
+  it("go by the conversation as it is now: results of an earlier reading count no more", () => {
+    const edits = warm();
+    edits.register(index(11));
+    const cleared = withClearedResults(conversation(15), new Set(first(3)));
+    edits.register(indexOf(cleared));
+    expect(idsOf(edits)).toEqual(first(10).slice(3));
+  });
+
+  it("cost what is new: results that were seen are not looked at again", () => {
+    let looks = 0;
+    class Watched extends ResultIndex {
+      override results(): readonly IndexedResult[] {
+        return new Proxy(super.results(), {
+          get: (list, name) => {
+            if (/^\d+$/.test(String(name))) looks++;
+            return Reflect.get(list, name);
+          },
+        });
+      }
+    }
+    const edits = warm();
+    const watched = new Watched();
+    for (const [at, entry] of conversation(11).entries()) watched.add(entry, at, tokensOf);
+    edits.register(watched);
+    looks = 0;
+    edits.register(watched);
+    expect(looks).toBeLessThanOrEqual(2);
   });
 
   it("leave a result alone that was written again meanwhile: it is new", () => {
@@ -156,10 +186,12 @@ describe("what a response tells of them", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
-    for (const cacheReadTokens of [91_500, undefined, null, Number.NaN, -1, 87_500])
+    for (const cacheReadTokens of [91_500, undefined, -1, null, Number.NaN, 88_500])
       expect(edits.report({ cacheReadTokens, deletedTokens: 7_000 }).droppedEdits).toBe(0);
     expect(idsOf(edits)).toHaveLength(7);
     expect(edits.isSuspended).toBe(false);
+    edits.report({ cacheReadTokens: undefined, deletedTokens: undefined });
+    expect(edits.report({ cacheReadTokens: 80_000, deletedTokens: 7_000 }).droppedEdits).toBe(7);
   });
 
   it("a cache that is lost while nothing is pinned stops nothing", () => {

@@ -36,7 +36,7 @@ interface Unreported {
 export class CachedEdits {
   #index: ResultIndex | undefined;
   #seenUpTo = 0;
-  /** Seen, not deleted. Never many: a batch leaves only the newest. */
+  /** Seen, not deleted, in no order. Never many: a batch leaves only the newest. */
   #waiting: readonly IndexedResult[] = [];
   /** With what each held, by our count. */
   readonly #deleted = new Map<string, number>();
@@ -141,15 +141,14 @@ export class CachedEdits {
       if (result.sequence <= this.#seenUpTo) break;
       if (!this.#deleted.has(result.id) && !this.#waiting.includes(result)) fresh.push(result);
     }
-    this.#seenUpTo = Math.max(this.#seenUpTo, results.at(-1)?.sequence ?? 0);
-    if (fresh.length > 0) this.#waiting = [...this.#waiting, ...fresh.reverse()];
+    this.#seenUpTo = results.at(-1)?.sequence ?? this.#seenUpTo;
+    this.#waiting = [...this.#waiting, ...fresh];
   }
 
   /** From the usage on that includes them, edits need not be told apart from it any more. */
   #settle(deleted: number | undefined): void {
     const isIncluded = deleted === undefined || deleted > this.#deletedTokens;
     this.#deletedTokens = deleted ?? 0;
-    if (this.#unreported.length === 0) return;
     this.#unreported = isIncluded
       ? []
       : this.#unreported

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { arbitraryWork, indexOf, textOf, tokensOf, work } from "../../test/clear/work.ts";
 import { ConversationBuilder, image, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import type { ContentBlock } from "../conversation/block.ts";
 import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { MEDIA_TOKENS } from "../tokens/measure.ts";
@@ -76,10 +77,11 @@ describe("the index of results", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.user([toolResult("a", textOf(300)), toolResult("a", textOf(200))]);
+    talk.user([toolResult("a", textOf(100)), toolResult("a", textOf(100))]);
     const index = indexOf(talk.entries);
     expect(totals(index)).toEqual([1, 300]);
-    expect(index.describe("size", index.results()).results).toMatchObject([
-      { entryIndex: 1, repeatedAt: [2] },
+    expect(index.describe("size", index.results()).results).toEqual([
+      { id: "a", tool: "Read", tokens: 300, entryIndex: 1, repeatedAt: [2, 3] },
     ]);
   });
 
@@ -131,6 +133,56 @@ describe("the index of results", () => {
     expect(index.describe("size", index.results()).results[1]).toMatchObject({ entryIndex: 7 });
   });
 
+  it("says of a result only what there is to say", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Bash", {}, textOf(100));
+    const index = indexOf(talk.entries);
+    expect(index.describe("size", index.results()).results).toStrictEqual([
+      { id: "a", tool: "Bash", tokens: 100, entryIndex: 1 },
+    ]);
+  });
+
+  it("knows calls only from the assistant and results only from the user, and takes no other block for one", () => {
+    const talk = new ConversationBuilder();
+    const long = textOf(100);
+    talk.user([toolUse("a", "Read", {}), toolResult("a", long)]);
+    talk.assistant([toolUse("b", "Read", {}), toolResult("b", long)]);
+    talk.assistant([{ ...toolUse("c", "Read", {}), type: "server_tool_use" } as unknown as ContentBlock]);
+    talk.assistant([toolUse("d", "Read", {})]);
+    talk.user([
+      toolResult("c", long),
+      { ...toolResult("d", long), type: "other_result" } as unknown as ContentBlock,
+    ]);
+    expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
+  });
+
+  it("of a result that is cleared in one place and not in another knows the other", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
+    talk.user([toolResult("a", textOf(100))]);
+    const index = indexOf(talk.entries);
+    expect(index.describe("size", index.results()).results).toMatchObject([{ entryIndex: 2 }]);
+    expect(index.describe("size", index.results()).results[0]).not.toHaveProperty("repeatedAt");
+  });
+
+  it("has nothing to say of results of another conversation", () => {
+    const index = indexOf(work(100));
+    const other = indexOf([...work(100, 100), ...work(100, 100, 100)].slice(3));
+    const foreign = other.describe("size", other.results());
+    index.applied({ ...foreign, results: foreign.results.filter(({ id }) => id !== "t0") });
+    expect(totals(index)).toEqual([1, 100]);
+    expect(index.describe("size", other.results()).results.map(({ id }) => id)).toEqual(["t0"]);
+  });
+
+  it("is not sorted again as long as results come in order", () => {
+    const entries = work(100, 100, 100);
+    const index = indexOf(entries.slice(0, 5));
+    const before = index.results();
+    for (const [at, entry] of entries.slice(5).entries()) index.add(entry, 5 + at, tokensOf);
+    expect(index.results()).toBe(before);
+    expect(idsOf(index)).toEqual(["t0", "t1", "t2"]);
+  });
+
   it("says from where on responses were written after what is cleared", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
@@ -143,6 +195,9 @@ describe("the index of results", () => {
       index.describe("size", index.results().slice(at, at + 1)).followedFrom;
     expect([from(0), from(1)]).toEqual([2, 5]);
     expect(index.describe("size", index.results()).followedFrom).toBe(2);
+    talk.tool("a", "Read", {}, textOf(100));
+    const repeated = indexOf(talk.entries);
+    expect(repeated.describe("size", repeated.results().slice(1)).followedFrom).toBe(2);
   });
 
   it("does not let a count that is no figure spoil its totals", () => {

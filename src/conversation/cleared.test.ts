@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../test/support/builders.ts";
+import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
+import type { ContentBlock } from "./block.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./cleared.ts";
 import type { Entry } from "./entry.ts";
 
@@ -29,6 +30,13 @@ describe("clearing tool results", () => {
       { type: "user", message: { content: [null] } },
     ] as unknown as Entry[];
     expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
+  });
+
+  it("touches neither the assistant's entries nor blocks that only look like a result", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant([toolResult("a", "text")]);
+    talk.user([{ ...toolResult("a", "text"), type: "other_result" } as unknown as ContentBlock]);
+    expect(withClearedResults(talk.entries, new Set(["a"]))).toBe(talk.entries);
   });
 
   it("looks at no other entries where it is known which ones hold the results", () => {

@@ -55,6 +55,15 @@ describe("thinking after a change", () => {
     expect(JSON.stringify(entries)).not.toContain("of the next");
   });
 
+  it("a message of the user's is no part of a response, whatever id it has", () => {
+    const c = new ConversationBuilder();
+    const message = { role: "user" as const, content: "go on", id: "a" };
+    c.push({ ...c.link(), type: "user", message });
+    c.entries.push(null as unknown as Entry);
+    c.assistant([thinking("first"), { type: "text", text: "done" }], { id: "a" });
+    expect(withoutThinkingFrom(c.entries, 2).blocks).toBe(1);
+  });
+
   it("an index that is none means all of it", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
