@@ -111,7 +111,12 @@ const findingsOf = ({ request }: Turn): readonly string[] =>
     .map(({ rule, path }) => `${rule} ${path}`);
 
 /** Where what is gone can still be heard of. */
-const MARKS = [CLEARED_RESULT_TEXT, "no longer fitted into the context window", "removed"];
+const MARKS = [
+  CLEARED_RESULT_TEXT,
+  "no longer fitted into the context window",
+  "was taken out to make room",
+  "removed",
+];
 
 describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
   "whatever happens to a conversation with %s",
