@@ -60,6 +60,43 @@ describe("a compaction", () => {
     expect(none.boundary.compactMetadata.preservedSegment).toBeUndefined();
   });
 
+  it("puts kept messages before the summary where the oldest were kept, anchored on the boundary", async () => {
+    const { entries } = longSession();
+    const plan = planCompaction({ entries }, { variant: "from", at: 40 });
+    const files = {
+      read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
+    };
+    const compaction = await compact(plan, countingPorts(), { state: { files } });
+    const { boundary, summary, attachments } = compaction;
+    expect(rebuild(compaction)).toEqual([boundary, ...entries.slice(0, 40), summary, ...attachments]);
+    expect(boundary.compactMetadata.preservedSegment).toEqual({
+      headUuid: entries[0]?.uuid,
+      anchorUuid: boundary.uuid,
+      tailUuid: entries[39]?.uuid,
+    });
+    expect(attachments[0]?.parentUuid).toBe(summary.uuid);
+    expect(boundary.logicalParentUuid).toBe(entries.at(-1)?.uuid);
+    expect(JSON.stringify(summary.message.content)).toContain("messages above stand as they were");
+  });
+
+  it("reports what it did: messages, tokens, where they were, and a line for the person", async () => {
+    const { entries } = longSession();
+    const compaction = await compact(planCompaction({ entries }), countingPorts());
+    expect(compaction.messagesSummarised + compaction.messagesKept).toBe(entries.length);
+    expect(compaction.attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
+    expect(compaction.usage).toBeUndefined();
+    expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
+    expect(compaction.userText).toMatch(
+      /^Compacted from 80020 to \d+ tokens: \d+ messages summarised, \d+ messages kept\.$/,
+    );
+  });
+
+  it("says in an autonomous run that the work loop goes on", async () => {
+    const plan = planCompaction({ entries: longSession().entries }, { trigger: "auto" });
+    const { summary } = await compact(plan, countingPorts(), { autonomous: true });
+    expect(JSON.stringify(summary)).toContain("not a first start");
+  });
+
   it("refuses to make a conversation larger, and says so", async () => {
     const c = new ConversationBuilder();
     c.user("hi");
@@ -81,6 +118,10 @@ describe("a compaction", () => {
     const targetTokens = free.tokensAfter - 6_000;
     const tight = await compact(plan, countingPorts(), { state: { files }, targetTokens });
     expect(tight.tokensAfter).toBeLessThan(targetTokens);
+    const budgeted = await compact(plan, countingPorts(), { state: { files }, restoreBudgetTokens: 4_000 });
+    const tokens = budgeted.restored.items.reduce((sum, item) => sum + item.tokens, 0);
+    expect(tokens).toBeGreaterThan(0);
+    expect(tokens).toBeLessThanOrEqual(4_000);
   });
 
   it("chains: a second one takes the first one's summary in and keeps no old boundary", async () => {

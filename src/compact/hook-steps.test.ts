@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { codeOf, countingPorts, longSession } from "../../test/support/long-session.ts";
 import type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "../hooks/hook.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
+import { HookSteps } from "./hook-steps.ts";
 import { planCompaction } from "./plan.ts";
 
 type Answers = Partial<Record<HookEvent, Partial<HookRun>>>;
@@ -59,10 +60,18 @@ describe("hooks around a compaction", () => {
   });
 
   it("PreCompact adds its words to the user's, with an empty line between", async () => {
-    const hooks = new RecordingRunner({ PreCompact: { output: "look after the ports" } });
-    const { written } = await compacted({ hooks, instructions: "be brief" });
-    expect(written.text).toMatch(/be brief/);
-    expect(written.text).toMatch(/look after the ports/);
+    const hooks = new RecordingRunner({ PreCompact: { output: "look after the ports\n" } });
+    const steps = new HookSteps({
+      runner: hooks,
+      onHook: undefined,
+      context: {},
+      entries,
+      trigger: "manual",
+      signal: undefined,
+      wait: async (work) => await work,
+    });
+    expect(await steps.preCompact("be brief")).toBe("be brief\n\nlook after the ports");
+    expect(await steps.preCompact(undefined)).toBe("look after the ports");
     const alone = await compacted({ hooks });
     expect(alone.written.text).toContain("look after the ports");
   });

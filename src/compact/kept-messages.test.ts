@@ -57,6 +57,12 @@ describe("kept messages on a model that binds thinking", () => {
     expect(hasThinking(keptMessages(sameSpeaker, options).entries)).toBe(false);
   });
 
+  it("lose it even after a signed summary where one of them is no longer what it was", () => {
+    const clearedToolUseIds = new Set(["t6"]);
+    const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "up-to", at: 16 });
+    expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
+  });
+
   it("lose it from the first result on that is cleared for good, wherever they stand", () => {
     const clearedToolUseIds = new Set(["t1"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "from", at: 16 });

@@ -129,6 +129,16 @@ describe("a plan at a message that the user picked", () => {
     expect(pickedSummary.kept).toEqual([]);
   });
 
+  it("keeps no earlier summary among the newest messages, however much is to be kept", () => {
+    const c = new ConversationBuilder();
+    c.user("kept question");
+    c.assistant("kept answer");
+    c.summary("what followed them");
+    const later = c.user("later");
+    const plan = planCompaction({ entries: c.entries }, { keepRecentTokens: 1_000_000 });
+    expect(plan.kept).toEqual([later]);
+  });
+
   it("moves on past an earlier summary rather than keep it as it is", () => {
     const c = new ConversationBuilder();
     c.user("kept question");

@@ -140,6 +140,21 @@ describe("snip", () => {
     expect(textOf(joined.entries[0])).toContain("16 messages were removed");
   });
 
+  it("leaves one marker across entries that are never sent, and none across a summary", () => {
+    const c = new ConversationBuilder();
+    c.user("one");
+    const progress = c.push({ ...c.link(), type: "progress", data: {} });
+    c.user("two");
+    const summary = c.summary("what followed");
+    c.user("three");
+    const { entries } = snipped(c.entries, { keepLastTurns: 0 });
+    expect(entries.map(isSnipMarker)).toEqual([true, false, false, true]);
+    expect(entries.slice(1, 3)).toEqual([progress, summary]);
+    expect(textOf(entries[0])).toContain("2 messages were");
+    expect(textOf(entries[3])).toContain("1 message was");
+    expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
+  });
+
   it("removes thinking after the change where the model binds it, and only after it", () => {
     const c = new ConversationBuilder();
     c.user("one");
