@@ -169,10 +169,16 @@ describe("an abort", () => {
 
   it("that comes when a hook has ended changes nothing for it", async () => {
     const abort = new AbortController();
+    let own: AbortSignal | undefined;
+    const ended = (_: HookInput, { signal }: { signal: AbortSignal }) => {
+      own = signal;
+      return "said";
+    };
     const abortLater = () => new Promise<void>((resolve) => setTimeout(resolve, 5)).then(() => abort.abort());
-    const hooks = createHooks({ callbacks: { PreCompact: [() => "said", abortLater, never] } });
+    const hooks = createHooks({ callbacks: { PreCompact: [ended, abortLater, never] } });
     const { outcomes, output } = await hooks.run(preCompact, { signal: abort.signal });
     expect(outcomes.map(({ state }) => state)).toEqual(["completed", "aborted", "aborted"]);
     expect(output).toBe("said");
+    expect(own?.aborted).toBe(false);
   });
 });

@@ -73,7 +73,7 @@ describe("running hooks", () => {
     });
     expect((await hooks.run(preCompact)).output).toBe("auto");
     expect((await hooks.run(postCompact)).output).toBe("manual");
-    expect((await hooks.run(sessionStart)).output).toBe("compact");
+    expect((await hooks.run({ ...sessionStart, trigger: "auto" })).output).toBe("compact");
   });
 
   it("the same handler in two files, or under two matchers that both match, runs once", async () => {
@@ -91,6 +91,30 @@ describe("running hooks", () => {
     });
     expect((await hooks.run(preCompact)).outcomes).toHaveLength(3);
     expect(ran).toEqual(["a", "b", "callback"]);
+  });
+
+  it("the same handler with two timeouts has the first one", async () => {
+    const file = (timeout: number) => settingsOf({ ...command("a"), timeout });
+    const ends = async ({ signal }: CommandRequest): Promise<CommandResult> => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return { state: "ended" };
+    };
+    const { outcomes } = await createHooks({ settings: [file(0.01), file(0.02)], runCommand: ends }).run(
+      preCompact,
+    );
+    expect(outcomes.map(({ text }) => text)).toEqual([
+      "PreCompact [a] failed: it did not end within 0.01 seconds",
+    ]);
+  });
+
+  it("when they have ended no timer is left", async () => {
+    vi.useFakeTimers();
+    try {
+      await createHooks({ callbacks: { PreCompact: [() => "said"] } }).run(preCompact);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("all of them run at the same time", async () => {
@@ -116,7 +140,7 @@ describe("running hooks", () => {
 
   it("a callback that changes its input changes nothing for others", async () => {
     const spoil = (input: HookInput) => void Object.assign(input, { session_id: "spoilt" });
-    const input = Object.freeze({ ...preCompact });
+    const input = { ...preCompact };
     const read = (own: HookInput) => own.session_id;
     expect((await createHooks({ callbacks: { PreCompact: [spoil, read] } }).run(input)).output).toBe("s1");
   });

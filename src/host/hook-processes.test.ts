@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
   });
 
   it("one that says it goes on later is not waited for, and is still ended at its timeout", async () => {
-    const announced = `echo $$ > later; trap 'rm later; exit' TERM; echo '{"async":true}'; while :; do sleep 0.01; done`;
+    const announced = `echo $$ > later; trap 'rm later; exit' TERM; echo '{"async":true}'; while [ -e later ]; do sleep 0.01; done`;
     const run = await runAll([{ command: announced, timeout: 0.3 }]);
     expect(run.outcomes[0]?.state).toBe("completed");
     expect(run.output).toBe("");

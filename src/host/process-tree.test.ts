@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +11,15 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "longhaul-tree-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** For programs in the folder: starts a process with a session of its own that ignores being asked to end. */
+const SPAWN_STUBBORN = `
+  const spawnStubborn = (file) => require("node:child_process").spawn(
+    "sh",
+    ["-c", "trap '' TERM; echo $$ >> " + file + "; while [ -e " + file + " ]; do sleep 0.05; done"],
+    { detached: true, stdio: "ignore" },
+  );`;
+const STAY = "setInterval(() => undefined, 1_000);";
 
 /** Starts a command that writes one number of a process per line, and ends it when all of them are there. */
 async function endAfter(name: string, command: string, count: number): Promise<readonly number[]> {
@@ -55,7 +64,7 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
   });
 
   it("is gone also where all of them ignore being asked", async () => {
-    const stubborn = `trap "" TERM; echo $$ >> $PIDS; while :; do sleep 0.05; done`;
+    const stubborn = `trap "" TERM; echo $$ >> $PIDS; while [ -e $PIDS ]; do sleep 0.05; done`;
     await endAfter(
       "stubborn",
       `trap "" TERM; echo $$ >> $PIDS; sh -c '${stubborn}' & sh -c '${stubborn}'`,
@@ -66,22 +75,27 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
   it("is gone with children that outlive the shell", async () => {
     await endAfter(
       "orphan",
-      "sh -c 'trap \"\" TERM; echo $$ >> $PIDS; while :; do sleep 0.05; done' & sleep 600",
+      "sh -c 'trap \"\" TERM; echo $$ >> $PIDS; while [ -e $PIDS ]; do sleep 0.05; done' & sleep 600",
       1,
     );
   });
 
   it("is gone with children in process groups and sessions of their own", async () => {
-    const detached =
-      "require('node:child_process').spawn('sh', ['-c', 'trap \"\" TERM; echo \\$\\$ >> $PIDS; while :; do sleep 0.05; done'], {detached: true, stdio: 'ignore'}); process.stdin.resume()";
-    await endAfter("session", `"${process.execPath}" -e "${detached.replaceAll('"', '\\"')}" & wait`, 1);
+    writeFileSync(join(folder, "session.cjs"), `${SPAWN_STUBBORN} spawnStubborn("session"); ${STAY}`);
+    await endAfter("session", `"${process.execPath}" session.cjs & wait`, 1);
+  });
+
+  it("is gone with those whom they start when they are asked to end", async () => {
+    const late = `process.on("SIGTERM", () => spawnStubborn("late"));`;
+    writeFileSync(join(folder, "late.cjs"), `${SPAWN_STUBBORN} ${late} spawnStubborn("late"); ${STAY}`);
+    await endAfter("late", `"${process.execPath}" late.cjs & wait`, 1);
   });
 
   it("may clean up when it is asked to end", async () => {
     const marker = join(folder, "cleaned");
     await endAfter(
       "polite",
-      `trap 'touch "${marker}"; exit' TERM; echo $$ >> $PIDS; while :; do sleep 0.01; done`,
+      `trap 'touch "${marker}"; exit' TERM; echo $$ >> $PIDS; while [ -e $PIDS ]; do sleep 0.01; done`,
       1,
     );
     expect(existsSync(marker)).toBe(true);

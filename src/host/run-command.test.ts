@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CommandRequest, CommandResult } from "../hooks/command-port.ts";
 import { KEPT_OUTPUT_BYTES, runCommand } from "./run-command.ts";
 
@@ -37,6 +37,15 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(result).toEqual(exited(`${folder}\nthe input\nadded ${process.env.PATH}\n`));
   });
 
+  it("listens to its signal only while it runs", async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    await run("true", { signal });
+    expect(added).toHaveBeenCalledTimes(1);
+    expect(removed.mock.calls[0]?.[1]).toBe(added.mock.calls[0]?.[1]);
+  });
+
   it("tells its exit code, and both outputs apart", async () => {
     expect(await run("echo out; echo err >&2; exit 3")).toEqual(exited("out\n", 3, "err\n"));
     expect(await run("kill -9 $$")).toEqual(exited("", null));
@@ -60,7 +69,9 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     const watch = setInterval(() => {
       highest = Math.max(highest, process.memoryUsage().rss - before);
     }, 10);
-    const result = await run("head -c 200000000 /dev/zero | tr '\\0' x; echo end >&2");
+    const result = await run("head -c 200000000 /dev/zero | tr '\\0' x; echo end >&2", {
+      goesOnAlone: () => false,
+    });
     clearInterval(watch);
     expect(result).toEqual(exited("x".repeat(KEPT_OUTPUT_BYTES), 0, "end\n"));
     expect(highest).toBeLessThan(120_000_000);
@@ -80,11 +91,15 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
   });
 
   it("is over when it exits, also where what it left running holds its output open", async () => {
+    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+    const before = pipes();
     const pidFile = join(folder, "left.pid");
     expect(await run(`sleep 60 & echo $! > '${pidFile}'; echo done`)).toEqual(exited("done\n"));
     const pid = Number(
       (await run(`cat '${pidFile}'`).then((result) => "stdout" in result && result.stdout)) || 0,
     );
+    await sleep(5);
+    expect(pipes()).toBe(before);
     // Started on purpose, by somebody who did not wait for it: it is theirs.
     expect(process.kill(pid, 0)).toBe(true);
     process.kill(pid, "SIGKILL");
@@ -123,7 +138,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
   it("that is given to go on alone is not waited for; its signal still ends it", async () => {
     const alone = join(folder, "alone");
     const abort = new AbortController();
-    const command = `trap 'echo ended > "${alone}"; exit' TERM; echo '{"async":true}'; while :; do sleep 0.01; done`;
+    const command = `trap 'echo ended > "${alone}"; exit' TERM; echo '{"async":true}'; while [ -d "${folder}" ]; do sleep 0.01; done`;
     const result = await run(command, {
       signal: abort.signal,
       goesOnAlone: (line) => line === '{"async":true}',
@@ -142,7 +157,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
       asked.push(line);
       return false;
     };
-    await run("printf fir; sleep 0.05; printf 'st\\nsecond\\n'; echo third", { goesOnAlone });
+    await run("printf fir; sleep 0.05; printf 'st\\nsecond\\n'; sleep 0.05; echo third", { goesOnAlone });
     expect(asked).toEqual(["", "first"]);
     expect(await run("head -c 50000 /dev/zero | tr '\\0' x", { goesOnAlone })).toMatchObject({
       state: "exited",

@@ -81,7 +81,7 @@ describe("hooks of the user's own settings", () => {
   });
 
   it("what is no file of a bearable size is not read", async () => {
-    truncateSync(write("longhaul", ""), 2 ** 31);
+    truncateSync(write("longhaul", HOOKS), 5 * 1024 * 1024);
     mkdirSync(join(home, ".claude", "settings.json"));
     const { settings, warnings } = await read({ claudeCode: true });
     expect(settings).toEqual([]);
@@ -116,6 +116,12 @@ describe.skipIf(process.platform === "win32")("a settings file that somebody els
     chmodSync(target, 0o666);
     symlinkSync(target, join(home, ".claude", "settings.json"));
     expect((await read({ claudeCode: true })).warnings[1]).toContain("others may write");
+  });
+
+  it("is used from a folder where everybody may add files, but not replace them", async () => {
+    write("longhaul", HOOKS);
+    chmodSync(join(home, ".longhaul"), 0o1777);
+    expect(await read()).toEqual({ settings: [HOOKS], warnings: [] });
   });
 
   it("is not waited for when it is a pipe", async () => {
