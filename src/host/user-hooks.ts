@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { field } from "../conversation/fields.ts";
 import { parseJson } from "../conversation/untrusted.ts";
 import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
+import { problemOf } from "./text-file.ts";
 
 export interface UserHooksOptions {
   /** Also those that the user has set up for Claude Code. */
@@ -52,8 +53,7 @@ async function readHooksFile(path: string): Promise<HooksFile> {
     const reason = await distrust(path, stats);
     return reason === undefined ? { settings: file } : refused(path, reason);
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    return isMissing ? {} : refused(path, "it cannot be read");
+    return problemOf(error) === "gone" ? {} : refused(path, "it cannot be read");
   }
 }
 
@@ -61,7 +61,10 @@ const refused = (path: string, reason: string): HooksFile => ({
   warning: `The hooks in ${path} are ignored: ${reason}.`,
 });
 
-/** The file that was looked at is the one that is read: both through the same handle. */
+/**
+ * Not the head of a file, and not without what tells who may write to it: the file that was looked at must be
+ * the one that is read.
+ */
 async function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
   // O_NONBLOCK: opening a named pipe would otherwise wait for a writer for ever.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
