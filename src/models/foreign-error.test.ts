@@ -139,6 +139,29 @@ describe("errors of a host's own client", () => {
       }),
       numbers,
     ],
+    [
+      "AWS, by its status alone",
+      Object.assign(new Error("Please wait."), { name: "SomeException", $metadata: { httpStatusCode: 429 } }),
+      { kind: "rate-limited" },
+    ],
+    [
+      "a `response` without a body",
+      Object.assign(new Error("failed"), { response: { status: 413 } }),
+      { kind: "too-large" },
+    ],
+    [
+      "Google, by the codes of its body",
+      Object.assign(
+        new Error(JSON.stringify({ error: { message: "no", details: [{ reason: "API_KEY_INVALID" }] } })),
+        { name: "ApiError", status: 400 },
+      ),
+      { kind: "authentication" },
+    ],
+    [
+      "a code that only the body has",
+      Object.assign(new Error("no"), { status: 400, error: { code: "context_length_exceeded" } }),
+      { kind: "too-long" },
+    ],
     ["an object with status and words", { status: 400, message: TOO_LONG }, numbers],
     ["an answer by its status", new Response(null, { status: 413 }), { kind: "too-large" }],
     ["a plain error", new Error(TOO_LONG), numbers],

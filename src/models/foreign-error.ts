@@ -79,9 +79,7 @@ function plainForm(link: JsonRecord): JsonRecord {
   return {
     name: stringField(link, "name"),
     message: stringField(link, "message"),
-    code: link.code,
-    type: link.type,
-    // The original stays within reach: the network's code is at its end.
+    // The original stays within reach, with its own codes and, at its end, the network's.
     cause: link,
     isRetryable: link.isRetryable,
     ...(status === undefined ? {} : { statusCode: status }),

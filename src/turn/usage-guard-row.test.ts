@@ -43,6 +43,15 @@ class Conversation {
     this.#hidden += tokens;
   }
 
+  shrink(tokens: number): void {
+    this.#estimate -= tokens;
+  }
+
+  rebase(): void {
+    this.guard.rebase();
+    this.#anchor = undefined;
+  }
+
   turn(report: (trueTokens: number) => number = (tokens) => tokens): UsageVerdict {
     const { overheadTokens, overheadKnown, ceiling, stepTokens } = this.#course;
     const whole = this.#estimate + (overheadKnown ? overheadTokens : 0);
@@ -98,8 +107,8 @@ describe("figures in a row", () => {
   it("doubled from the start is caught by its growth where system prompt and tools are unknown", () => {
     const conversation = new Conversation();
     expect(distrusted(conversation.turns(15, times(2)))).toBe(0);
-    const verdicts = conversation.turns(60, times(2));
-    expect(distrusted(verdicts)).toBe(60);
+    const verdicts = conversation.turns(120, times(2));
+    expect(distrusted(verdicts)).toBe(120);
     for (const verdict of conversation.turns(5, times(2))) {
       const expected = verdict.trusted ? 0 : verdict.expectedTokens;
       expect(Math.abs(expected / conversation.trueTokens - 1)).toBeLessThan(0.25);
@@ -163,9 +172,44 @@ describe("figures in a row", () => {
 
   it("a rewritten conversation starts anew, but a way of counting is remembered", () => {
     const conversation = new Conversation();
-    conversation.turns(40, times(2));
-    conversation.guard.rebase();
+    conversation.turns(25, times(2));
+    conversation.rebase();
     expect(conversation.turn(times(2)).trusted).toBe(false);
+  });
+
+  it("a request whose frame changes every turn is no way of counting", () => {
+    const conversation = new Conversation();
+    for (let turn = 0; turn < 20; turn++) {
+      expect(conversation.turn().trusted).toBe(true);
+      conversation.hide(4_000);
+      conversation.rebase();
+    }
+  });
+
+  it("after a change of frame what to go by instead is reckoned from there", () => {
+    const conversation = new Conversation();
+    conversation.turns(25, times(2));
+    conversation.hide(10_000);
+    conversation.rebase();
+    const trueTokens = conversation.trueTokens;
+    const verdict = conversation.turn(times(2));
+    expect(verdict.trusted ? 0 : verdict.expectedTokens).toBeCloseTo(trueTokens, -3);
+  });
+
+  it("a conversation that shrank meanwhile tells as much by its growth", () => {
+    const conversation = new Conversation();
+    conversation.turns(10, times(2));
+    conversation.shrink(18_000);
+    expect(distrusted(conversation.turns(10, times(2)))).toBeGreaterThan(0);
+  });
+
+  it("a jump that comes and goes is never believed, however steady each time", () => {
+    const conversation = new Conversation({ startTokens: 50_000 });
+    conversation.turns(3);
+    for (let time = 0; time < 8; time++) {
+      expect(distrusted(conversation.turns(2, (tokens) => tokens + 300_000))).toBe(2);
+      expect(conversation.turn().trusted).toBe(true);
+    }
   });
 
   it("an overflow proves the figures right", () => {
@@ -188,6 +232,7 @@ describe("how far an estimate can be off", () => {
   it("little in Latin letters, much in others", () => {
     expect(sample()).toBe(1.65);
     expect(sample("", "move the file to the harbour, café and Øresund included")).toBe(1.65);
+    expect(sample("žluťoučký kůň úpěl ďábelské ódy")).toBe(1.65);
     expect(sample(hindi)).toBe(3.2);
   });
 
@@ -199,6 +244,7 @@ describe("how far an estimate can be off", () => {
   it("reads texts and results of messages, and passes over everything else", () => {
     const builder = new ConversationBuilder();
     builder.user([toolResult("a", hindi), toolResult("b", [{ type: "text", text: hindi }])]);
+    builder.user([toolResult("c", [null, 7] as never)]);
     builder.boundary();
     builder.push({ type: "user", message: { content: [null, { type: "text" }, 5] } } as never);
     const subject = new ScriptSample();

@@ -194,8 +194,7 @@ export class UsageGuard {
     const usual = Math.min((this.#trend.slope() ?? 0) * SAME_TREND_FACTOR, ceiling);
     const isGrowing = slope >= PLAIN_GROWTH.least && slope <= Math.max(PLAIN_GROWTH.most, usual);
     if (!isGrowing) return verdict;
-    this.#previous = { ...figure, isPlausible: true };
-    this.#origin = this.#previous;
+    this.#origin = figure;
     this.#suspects.clear();
     return { trusted: true, tokens: figure.tokens };
   }
