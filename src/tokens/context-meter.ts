@@ -5,6 +5,7 @@ import {
   type Entry,
   isCompactBoundary,
   isMicrocompactBoundary,
+  type MicrocompactBoundaryEntry,
   type Usage,
 } from "../conversation/entry.ts";
 import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
@@ -34,7 +35,8 @@ export interface EntryHints {
   readonly tokens?: number;
   /**
    * The entry's usage is not to be believed and the entry is measured instead: a message kept from a longer
-   * conversation (timestamps cannot tell where clocks jump), or figures that cannot be right.
+   * conversation (timestamps cannot tell where clocks jump), or figures that cannot be right. Of a mark of
+   * cleared results: what it saved is not in what was counted.
    */
   readonly ignoreUsage?: boolean;
 }
@@ -85,6 +87,8 @@ export class ContextMeter {
       return;
     }
     if (isMicrocompactBoundary(entry)) {
+      // Kept from a longer conversation, it tells of results that are not counted here in the first place.
+      if (hints.ignoreUsage || this.#isFromBeforeCompaction(entry)) return;
       this.#pending -= (entry.microcompactMetadata?.tokensSaved ?? 0) / this.calibration.ratio;
       return;
     }
@@ -156,7 +160,7 @@ export class ContextMeter {
   }
 
   /** A message kept across a boundary still carries the usage of the long conversation. */
-  #isFromBeforeCompaction(entry: AssistantEntry): boolean {
+  #isFromBeforeCompaction(entry: AssistantEntry | MicrocompactBoundaryEntry): boolean {
     return this.#compactedAt !== undefined && entry.timestamp < this.#compactedAt;
   }
 

@@ -82,6 +82,20 @@ describe("the canonical count", () => {
     expect(tokensOf(c.entries)).toBe(50_100);
   });
 
+  it("subtracts nothing for a microcompaction whose mark was kept across a boundary", () => {
+    const c = new ConversationBuilder();
+    c.user("go");
+    const mark = c.push<Entry>({
+      ...c.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: { compactedToolIds: ["a"], tokensSaved: 30_000 },
+    });
+    c.boundary();
+    c.summary("summary!");
+    expect(tokensOf([...c.entries, mark])).toBe("summary!".length);
+  });
+
   it("says whether it rests on reported usage, and pads only the figure for decisions", () => {
     const c = new ConversationBuilder();
     c.user("123456");

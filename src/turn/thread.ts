@@ -8,6 +8,7 @@ import {
   type Entry,
   type EntryLink,
   isCompactBoundary,
+  isMicrocompactBoundary,
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
@@ -238,7 +239,9 @@ export class Thread {
 
   #add(entry: Entry): void {
     const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
-    const ignoreUsage = isReport && !this.#options.isTrusted(entry);
+    // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
+    const isVoidMark = isMicrocompactBoundary(entry) && this.#meter.size().source === "estimate";
+    const ignoreUsage = isVoidMark || (isReport && !this.#options.isTrusted(entry));
     const tokens = this.measures.ofEntry(entry);
     this.#meter.add(entry, { tokens, ignoreUsage });
     this.#estimatedTokens += tokens;
