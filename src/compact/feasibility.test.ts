@@ -30,11 +30,13 @@ describe("whether a compaction can get under its target", () => {
     );
   });
 
-  it("shrinks what is put back first, then what is kept, then the summary", () => {
+  it("shrinks what is put back first, then what is kept, and gives at most half of the room to the summary", () => {
     const wishes = { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 };
     expect(granted(20_000, 60_000, wishes)).toMatchObject({ keepRecentTokens: 10_000, summaryTokens: 8_000 });
-    expect(granted(20_000, 33_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, summaryTokens: 8_000 });
-    expect(granted(20_000, 25_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, keepRecentTokens: 0 });
+    expect(granted(20_000, 37_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, summaryTokens: 8_000 });
+    const small = granted(20_000, 25_000, wishes);
+    expect(small).toMatchObject({ restoreBudgetTokens: 0, keepRecentTokens: 2_502, summaryTokens: 2_501 });
+    expect(granted(20_000, 20_700, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
   it("says what there is at least where even that does not fit", () => {

@@ -30,20 +30,22 @@ export type Feasibility =
 
 /**
  * Whether a compaction can get under the target, and what of the wishes it can grant. What is put back shrinks
- * first, since the agent can fetch it again; then the messages to be kept; the summary itself comes last.
+ * first, since the agent can fetch it again; then the messages to be kept and the summary, which share what there
+ * is: an agent that never saw the result it has just asked for would ask again.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
   const { overheadTokens } = sizeUp(snapshot, wishes);
   const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
   const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
   if (!(floorTokens < wishes.targetTokens)) return { feasible: false, floorTokens };
-  let left = wishes.targetTokens - overheadTokens - 1;
+  const room = wishes.targetTokens - overheadTokens - 1;
+  let left = room;
   const grant = (wish: number): number => {
     const granted = Math.floor(Math.max(0, Math.min(wish, left)));
     left -= granted;
     return granted;
   };
-  const summaryTokens = grant(wantedSummary);
+  const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, room / 2)));
   const keepRecentTokens = grant(wishes.keepRecentTokens ?? KEEP_RECENT_TOKENS);
   const restoreBudgetTokens = grant(wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS);
   return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
