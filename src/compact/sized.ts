@@ -21,8 +21,8 @@ export interface KnownMeasures {
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * What goes with every call besides messages, at most. Without it everything that our estimate does not
-   * explain is taken for that, which in a long conversation is mostly the estimate's own error.
+   * What goes with every call besides messages. Without it everything that our estimate does not explain is
+   * taken for that, which in a long conversation is mostly the estimate's own error.
    */
   readonly overheadTokens?: number | undefined;
 }
@@ -61,10 +61,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     tokens,
     contextTokens: context.tokens,
     source: context.source,
-    overheadTokens: Math.min(
-      Math.max(0, context.tokens - Math.round(sum(tokens))),
-      known.overheadTokens ?? Number.POSITIVE_INFINITY,
-    ),
+    overheadTokens: known.overheadTokens ?? Math.max(0, context.tokens - Math.round(sum(tokens))),
     ratio,
     countText,
     clearedToolUseIds,

@@ -62,8 +62,8 @@ export class ConversationState {
   lastCallAt: number | undefined;
   /** The longest pause since the last compaction: what the provider clears after it stays cleared. */
   longestIdleMs = 0;
-  /** What a report had beyond our estimate of the messages, at least: system prompt, tools, what the host hides. */
-  overheadTokens: number | undefined;
+  /** What a report had beyond our estimate of the messages: system prompt, tools, what the host hides. */
+  #overhead: { readonly tokens: number; readonly besides: number } | undefined;
   /** In the last usage, but no longer in the conversation. */
   snipFreed = 0;
   hasRecovered = false;
@@ -160,7 +160,7 @@ export class ConversationState {
     this.caller = caller ?? this.#usualCaller;
     if (request !== undefined && request !== this.frame) {
       this.frame = request;
-      this.overheadTokens = undefined;
+      this.#overhead = undefined;
       this.usageTrust.rebase();
     }
     this.findings = [];
@@ -205,10 +205,15 @@ export class ConversationState {
     this.usageTrust.rebase();
   }
 
-  /** The first reports tell most: the longer a conversation, the more of the difference is our own error. */
+  get overheadTokens(): number | undefined {
+    return this.#overhead?.tokens;
+  }
+
+  /** The report on the shortest conversation tells most: the longer it is, the more is our own error. */
   learnOverhead(reportedInput: number): void {
-    const unexplained = Math.max(0, reportedInput - Math.round(this.thread.estimatedTokens * this.ratio));
-    this.overheadTokens = Math.min(unexplained, this.overheadTokens ?? Number.POSITIVE_INFINITY);
+    const besides = this.thread.estimatedTokens;
+    if (this.#overhead !== undefined && besides > this.#overhead.besides) return;
+    this.#overhead = { tokens: Math.max(0, reportedInput - Math.round(besides * this.ratio)), besides };
   }
 
   /** The window turned out to be another than the table says. */
