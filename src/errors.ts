@@ -12,6 +12,7 @@ export type LonghaulErrorCode =
   | "compaction-disabled"
   | "compaction-blocked"
   | "message-not-found"
+  | "nothing-to-clear"
   | "transcript-failed"
   | "window-full"
   | "no-summary"

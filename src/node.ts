@@ -1,16 +1,21 @@
 /** Everything that touches files: `longhaul/node`. The package's main entry runs anywhere. */
 export {
+  type ClearSessionOptions,
+  clearSession,
+  type SessionClearing,
+  writeClearing,
+} from "./host/clear-session.ts";
+export {
   type CompactSessionOptions,
   compactSession,
   type SessionCompaction,
-  type WriteTarget,
-  type WrittenCompaction,
   writeCompaction,
 } from "./host/compact-session.ts";
 export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export { projectFiles } from "./host/project-files.ts";
 export { runCommand } from "./host/run-command.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
+export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";
 export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
 export { findSession } from "./transcript/find-session.ts";

@@ -5,10 +5,11 @@ import type { WrittenSummary } from "../compact/write-summary.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import type { WriteTarget, WrittenCompaction } from "../host/compact-session.ts";
+import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
 import { presentSections } from "../summary/sections.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
@@ -31,6 +32,8 @@ export interface CompactReport {
     readonly cost: number | null;
     /** Parts of the conversation that were too long for the model and went in condensed. */
     readonly condensedRounds: number;
+    /** Every way that was tried, in its order. */
+    readonly attempts: readonly SummaryAttempt[];
     /** The model reached its output limit. */
     readonly truncated: boolean;
     readonly tokens: number;
@@ -41,6 +44,8 @@ export interface CompactReport {
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
+  /** What became of each hook, in words. */
+  readonly hooks: readonly string[];
   /** The file that was written; null when none was. */
   readonly out: string | null;
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
@@ -71,7 +76,7 @@ export interface CompactReportInput {
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
   readonly thresholds: Thresholds;
-  readonly written: WrittenCompaction | undefined;
+  readonly written: WrittenLines | undefined;
 }
 
 export function compactReport({
@@ -95,6 +100,7 @@ export function compactReport({
     kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
+    hooks: compaction.hookOutcomes.map(({ text }) => text),
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
   };
@@ -117,6 +123,7 @@ function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan)
     usage: call?.usage ?? null,
     cost: (call && costOf(call.usage, call.model)) ?? null,
     condensedRounds: answer?.condensedRounds ?? 0,
+    attempts: written.attempts,
     truncated: answer?.isTruncated ?? false,
     tokens: countTokens(text),
     text,

@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../compact/keep-recent.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import type { ClearCommandOptions } from "./commands/clear.ts";
 import type { CompactCommandOptions } from "./commands/compact.ts";
 import type { InspectOptions } from "./commands/inspect.ts";
 import type { SessionsOptions } from "./commands/sessions.ts";
@@ -23,6 +25,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
     );
   addInspect(program, compose);
   addCompact(program, compose);
+  addClear(program, compose);
   addSessions(program, compose);
   addSim(program, compose);
   program
@@ -39,10 +42,16 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(windowOption())
     .addOption(modelWindowOption())
+    .option("--prompts", "list what the user wrote, with the ids that compact --from and --up-to take")
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
-      examples("inspect latest", "inspect 70d782f7 --json", "inspect ./session.jsonl --window 32000"),
+      examples(
+        "inspect latest",
+        "inspect latest --prompts",
+        "inspect 70d782f7 --json",
+        "inspect ./session.jsonl --window 32000",
+      ),
     )
     .action(async (session: string, options: InspectOptions) =>
       (await import("./commands/inspect.ts")).inspect(session, options, await compose()),
@@ -62,10 +71,21 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
       `keep about this many tokens of the newest messages verbatim (default: ${KEEP_RECENT_TOKENS})`,
       parseTokens,
     )
+    .addOption(
+      new Option("--from <uuid>", "summarise this message and all after it; keep what came before").conflicts(
+        ["upTo", "keepRecent"],
+      ),
+    )
+    .addOption(
+      new Option("--up-to <uuid>", "summarise what came before this message; keep the rest").conflicts([
+        "keepRecent",
+      ]),
+    )
     .option("--instructions <text>", "what the summary should look after above all")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--no-restore", "do not put the recently read files back")
+    .option("--no-hooks", "do not run the hooks of your settings")
     .addOption(windowOption())
     .addOption(modelWindowOption())
     .option("--summary", "show the whole summary")
@@ -79,10 +99,46 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         "compact latest --in-place --model claude-sonnet-5-5",
         "compact latest --model openai:gpt-5 --summary",
         'compact latest --in-place --instructions "keep the database decisions"',
+        "compact latest --in-place --up-to 1f0c9d2e",
       )}`,
     )
     .action(async (session: string, options: CompactCommandOptions) =>
       (await import("./commands/compact.ts")).compact(session, options, await compose()),
+    );
+}
+
+function addClear(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("clear")
+    .description("empty stale tool results of a session; everything that was said stays")
+    .argument("<session>", SESSION_ARGUMENT)
+    .addOption(
+      new Option("--in-place", "append the cleared conversation to the session itself").conflicts(["out"]),
+    )
+    .option("--out <file>", "write the cleared conversation as a new session")
+    .option("--dry-run", "only show what would happen, whatever else is given")
+    .option("--keep <count>", "clear all but this many of the newest results, whatever it saves", parseTokens)
+    .addOption(
+      new Option(
+        "--target <tokens>",
+        `leave about this many tokens of results (default: ${CLEARING_TARGET_TOKENS})`,
+      )
+        .argParser(parseTokens)
+        .conflicts(["keep"]),
+    )
+    .addOption(windowOption())
+    .addOption(modelWindowOption())
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `\nOnly results of tools that can be run again are emptied (files, shell, search, web). Without --in-place or\n--out nothing is written. Nothing is ever removed from a session file.${examples(
+        "clear latest --dry-run",
+        "clear latest --in-place",
+        "clear old.jsonl --out new.jsonl --keep 5",
+      )}`,
+    )
+    .action(async (session: string, options: ClearCommandOptions) =>
+      (await import("./commands/clear.ts")).clear(session, options, await compose()),
     );
 }
 

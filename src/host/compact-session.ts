@@ -1,17 +1,13 @@
-import { randomUUID } from "node:crypto";
-import { basename } from "node:path";
 import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
-import { openTranscript } from "../transcript/writer.ts";
 import { findModel } from "../window/models.ts";
 import { projectFiles } from "./project-files.ts";
+import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
   extends Omit<CompactOptions, "bindsThinking" | "transcriptPath" | "targetTokens"> {
@@ -32,20 +28,6 @@ export interface SessionCompaction {
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
 }
-
-/** `in-place` appends to the session itself; a path makes a new session there. */
-export type WriteTarget =
-  | { readonly mode: "in-place" }
-  | { readonly mode: "new-session"; readonly path: string };
-
-export interface WrittenCompaction {
-  readonly mode: WriteTarget["mode"];
-  readonly path: string;
-  readonly sessionId: string;
-  readonly lines: readonly Entry[];
-}
-
-const SYSTEM_PORTS: CompactionPorts = { now: () => new Date(), newUuid: () => randomUUID() };
 
 /** Computes what a loaded session becomes, without writing; a model is called only if one is given. */
 export async function compactSession(
@@ -81,27 +63,12 @@ export async function writeCompaction(
   { session, compaction }: SessionCompaction,
   target: WriteTarget,
   ports: CompactionPorts = SYSTEM_PORTS,
-): Promise<WrittenCompaction> {
+): Promise<WrittenLines> {
   const conventions = conventionsOf(session.version);
   const options = { bindsThinking: bindsThinking(session) };
-  if (target.mode === "in-place") {
-    const lines = linesInPlace(compaction, conventions, options, ports);
-    const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
-    try {
-      await writer.append(lines);
-    } finally {
-      await writer.close();
-    }
-    return { mode: target.mode, path: session.path, sessionId: session.id, lines };
-  }
-  const sessionId = sessionIdFor(target.path, ports);
-  const lines = linesOfNewSession(compaction, sessionId, conventions, options, ports);
-  await writeNewSession(target.path, lines);
-  return { mode: target.mode, path: target.path, sessionId, lines };
-}
-
-/** An agent finds a session by its file's name, so a name that is an id becomes the id. */
-function sessionIdFor(path: string, ports: CompactionPorts): string {
-  const name = basename(path, ".jsonl");
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name) ? name : ports.newUuid();
+  const source = {
+    inPlace: () => linesInPlace(compaction, conventions, options, ports),
+    asNewSession: (id: string) => linesOfNewSession(compaction, id, conventions, options, ports),
+  };
+  return writeLines(session, source, target, ports);
 }

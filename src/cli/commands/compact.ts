@@ -1,25 +1,27 @@
-import { LonghaulError } from "../../errors.ts";
-import {
-  compactSession,
-  type SessionCompaction,
-  type WriteTarget,
-  writeCompaction,
-} from "../../host/compact-session.ts";
+import { createHooks, type Hooks } from "../../hooks/runner.ts";
+import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
+import { runCommand } from "../../host/run-command.ts";
+import { readUserHooks } from "../../host/user-hooks.ts";
+import type { Model } from "../../models/port.ts";
 import type { Session } from "../../transcript/session.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { compactReport } from "../compact-report.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import { type Composition, compactionDisabled, type WindowChoice } from "../composition.ts";
+import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
 import { compactView } from "../view/compact-view.ts";
 import { progressLine } from "../view/summary-progress.ts";
+import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions extends WindowChoice, ModelChoice {
+export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice {
   readonly json?: boolean;
-  readonly dryRun?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
-  readonly out?: string;
-  readonly inPlace?: boolean;
+  /** A message's uuid, or its beginning. */
+  readonly from?: string;
+  readonly upTo?: string;
+  /** False with `--no-hooks`. */
+  readonly hooks?: boolean;
   readonly summary?: boolean;
   /** False with `--no-restore`. */
   readonly restore?: boolean;
@@ -51,6 +53,7 @@ async function compactWithModel(
   composition: Composition,
 ): Promise<SessionCompaction> {
   const { terminal } = composition;
+  const { from, upTo } = options;
   const abort = new AbortController();
   const interrupted = (): void => abort.abort();
   process.once("SIGINT", interrupted);
@@ -63,7 +66,10 @@ async function compactWithModel(
       keepRecentTokens: options.keepRecent,
       restoreFiles: options.restore,
       model,
-      builtInFallback: "never",
+      builtInFallback: "unless-misconfigured",
+      from: from === undefined ? undefined : chooseMessage(session.conversation, from),
+      upTo: upTo === undefined ? undefined : chooseMessage(session.conversation, upTo),
+      hooks: options.dryRun || options.hooks === false ? undefined : await userHooks(model, composition),
       signal: abort.signal,
       onProgress: (progress) => terminal.progress(progressLine(progress, model?.name ?? "")),
       ports: composition,
@@ -80,16 +86,10 @@ function modelNotAsked({ dryRun, model }: CompactCommandOptions): string | undef
   return dryRun ? model : undefined;
 }
 
-function targetOf({ dryRun, inPlace, out }: CompactCommandOptions): WriteTarget | undefined {
-  if (dryRun) return undefined;
-  if (inPlace) return { mode: "in-place" };
-  return out === undefined ? undefined : { mode: "new-session", path: out };
-}
-
-function compactionDisabled(): LonghaulError {
-  return new LonghaulError(
-    "compaction-disabled",
-    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
-    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in longhaul's settings.json." },
-  );
+/** Those of the user's own settings: a session, or the project it is about, runs nothing. */
+async function userHooks(model: Model | undefined, { places, terminal }: Composition): Promise<Hooks> {
+  const { settings, warnings } = await readUserHooks(places);
+  const hooks = createHooks({ settings, runCommand, model });
+  for (const warning of [...warnings, ...hooks.warnings]) terminal.note(`longhaul: ${warning}`);
+  return hooks;
 }

@@ -1,11 +1,15 @@
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
+import { promptsOf } from "../prompts-report.ts";
 import { inspectView } from "../view/inspect-view.ts";
+import { promptsView } from "../view/prompts-view.ts";
 
 export interface InspectOptions {
   readonly json?: boolean;
   readonly window?: number;
   readonly modelWindow?: string;
+  /** List what the user wrote, with the ids that `compact --from` and `--up-to` take. */
+  readonly prompts?: boolean;
 }
 
 /** Where the tokens of a session are, and how far it is from its window. */
@@ -15,7 +19,12 @@ export async function inspect(
   composition: Composition,
 ): Promise<void> {
   const session = await composition.load(query);
-  const report = inspectSession(session, composition.thresholdsOf(session, options));
   const { terminal } = composition;
+  if (options.prompts) {
+    const prompts = promptsOf(session.conversation);
+    terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, terminal));
+    return;
+  }
+  const report = inspectSession(session, composition.thresholdsOf(session, options));
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 }

@@ -1,9 +1,11 @@
 import { inputTokens } from "../../conversation/usage.ts";
+import type { SummaryAttempt } from "../../summary/sources.ts";
 import type { CompactReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { gauge } from "./bar.ts";
+import { beforeAndAfterLines } from "./before-and-after.ts";
 import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
 import { fitText, oneLine, padStart } from "./text-width.ts";
+import { writtenLine } from "./written.ts";
 
 export interface CompactViewOptions {
   readonly showSummary: boolean;
@@ -17,7 +19,7 @@ export function compactView(report: CompactReport, options: CompactViewOptions, 
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
     options.showSummary ? summaryText(report, terminal) : summaryOutline(report, options, terminal),
-    outcome(report, terminal),
+    writtenLine(report, terminal),
   ];
   return sections.join("\n\n");
 }
@@ -26,22 +28,13 @@ function header({ session }: CompactReport, { colours, width }: Terminal): strin
   return `${colours.bold("Compact")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`;
 }
 
-function beforeAndAfter(report: CompactReport, { colours, width }: Terminal): string {
+function beforeAndAfter(report: CompactReport, terminal: Terminal): string {
   const { before, after, window, fits } = report;
-  const line = (label: string, tokens: number, colour: (text: string) => string): string => {
-    const share = tokens / window.size;
-    const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
-    return `  ${label} ${numbers}  ${colour(gauge(share, width - 30))}`;
-  };
   const saved = formatPercent(1 - after.tokens / before.tokens);
   const verdict = fits
     ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
-    : colours.red(whyNotFitting(report));
-  return [
-    line("before", before.tokens, before.tokens >= window.autoCompact ? colours.red : colours.yellow),
-    line("after ", after.tokens, fits ? colours.green : colours.red),
-    `  ${verdict}`,
-  ].join("\n");
+    : terminal.colours.red(whyNotFitting(report));
+  return [...beforeAndAfterLines(report, terminal), `  ${verdict}`].join("\n");
 }
 
 function whyNotFitting({ window, notInFile }: CompactReport): string {
@@ -52,16 +45,17 @@ function whyNotFitting({ window, notInFile }: CompactReport): string {
 }
 
 function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
-  const { summarised, summary, kept, restored, skipped } = report;
+  const { summarised, summary, kept, restored, skipped, hooks } = report;
   const lines = [
     `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
     `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim`,
-    `${colours.bold("Put back")}    ${plural(restored.length, "file")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
+    `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
     ...restored.map(
       ({ displayPath, tokens, truncated }) =>
         `  ${padStart(formatCount(tokens), 7)}  ${fitText(displayPath, width - 24, "front")}${truncated ? colours.dim(" (its head)") : ""}`,
     ),
   ];
+  for (const text of hooks) lines.push(colours.dim(`  ${fitText(text, width - 2)}`));
   if (skipped.length > 0) lines.push(colours.dim(`  not put back: ${skippedReasons(report)}`));
   return lines.join("\n");
 }
@@ -90,8 +84,31 @@ function summaryOutline(
   return [
     `${colours.bold("Summary")}     ${colours.dim(`${summaryAuthor(summary)}; --summary shows it`)}`,
     ...remarks.map((remark) => colours.yellow(`  ${remark}`)),
+    ...wayLine(summary, colours.dim),
     ...sections,
   ].join("\n");
+}
+
+/** The chain as it went, where it was more than one step. */
+function wayLine({ attempts }: CompactReport["summary"], dim: (text: string) => string): readonly string[] {
+  if (attempts.length < 2) return [];
+  return [dim(`  ${attempts.map(stepWords).join(" → ")}`)];
+}
+
+const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
+  provider: "the provider's own",
+  fork: "shared prefix",
+  direct: "own call",
+  "built-in": "built-in summariser",
+};
+
+function stepWords({ step, outcome, reason, cuts }: SummaryAttempt): string {
+  const facts = [
+    ...(outcome === "written" ? [] : [outcome === "failed" ? "failed" : "not available"]),
+    ...(reason === undefined ? [] : [reason.replaceAll("-", " ")]),
+    ...(cuts === 0 ? [] : [`${plural(cuts, "cut")}`]),
+  ];
+  return `${STEP_NAMES[step]}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
 function summaryAuthor({ source, model, usage, cost }: CompactReport["summary"]): string {
@@ -108,14 +125,3 @@ function summaryText({ summary }: CompactReport, { colours, width }: Terminal): 
 
 /** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
 const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");
-
-function outcome({ out, written, fits }: CompactReport, { colours }: Terminal): string {
-  if (out === null || written === null) {
-    return `${colours.yellow("Nothing was written.")} Add --in-place to append this to the session,\nor --out FILE to make a new one.`;
-  }
-  const done =
-    written.mode === "in-place"
-      ? "Appended to the session; nothing was removed from it."
-      : `Written as session ${oneLine(written.sessionId)}; the original is untouched:\n${oneLine(out)}`;
-  return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}`;
-}
