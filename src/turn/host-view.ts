@@ -8,13 +8,15 @@ export class HostView {
   #given: Message[] = [];
   /** The same conversation as it was handed back, once something in it was rewritten. */
   #returned: Message[] | undefined;
-  /** The host goes on with what it was handed back. */
-  #isInStep = false;
 
   /** How much of this is known already; undefined where it is another conversation than before. */
   knownLength(messages: readonly Message[]): number | undefined {
-    this.#isInStep = this.#returned !== undefined && continues(messages, this.#returned);
-    if (this.#isInStep) return this.#returned?.length;
+    if (this.#returned !== undefined && continues(messages, this.#returned)) {
+      // The host has taken it over. What it had before must not be held on to: that would grow without end.
+      this.#given = this.#returned;
+      this.#returned = undefined;
+      return this.#given.length;
+    }
     return this.#given.length > 0 && continues(messages, this.#given) ? this.#given.length : undefined;
   }
 
@@ -33,13 +35,11 @@ export class HostView {
   /** From now on the host is handed these instead of its own. */
   replace(messages: readonly Message[]): void {
     this.#returned = [...messages];
-    this.#isInStep = false;
   }
 
   /** The host's own array where that says the same. */
   handBack(messages: readonly Message[]): readonly Message[] {
-    if (this.#returned === undefined || this.#isInStep) return messages;
-    return [...this.#returned];
+    return this.#returned === undefined ? messages : [...this.#returned];
   }
 }
 

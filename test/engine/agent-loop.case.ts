@@ -1,0 +1,172 @@
+import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts";
+import { createRandom, type Random } from "../../src/demo/random.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import type { Model, ModelReply } from "../../src/models/port.ts";
+import { complete } from "../../src/models/reply.ts";
+import { withRetries } from "../../src/models/retry.ts";
+import type { RequestFrame } from "../../src/summary/sources.ts";
+import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
+import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
+import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";
+
+export interface LoopOptions {
+  readonly simulator: Simulator;
+  readonly modelName?: string;
+  readonly model?: Model;
+  readonly form?: Form;
+  readonly seed?: number;
+  /** A usual tool result. */
+  readonly resultTokens?: number;
+  /** The person says something at least this often, in turns. */
+  readonly humanEvery?: number;
+  /** How long a turn takes by the simulator's clock. */
+  readonly turnMs?: number;
+  readonly frame?: RequestFrame;
+  readonly compactor?: Omit<CompactorOptions, "model" | "request" | "host">;
+  readonly host?: CompactorOptions["host"];
+  /** Instead of one of the loop's own: a subagent's. */
+  readonly use?: Compactor;
+  readonly onTurn?: (turn: Turn, loop: AgentLoop) => void;
+}
+
+export type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
+
+const DEFAULT_TURN_MS = 20_000;
+const DEFAULT_HUMAN_EVERY = 15;
+const RETRIES = 6;
+
+export const FRAME: RequestFrame = {
+  system: "You are a careful engineer. Working directory: /home/dev/harbour\n".repeat(80),
+  tools: AGENT_TOOLS,
+  max_tokens: 6_000,
+};
+
+/** An agent as people build them: one conversation, tools, a compactor around each model call. */
+export class AgentLoop {
+  readonly events: CompactorEvent[] = [];
+  readonly model: Model;
+  readonly compactor: Compactor;
+  readonly conversation: HostConversation;
+  /** Words that stand in one human message each. */
+  readonly said: string[] = [];
+  turns = 0;
+  recoveries = 0;
+  retries = 0;
+  /** Codes of the problems that a turn came with. */
+  readonly problems: string[] = [];
+  lastTurn: Turn | undefined;
+  readonly #options: LoopOptions;
+  readonly #workplace: Workplace;
+  readonly #random: Random;
+  readonly #calling: Model;
+  #quietTurns = 0;
+
+  constructor(options: LoopOptions) {
+    const { simulator, seed = 1, frame = FRAME } = options;
+    const uuids = createRandom(seed + 1);
+    const ports = { now: () => new Date(simulator.clock.now()), newUuid: () => uuids.uuid() };
+    this.#options = options;
+    this.#random = createRandom(seed + 2);
+    this.#workplace = new Workplace(seed, options.resultTokens ?? 400);
+    this.model = options.model ?? connect(simulator, options.modelName ?? "claude-haiku-4-5");
+    this.#calling = withRetries(this.model, {
+      retries: RETRIES,
+      restarts: true,
+      wait: async () => undefined,
+      onRetry: () => {
+        this.retries += 1;
+      },
+    });
+    this.conversation = hostConversation(options.form ?? "messages", ports);
+    this.compactor =
+      options.use ??
+      createCompactor({
+        ports,
+        environment: {},
+        ...options.compactor,
+        model: this.model,
+        request: frame,
+        host: {
+          ...options.host,
+          onEvent: (event) => {
+            this.events.push(event);
+            options.host?.onEvent?.(event);
+          },
+        },
+      });
+    this.say();
+  }
+
+  async run(turns: number): Promise<void> {
+    for (let turn = 0; turn < turns; turn++) await this.turn();
+  }
+
+  /** One model call with everything around it, and the answers to its tools. */
+  async turn(): Promise<ModelReply> {
+    const { simulator, turnMs = DEFAULT_TURN_MS } = this.#options;
+    simulator.clock.advance(turnMs);
+    this.turns += 1;
+    const turn = await this.compactor.before(this.conversation.messages);
+    this.#take(turn);
+    const reply = await complete(this.#calling, turn.request).catch(async (error: unknown) => {
+      const again = await this.compactor.recover(error);
+      if (again === undefined) throw error;
+      this.recoveries += 1;
+      this.#take(again);
+      return await complete(this.#calling, again.request);
+    });
+    this.compactor.after(reply);
+    this.conversation.addReply(reply);
+    this.#answer(reply);
+    return reply;
+  }
+
+  /** The person says something that can be looked for later. */
+  say(words = "Go on with the harbour's books, and mind the tides."): void {
+    this.conversation.addUser(this.#newWords(words));
+  }
+
+  eventsOf<Type extends CompactorEvent["type"]>(type: Type): readonly EventOf<Type>[] {
+    return this.events.filter((event): event is EventOf<Type> => event.type === type);
+  }
+
+  #take(turn: Turn): void {
+    this.lastTurn = turn;
+    if (turn.problem !== undefined) this.problems.push(turn.problem.code);
+    this.conversation.goOnWith(turn.messages);
+    this.#options.onTurn?.(turn, this);
+  }
+
+  #answer({ content }: ModelReply): void {
+    const calls = content.filter((block): block is ToolUseBlock => block.type === "tool_use");
+    const results: ContentBlock[] = calls.map((call) => this.#workplace.answer(call));
+    this.#quietTurns += 1;
+    const { humanEvery = DEFAULT_HUMAN_EVERY } = this.#options;
+    const speaks = results.length === 0 || this.#quietTurns >= humanEvery;
+    if (!speaks) {
+      this.conversation.addUser(results);
+      return;
+    }
+    const words = this.#newWords(this.#workplace.text(this.#random.between(5, 40)));
+    this.conversation.addUser(results.length === 0 ? words : [...results, { type: "text", text: words }]);
+  }
+
+  #newWords(words: string): string {
+    const token = `wish-${this.said.length}-${this.#random.hex(8)}`;
+    this.said.push(token);
+    this.#quietTurns = 0;
+    return `${token}: ${words}`;
+  }
+}
+
+export const connect = (
+  simulator: Simulator,
+  model: string,
+  options: Partial<Parameters<typeof anthropicModel>[0]> = {},
+): Model => anthropicModel({ model, baseURL: simulator.url, apiKey: "any", ...options });
+
+/** Every text of the messages, results of tools too. */
+export const everythingIn = (messages: readonly Message[]): string => JSON.stringify(messages);

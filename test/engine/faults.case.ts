@@ -1,0 +1,64 @@
+import { contentBlocks } from "../../src/conversation/block.ts";
+import { listField } from "../../src/conversation/fields.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
+import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
+import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+
+/** A request is long from this share of the window on, by a rough count. */
+const LONG_SHARE = 0.5;
+const CHARS_PER_TOKEN = 4;
+
+/** No real waiting: clients do as they are told. */
+export const status = (code: number): StatusFault => ({ kind: "status", status: code, retryAfter: 0 });
+
+/** In the words of the API. */
+export const tooLong = (tokens: number, limit: number): StatusFault => ({
+  ...status(400),
+  type: "invalid_request_error",
+  message: `prompt is too long: ${tokens} tokens > ${limit} maximum`,
+});
+
+const endsInSummaryRequest = ({ endpoint, body }: FaultCandidate): boolean => {
+  const last = listField(body, "messages").at(-1) as ApiMessage | undefined;
+  return (
+    endpoint === "messages" &&
+    last !== undefined &&
+    contentBlocks(last.content).some((block) => block.type === "text" && isSummaryRequest(block.text))
+  );
+};
+
+/** A call of its own for a summary. */
+export const isDirect = ({ body }: FaultCandidate): boolean => body?.system === SUMMARY_SYSTEM_PROMPT;
+/** A summary that shares the conversation's prefix. */
+export const isFork = (call: FaultCandidate): boolean => endsInSummaryRequest(call) && !isDirect(call);
+export const isSummaryCall = (call: FaultCandidate): boolean => isFork(call) || isDirect(call);
+/** The agent's own work. */
+export const isWork = (call: FaultCandidate): boolean => call.endpoint === "messages" && !isSummaryCall(call);
+
+const PASSING_FAULTS: readonly Fault[] = [
+  status(529),
+  status(429),
+  status(500),
+  { kind: "cut", afterBytes: 400 },
+  { kind: "overload-in-stream", afterEvents: 3 },
+];
+
+/** So many of all calls go wrong, one way or another. */
+export function armFaults(simulator: Simulator, windowTokens: number, share: number = 1 / 20): void {
+  const kinds = PASSING_FAULTS.length + 1;
+  const probability = share / kinds;
+  for (const fault of PASSING_FAULTS) simulator.fail(fault, { probability });
+  let last = -1;
+  simulator.fail(tooLong(Math.round(windowTokens * 1.1), windowTokens), {
+    probability,
+    // What a recovery sends fits, so it would be no sensible fault twice in a row; nor for a short request.
+    when: (call) => {
+      if (call.endpoint !== "messages" || call.index <= last + 2) return false;
+      const isLong =
+        JSON.stringify(call.body?.messages ?? "").length > windowTokens * LONG_SHARE * CHARS_PER_TOKEN;
+      if (isLong) last = call.index;
+      return isLong;
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { AgentLoop } from "./agent-loop.case.ts";
+import { collectGarbage, Traces } from "./garbage.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+
+const WINDOW_TOKENS = 20_000;
+
+let simulator: Simulator;
+beforeEach(async () => {
+  simulator = await startSimulator({
+    windowTokens: WINDOW_TOKENS,
+    behaviours: [summaries("good"), coder({ turns: 100, chattiness: 0.1 })],
+  });
+});
+afterEach(() => simulator.close());
+
+describe.each<Form>(["messages", "entries"])("what a conversation in the form of %s holds on to", (form) => {
+  it("is the conversation as it is now: what was compacted away can be forgotten", async () => {
+    const traces = new Traces();
+    const loop: AgentLoop = new AgentLoop({
+      simulator,
+      form,
+      resultTokens: 900,
+      compactor: { windowTokens: WINDOW_TOKENS },
+      onTurn: ({ messages }) => traces.add(messages),
+    });
+    do await loop.run(10);
+    while (loop.eventsOf("compacted").length < 3 && loop.turns < 150);
+    loop.lastTurn = undefined;
+    collectGarbage();
+    expect(loop.eventsOf("compacted").length).toBeGreaterThanOrEqual(3);
+    expect(traces.count).toBeGreaterThan(60);
+    expect(traces.heldBeside(loop.conversation.messages)).toBeLessThan(5);
+  });
+
+  it("and its size after a compaction is about what the provider counts then", async () => {
+    const loop = new AgentLoop({
+      simulator,
+      form,
+      resultTokens: 900,
+      compactor: { windowTokens: WINDOW_TOKENS },
+    });
+    do await loop.run(10);
+    while (loop.eventsOf("compacted").length < 5 && loop.turns < 200);
+    const judged = loop.eventsOf("compaction-judged");
+    for (const [index, { tokensAfter }] of loop.eventsOf("compacted").entries()) {
+      const { reportedTokens = 0 } = judged[index] ?? {};
+      expect(tokensAfter / reportedTokens).toBeGreaterThan(0.9);
+      expect(tokensAfter / reportedTokens).toBeLessThan(1.1);
+    }
+  });
+});

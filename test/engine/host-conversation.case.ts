@@ -1,0 +1,88 @@
+import type { ContentBlock } from "../../src/conversation/block.ts";
+import type { EntryLink } from "../../src/conversation/entry.ts";
+import type { ModelReply } from "../../src/models/port.ts";
+import type { Message } from "../../src/turn/options.ts";
+
+export type Form = "messages" | "entries";
+
+/** How a host keeps its conversation: as the API's messages, or as entries of a session. */
+export interface HostConversation {
+  readonly messages: readonly Message[];
+  /** What the engine handed back. */
+  goOnWith(messages: readonly Message[]): void;
+  addReply(reply: ModelReply): void;
+  addUser(content: readonly ContentBlock[] | string): void;
+}
+
+export interface ConversationPorts {
+  readonly now: () => Date;
+  readonly newUuid: () => string;
+}
+
+export function hostConversation(form: Form, ports: ConversationPorts): HostConversation {
+  return form === "messages" ? new PlainConversation() : new EntryConversation(ports);
+}
+
+class PlainConversation implements HostConversation {
+  #messages: readonly Message[] = [];
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  goOnWith(messages: readonly Message[]): void {
+    this.#messages = messages;
+  }
+
+  addReply({ content }: ModelReply): void {
+    this.#messages = [...this.#messages, { role: "assistant", content }];
+  }
+
+  addUser(content: readonly ContentBlock[] | string): void {
+    this.#messages = [...this.#messages, { role: "user", content }];
+  }
+}
+
+class EntryConversation implements HostConversation {
+  readonly #ports: ConversationPorts;
+  #entries: readonly Message[] = [];
+  #lastUuid: string | null = null;
+
+  constructor(ports: ConversationPorts) {
+    this.#ports = ports;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#entries;
+  }
+
+  goOnWith(messages: readonly Message[]): void {
+    this.#entries = messages;
+  }
+
+  /** As agents write it: one entry for each block, all with the id and the usage of the response. */
+  addReply({ id, model, content, usage }: ModelReply): void {
+    for (const block of content) {
+      this.#add({
+        ...this.#link(),
+        type: "assistant",
+        message: { id, model, role: "assistant", content: [block], usage },
+      });
+    }
+  }
+
+  addUser(content: readonly ContentBlock[] | string): void {
+    this.#add({ ...this.#link(), type: "user", message: { role: "user", content } });
+  }
+
+  #link(): EntryLink {
+    const uuid = this.#ports.newUuid();
+    const parentUuid = this.#lastUuid;
+    this.#lastUuid = uuid;
+    return { uuid, parentUuid, timestamp: this.#ports.now().toISOString(), sessionId: "engine-test" };
+  }
+
+  #add(entry: Message): void {
+    this.#entries = [...this.#entries, entry];
+  }
+}

@@ -1,0 +1,172 @@
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+import type { Turn } from "../../src/turn/options.ts";
+import { AgentLoop, type EventOf, FRAME } from "./agent-loop.case.ts";
+import { armFaults } from "./faults.case.ts";
+import { collectGarbage, Traces } from "./garbage.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
+
+export interface LongRunOptions {
+  readonly windowTokens: number;
+  readonly turns: number;
+  readonly resultTokens: number;
+  readonly transcriptPath: string;
+  readonly modelName?: string;
+  readonly form?: Form;
+  readonly seed?: number;
+  /** Every so many turns all that was said is looked for, besides after each rewrite. */
+  readonly lookEvery?: number;
+}
+
+/** An event and the turn of the loop in which it came. */
+export interface Dated<Event> {
+  readonly turn: number;
+  readonly event: Event;
+}
+
+export interface LongRun {
+  readonly loop: AgentLoop;
+  readonly simulator: Simulator;
+  readonly compactions: readonly Dated<EventOf<"compacted">>[];
+  readonly judgements: readonly Dated<EventOf<"compaction-judged">>[];
+  /** What a person said that was neither in the request nor in a transcript that the request points to. */
+  readonly lost: readonly string[];
+  readonly lookedFor: number;
+  /** Refused as too long without a fault of ours. */
+  readonly overflows: readonly LoggedRequest[];
+  readonly faults: number;
+  /** Of the messages that were ever in the conversation, those that it no longer has and that are still held. */
+  readonly heldMessages: number;
+  readonly seenMessages: number;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+const MINUTE_MS = 60_000;
+const CODER_TURNS = 25;
+/** After the sixth part of an hour the provider's cache is cold; after two hours old results go by time. */
+const PAUSES: readonly (readonly [everyTurns: number, minutes: number])[] = [
+  [83, 10],
+  [307, 120],
+];
+
+/** The coder works on and on, with faults, pauses and a person who speaks now and then. */
+export async function longRun(options: LongRunOptions): Promise<LongRun> {
+  const { windowTokens, turns, resultTokens, transcriptPath, lookEvery = 1, seed = 1 } = options;
+  const simulator = await startSimulator({
+    windowTokens,
+    behaviours: [summaries("good"), coder({ turns: CODER_TURNS, chattiness: 0.1 })],
+    keepBodies: 2,
+    seed,
+  });
+  const transcript = await openTranscript(transcriptPath, { lock: async () => async () => undefined });
+  const search = new WordSearch(transcriptPath);
+  const traces = new Traces();
+  const compactions: Dated<EventOf<"compacted">>[] = [];
+  const judgements: Dated<EventOf<"compaction-judged">>[] = [];
+  const loop: AgentLoop = new AgentLoop({
+    simulator,
+    seed,
+    modelName: options.modelName ?? "claude-haiku-4-5",
+    form: options.form ?? "messages",
+    resultTokens,
+    frame: FRAME,
+    compactor: { windowTokens, transcript },
+    host: {
+      onEvent: (event) => {
+        if (event.type === "compacted") compactions.push({ turn: loop.turns, event });
+        if (event.type === "compaction-judged") judgements.push({ turn: loop.turns, event });
+      },
+    },
+    onTurn: (turn) => {
+      traces.add(turn.messages);
+      const isRewritten = turn.compaction !== undefined || turn.cleared > 0;
+      if (isRewritten || loop.turns % lookEvery === 0) search.look(turn, loop.said);
+    },
+  });
+  armFaults(simulator, windowTokens);
+  const heaps: number[] = [];
+  for (let turn = 1; turn <= turns; turn++) {
+    for (const [every, minutes] of PAUSES)
+      if (turn % every === 0) simulator.clock.advance(minutes * MINUTE_MS);
+    await loop.turn();
+    if (turn % Math.floor(turns / 4) === 0) heaps.push(heapAfterCollection());
+  }
+  await transcript.close();
+  await simulator.close();
+  const { all } = simulator.requests;
+  loop.lastTurn = undefined;
+  collectGarbage();
+  return {
+    loop,
+    simulator,
+    compactions,
+    judgements,
+    lost: [...search.lost],
+    lookedFor: search.found,
+    overflows: all.filter(({ error, fault }) => fault === undefined && isTooLong(error?.message)),
+    faults: all.filter(({ fault }) => fault !== undefined).length,
+    heldMessages: traces.heldBeside(loop.conversation.messages),
+    seenMessages: traces.count,
+    figures: figuresOf(loop, simulator, heaps),
+  };
+}
+
+export const isTooLong = (message: string | undefined): boolean =>
+  message !== undefined && /too long|context window/i.test(message);
+
+function heapAfterCollection(): number {
+  collectGarbage();
+  return Math.round(process.memoryUsage().heapUsed / 1e6);
+}
+
+/** Looks for everything that a person ever said. */
+class WordSearch {
+  readonly lost: Set<string> = new Set();
+  found = 0;
+  readonly #transcript: TranscriptView;
+
+  constructor(path: string) {
+    this.#transcript = new TranscriptView(path);
+  }
+
+  look({ request }: Turn, said: readonly string[]): void {
+    const text = JSON.stringify(request.messages);
+    const inContext = tokensIn(text);
+    const missing = said.filter((token) => !inContext.has(token));
+    this.found += said.length;
+    if (missing.length === 0) return;
+    this.#transcript.update();
+    const isPointedTo = text.includes(this.#transcript.path);
+    for (const token of missing) {
+      if (!isPointedTo || !this.#transcript.said.has(token)) this.lost.add(token);
+    }
+  }
+}
+
+function figuresOf(
+  loop: AgentLoop,
+  { requests }: Simulator,
+  heaps: readonly number[],
+): Readonly<Record<string, number | string>> {
+  const { totals } = requests;
+  const clearings = loop.eventsOf("results-cleared");
+  return {
+    turns: loop.turns,
+    requests: totals.requests,
+    compactions: loop.eventsOf("compacted").length,
+    failedCompactions: loop.eventsOf("compaction-failed").length,
+    clearings: clearings.length,
+    clearingsByTime: clearings.filter(({ form }) => form === "time").length,
+    recoveries: loop.recoveries,
+    retries: loop.retries,
+    faults: requests.all.filter(({ fault }) => fault !== undefined).length,
+    cacheReadPercent: Math.round((100 * totals.cacheReadTokens) / totals.inputTokens),
+    costDollars: Math.round(totals.costDollars * 100) / 100,
+    said: loop.said.length,
+    heapMegabytes: heaps.join(" → "),
+  };
+}

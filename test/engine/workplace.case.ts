@@ -1,0 +1,77 @@
+import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts";
+import { createRandom, type Random } from "../../src/demo/random.ts";
+import type { ToolDefinition } from "../../src/models/port.ts";
+import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
+
+/** The tools of an ordinary coding agent; the results of some can be cleared, those of others cannot. */
+export const AGENT_TOOLS = TOOLS as unknown as readonly ToolDefinition[];
+
+const WORDS = [
+  "const",
+  "return",
+  "value",
+  "harbour",
+  "tide",
+  "ledger",
+  "(boat)",
+  "=>",
+  "await",
+  "export",
+  "function",
+  "berth",
+  "42",
+  "===",
+  "error",
+  "at",
+  "line",
+  "src/books.ts",
+  "{",
+  "}",
+  "total",
+  "import",
+  "check",
+  "false",
+] as const; // prettier-ignore
+const STOCK_CHARS = 300_000;
+const CHARS_PER_TOKEN = 4;
+
+/** Answers tool calls with texts whose sizes vary from call to call, the same in every run. */
+export class Workplace {
+  readonly #random: Random;
+  readonly #stock: string;
+  readonly #sizes: readonly [number, ...number[]];
+
+  /** `resultTokens`: a usual result. Some are tiny, and a few are several times as large. */
+  constructor(seed: number, resultTokens: number) {
+    this.#random = createRandom(seed);
+    this.#stock = stockOfText(this.#random);
+    this.#sizes = [0.02, 0.3, 0.7, 1, 1, 1.3, 1.8, 3].map((share) =>
+      Math.ceil(share * resultTokens),
+    ) as unknown as readonly [number, ...number[]];
+  }
+
+  answer({ id, name }: ToolUseBlock): ContentBlock {
+    const tokens = this.#random.pick(this.#sizes);
+    const fails = this.#random.between(1, 12) === 1;
+    const content = `${name} ${id}\n${this.text(tokens)}`;
+    return { type: "tool_result", tool_use_id: id, content, ...(fails ? { is_error: true } : {}) };
+  }
+
+  text(tokens: number): string {
+    const length = Math.min(tokens * CHARS_PER_TOKEN, STOCK_CHARS);
+    const start = this.#random.between(0, STOCK_CHARS - length);
+    return this.#stock.slice(start, start + length);
+  }
+}
+
+function stockOfText(random: Random): string {
+  const parts: string[] = [];
+  let length = 0;
+  while (length < STOCK_CHARS) {
+    const word = random.pick(WORDS);
+    const end = random.between(1, 9) === 1 ? "\n" : " ";
+    parts.push(word, end);
+    length += word.length + 1;
+  }
+  return parts.join("");
+}
