@@ -115,11 +115,11 @@ describe("no more is read than can be put back", () => {
   });
 
   it("of a long file only the head is read, cut between characters", async () => {
-    writeFileSync(join(project, "long"), `x${"名".repeat(200_000)}`);
+    writeFileSync(join(project, "long"), `xx${"名".repeat(200_000)}`);
     const answer = await projectFiles(project).read("long");
     expect(answer).toMatchObject({ state: "read", isHead: true });
     const text = answer.state === "read" ? answer.text : "";
-    expect(text).toMatch(/^x名+$/);
+    expect(text).toMatch(/^xx名+$/);
     expect(Buffer.byteLength(text)).toBeGreaterThan(256 * 1024 - 3);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(256 * 1024);
   });

@@ -1,5 +1,5 @@
 /** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
-export const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 10_000;
 
 export type Answer =
   /** The host has nobody to ask. */

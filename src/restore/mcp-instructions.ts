@@ -38,7 +38,7 @@ function readInstructions(item: unknown): McpInstructions | undefined {
 }
 
 /** As the servers were announced one by one, without those that have gone since. */
-export function mcpInstructionsIn(entries: readonly Entry[]): readonly McpInstructions[] {
+function mcpInstructionsIn(entries: readonly Entry[]): readonly McpInstructions[] {
   const announced = announcedIn(entries, DELTA, {
     added: "addedNames",
     words: "addedBlocks",

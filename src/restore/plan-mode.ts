@@ -22,13 +22,13 @@ export async function gatherPlanMode({ input, state, ask, entries }: Gathering):
     fitEach([[() => restoredItem("plan-mode", "plan-mode", attachment, input.countTokens)]], budgetTokens);
 }
 
-export interface PlanMode {
+interface PlanMode {
   readonly isOn: boolean;
   readonly planFilePath: string | undefined;
 }
 
 /** The mode of the newest prompt, and what tools and reminders made of it since. */
-export function planModeIn(entries: readonly Entry[]): PlanMode {
+function planModeIn(entries: readonly Entry[]): PlanMode {
   let isOn = false;
   let planFilePath: string | undefined;
   for (const happening of happeningsIn(entries)) {

@@ -36,7 +36,7 @@ function readPlan(value: unknown): Plan | undefined {
 }
 
 /** The plan that was put back or pointed out last. */
-export function planIn(entries: readonly Entry[]): Plan | undefined {
+function planIn(entries: readonly Entry[]): Plan | undefined {
   let plan: Plan | undefined;
   for (const happening of happeningsIn(entries)) {
     if (happening.what !== "attachment" || !PLAN_FILES.has(happening.type)) continue;

@@ -38,7 +38,7 @@ const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
 ];
 
 export interface RestoreOptions {
-  /** How long the host may take for one answer; see `ANSWER_TIMEOUT_MS`. */
+  /** How long the host may take for one answer; 10 seconds unless given. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -62,7 +62,7 @@ const readLine = (item: unknown): string | undefined =>
 /** A line may be a bare name, `name: what it does` or an item of a list. */
 const nameIn = (line: string): string => /^(?:[-*]\s+)?(\S+?):?(?=\s|$)/.exec(line)?.[1] ?? line;
 
-export function toolsIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
+function toolsIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
   return announcedIn(entries, TOOLS_DELTA, {
     added: "addedNames",
     words: "addedLines",
@@ -71,7 +71,7 @@ export function toolsIn(entries: readonly Entry[]): ReadonlyMap<string, string> 
   });
 }
 
-export function agentTypesIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
+function agentTypesIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
   return announcedIn(entries, AGENTS_DELTA, {
     added: "addedTypes",
     words: "addedLines",
