@@ -38,7 +38,7 @@ export function createSnipMarker(
   const newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined);
   const content = markerText(record.messages, transcriptPath);
   return {
-    ...newLink(entries.filter(isEntry).slice(-1), newest?.uuid ?? null, ports),
+    ...newLink(newest === undefined ? [] : [newest], newest?.uuid ?? null, ports),
     type: "user",
     message: { role: "user", content },
     isMeta: true,
