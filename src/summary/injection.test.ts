@@ -145,6 +145,11 @@ describe("what a model echoes of a conversation does not break its summary", () 
     expect(formatSummary(GOOD + after)).toBe(`Summary:\n${sections}`);
   });
 
+  it("a closing tag that the last section quotes in a line does not end it", () => {
+    const body = sections.replace("fact 9", "the page ended in </summary> too early\n   - fact 10");
+    expect(formatSummary(`<summary>\n${body}\n</summary>`)).toContain("fact 10");
+  });
+
   it("a skeleton that is closed before the real summary does not take its place", () => {
     const skeleton = SECTION_NAMES.map((name, at) => `${at + 1}. ${name}:\n   …`).join("\n");
     const text = formatSummary(`<summary>\n${skeleton}\n</summary>\n<summary>\n${sections}\n</summary>`);

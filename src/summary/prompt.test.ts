@@ -49,7 +49,7 @@ describe("summaryPrompt", () => {
     const prompt = summaryPrompt({ variant: "from", point: POINT });
     expect(prompt).toContain(`begins with ${POINT.description} (7 messages from the end`);
     expect(prompt).toMatch(/All that comes before stays in the conversation as it is.*repeat nothing of it/);
-    expect(prompt).toMatch(/about this part alone/);
+    expect(prompt).toMatch(/summary of a part of the conversation.*about this part alone/s);
     expect(prompt).toContain("8. Current Work:");
   });
 
