@@ -8,7 +8,7 @@ import { CacheMarks, marksIn } from "./marks.ts";
 import type { OpenPart } from "./open-part.ts";
 import { RequestSize } from "./request-size.ts";
 import type { IdAt } from "./tool-ids.ts";
-import { isAboutCacheMarks, itemIndexOf } from "./whole-rules.ts";
+import { itemIndexOf } from "./whole-rules.ts";
 
 /**
  * The beginning of a conversation, which is checked and stays as it is: how far it reaches, and as much about
@@ -26,8 +26,6 @@ export class ClosedPart {
   readonly #hasAutomaticMark: boolean;
   /** The automatic mark gave way to one on the last block, which is the last only until something is added. */
   readonly #hasMarkConflict: boolean;
-  /** False where marks were removed or changed: one mark more or less would change which. */
-  readonly #mayTakeMarks: boolean;
   /** That the request defines no tools is said once, where the first tool block stands. */
   saysToolsAreMissing = false;
   isRepaired = false;
@@ -37,7 +35,6 @@ export class ClosedPart {
     this.#marks.addFrame(frame);
     this.#hasAutomaticMark = frame.cache_control !== undefined && frame.cache_control !== null;
     this.#hasMarkConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
-    this.#mayTakeMarks = !findings.some(isAboutCacheMarks);
   }
 
   /** What was checked after it, up to the item `end`, belongs to it from now on. */
@@ -73,6 +70,6 @@ export class ClosedPart {
     if (marks.count === 0) return false;
     const isOutOfOrder = marks.hasLong && this.#marks.hasShort;
     const isTooMany = marks.count + this.#marks.count > MAX_CACHE_MARKS;
-    return !this.#mayTakeMarks || this.#hasAutomaticMark || isOutOfOrder || isTooMany;
+    return this.#hasAutomaticMark || isOutOfOrder || isTooMany;
   }
 }

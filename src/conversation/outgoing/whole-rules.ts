@@ -23,8 +23,6 @@ const WHOLE_RULES: ReadonlySet<RuleName> = new Set<RuleName>([
 
 export const looksAtTheWhole = ({ rule }: Finding): boolean => WHOLE_RULES.has(rule);
 
-export const isAboutCacheMarks = ({ rule }: Finding): boolean => rule.startsWith("cache-");
-
 /** Pictures and documents that gave way to markers because of a limit. */
 export const isAboutMediaLimits = ({ rule, action }: Finding): boolean =>
   action === "replaced-by-text" && (rule === "media-count" || rule === "request-bytes");
