@@ -62,12 +62,13 @@ const ripeness = ({ breaker }: ConversationState): "compact" | SkipReason =>
 async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
     const fitted = planThatFits(state);
+    const threshold = state.thresholds.autoCompact;
+    const { floorTokens } = fitted;
+    const isNews = state.floorNotice.isNews({ floorTokens, threshold });
     if ("plan" in fitted) {
       return { compaction: await runCompaction(state, { trigger: "auto", ...fitted, signal }) };
     }
-    const threshold = state.thresholds.autoCompact;
-    const { floorTokens } = fitted;
-    if (!state.floorNotice.isNews({ floorTokens, threshold })) return { skipped: "floor-above-threshold" };
+    if (!isNews) return { skipped: "floor-above-threshold" };
     state.emit({ type: "floor-above-threshold", floorTokens, threshold });
     return { skipped: "floor-above-threshold", problem: floorTooHigh(floorTokens, threshold) };
   } catch (error) {

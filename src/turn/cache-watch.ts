@@ -1,8 +1,5 @@
+import { isCacheDrop } from "../clear/cache-drop.ts";
 import type { EventDetail } from "./events.ts";
-
-/** A cache read that falls by more than both is a broken cache, not the provider's rounding to blocks. */
-const BREAK_SHARE = 0.05;
-const BREAK_TOKENS = 2_000;
 
 /** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
 export const CACHE_TTL_MS = 300_000;
@@ -90,8 +87,7 @@ export class CacheWatch {
 
   #breakBetween(before: Baseline, after: Baseline, announced: number): CacheBreak | undefined {
     const expected = Math.max(0, before.readTokens - announced);
-    const drop = expected - after.readTokens;
-    if (!(drop > BREAK_TOKENS && drop > expected * BREAK_SHARE)) return undefined;
+    if (!isCacheDrop(expected, after.readTokens)) return undefined;
     const causes = this.#causes(before.request.fingerprint, after.request.fingerprint);
     return { before: before.readTokens, after: after.readTokens, expected, causes };
   }

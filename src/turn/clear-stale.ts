@@ -89,7 +89,9 @@ function carryOut(state: ConversationState, clearing: Clearing): void {
   }
 }
 
-function report(state: ConversationState, { form, results, tools }: Clearing, tokensBefore: number): void {
+function report(state: ConversationState, clearing: Clearing, tokensBefore: number): void {
+  const { form, results, tools, paths } = clearing;
+  if (paths.length > 0) state.host.filesForgotten(paths);
   const tokensAfter = state.size().tokens;
   state.emit({ type: "results-cleared", form, results: results.length, tools, tokensBefore, tokensAfter });
 }

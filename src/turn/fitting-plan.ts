@@ -18,7 +18,9 @@ export interface FittingPlan {
 }
 
 /** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
-export function planThatFits(state: ConversationState): FittingPlan | { readonly floorTokens: number } {
+export function planThatFits(
+  state: ConversationState,
+): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
   const snapshot = snapshotOf(state);
   const measured = measuredBy(state);
   const threshold = state.thresholds.autoCompact;
@@ -32,7 +34,7 @@ export function planThatFits(state: ConversationState): FittingPlan | { readonly
     const { keepRecentTokens, restoreBudgetTokens } = fit;
     try {
       const plan = planCompaction(snapshot, { trigger: "auto", targetTokens, keepRecentTokens, measured });
-      return { plan, targetTokens, restoreBudgetTokens };
+      return { plan, targetTokens, restoreBudgetTokens, floorTokens };
     } catch (error) {
       if (error instanceof LonghaulError) reportFailure(state, "auto", error, 0);
       throw error;

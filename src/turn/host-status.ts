@@ -17,6 +17,7 @@ export interface SafeHost {
   length(characters: number): void;
   hookMessage(text: string): void;
   message(entry: Entry): void;
+  filesForgotten(paths: readonly string[]): void;
   /** Empties the host's own caches, each of them whatever the others do. */
   cleanCaches(): void;
 }
@@ -52,6 +53,7 @@ export function safely(
     length: (characters) => run("onLength", () => callbacks.onLength?.(characters)),
     hookMessage: (text) => run("onHookMessage", () => callbacks.onHookMessage?.(text)),
     message: (entry) => run("onMessage", () => callbacks.onMessage?.(entry)),
+    filesForgotten: (paths) => run("onFilesForgotten", () => callbacks.onFilesForgotten?.(paths)),
     cleanCaches: () => {
       for (const clean of callbacks.caches ?? []) run("caches", clean);
     },

@@ -104,6 +104,8 @@ export interface HostCallbacks {
   readonly onHookMessage?: ((text: string) => void) | undefined;
   /** The compaction's messages one at a time: boundary, summary, kept messages, attachments, hook results. */
   readonly onMessage?: ((entry: Entry) => void) | undefined;
+  /** Files whose reads were cleared: the agent no longer sees them, so its next read must be a real one. */
+  readonly onFilesForgotten?: ((paths: readonly string[]) => void) | undefined;
   /** The host's own caches, to be emptied after a compaction of the main conversation. */
   readonly caches?: readonly (() => void)[] | undefined;
 }

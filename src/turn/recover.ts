@@ -48,6 +48,8 @@ async function compactAfterOverflow<T extends Message>(
 ): Promise<Turn<T> | undefined> {
   const { settings } = state.options;
   const { breaker, caller } = state;
+  // What was called again with did not fit either: the recovery was none.
+  if (state.hasRecovered) state.emitAll(breaker.judged("ineffective"));
   if (state.hasRecovered || whyNotToRecover({ settings, breaker, caller }) !== undefined) return undefined;
   state.hasRecovered = true;
   state.usageTrust.overflowed();

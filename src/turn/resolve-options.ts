@@ -1,3 +1,5 @@
+import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
+import { IDLE_THRESHOLD_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
@@ -20,11 +22,13 @@ export interface ResolvedOptions
   readonly warnings: readonly string[];
 }
 
+const MINUTE_MS = 60_000;
+
 const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
   form: "auto",
   tools: ELIGIBLE_TOOLS,
-  targetTokens: 40_000,
-  idleMinutes: 60,
+  targetTokens: CLEARING_TARGET_TOKENS,
+  idleMinutes: IDLE_THRESHOLD_MS / MINUTE_MS,
 });
 
 export function resolveOptions(options: CompactorOptions): ResolvedOptions {

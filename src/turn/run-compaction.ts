@@ -119,9 +119,9 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
 }
 
 /** Subagents that are under way are known here; a host that keeps its own list tells more. */
-function hostState({ options, children }: ConversationState): HostState | undefined {
-  if (options.state === undefined && children.size === 0) return undefined;
-  return { agents: () => [...children.values()], ...options.state };
+function hostState({ options, children }: ConversationState): HostState {
+  const agents = children.size === 0 ? {} : { agents: () => [...children.values()] };
+  return { ...agents, ...options.state };
 }
 
 function reportSuccess(
