@@ -6,6 +6,8 @@ export type { ClearedResult, Clearing } from "./clear/clearing.ts";
 export { ELIGIBLE_TOOLS } from "./clear/eligible.ts";
 export { ResultIndex, type ResultIndexOptions } from "./clear/result-index.ts";
 export { type Compaction, type CompactOptions, compact, rebuild } from "./compact/compact.ts";
+export { type Feasibility, fitToTarget, type ResultWishes } from "./compact/feasibility.ts";
+export type { HookContext } from "./compact/hook-steps.ts";
 export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
 export type { CompactionPorts } from "./compact/host-fields.ts";
 export { KEEP_RECENT_TOKENS } from "./compact/keep-recent.ts";
@@ -15,6 +17,7 @@ export {
   planCompaction,
   type Snapshot,
 } from "./compact/plan.ts";
+export { planReactive, type ReactiveOptions } from "./compact/reactive.ts";
 export { type LineOptions, linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
 export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
@@ -85,6 +88,7 @@ export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
 export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/cache-marks.ts";
 export type { AnthropicClient } from "./models/anthropic/client.ts";
+export { failureOf } from "./models/foreign-error.ts";
 export {
   ModelError,
   type ModelErrorDetails,
@@ -139,6 +143,7 @@ export {
   type BuiltInModelOptions,
   builtInModel,
 } from "./summary/builtin-model/builtin-model.ts";
+export { attemptsOf, type BuiltInFallback, type ChainOptions, SummaryChainError } from "./summary/chain.ts";
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
 export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/prompt.ts";
@@ -149,7 +154,13 @@ export {
   type SummaryRequestOptions,
 } from "./summary/request/request-summary.ts";
 export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";
-export type { ForkSource, RequestFrame, SummaryAttempt, SummaryStep } from "./summary/sources.ts";
+export type {
+  ForkSource,
+  RequestFrame,
+  SummaryAttempt,
+  SummaryStep,
+  SummaryVariant,
+} from "./summary/sources.ts";
 export type { OpenTelemetryApi } from "./telemetry/api.ts";
 export {
   type LoadOptions,

@@ -7,6 +7,7 @@ import { countingPorts, longSession, withoutUsage } from "../../test/support/lon
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
+import { isSnipMarker } from "../conversation/snipped.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
@@ -17,7 +18,6 @@ import { lastBoundaryIndex } from "./locate.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
 import { snip } from "./snip.ts";
-import { isSnipMarker } from "./snip-marker.ts";
 
 type Step =
   | { readonly kind: "whole"; readonly keepRecentTokens: number }

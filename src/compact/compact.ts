@@ -131,10 +131,10 @@ async function restore(
   if (state === undefined) return { items: [], skipped: [] };
   const ceiling = Math.min(targetTokens ?? plan.tokensBefore, plan.tokensBefore);
   const room = Math.max(0, ceiling - fixedTokens - 1);
-  const { summarised, kept, countTokens, clearedToolUseIds } = plan;
+  const { summarised, kept, keptPlace, countTokens, clearedToolUseIds } = plan;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   return await restoreAll(
-    { summarised, kept, countTokens, clearedToolUseIds, budgetTokens, signal, fileTools },
+    { summarised, kept, keptPlace, countTokens, clearedToolUseIds, budgetTokens, signal, fileTools },
     state,
   );
 }

@@ -1,29 +1,7 @@
-import type { Entry, UserEntry } from "../conversation/entry.ts";
-import { asList, field } from "../conversation/fields.ts";
+import type { Entry } from "../conversation/entry.ts";
+import type { SnipMarker, SnipRecord } from "../conversation/snipped.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
-
-/** What stands where messages were removed: how many, and which, so that they can be found again. */
-export interface SnipMarker extends UserEntry {
-  readonly snipped: SnipRecord;
-}
-
-export interface SnipRecord {
-  readonly messages: number;
-  readonly uuids: readonly string[];
-}
-
-export function isSnipMarker(entry: Entry): entry is SnipMarker {
-  return (
-    isEntry(entry) && entry.type === "user" && typeof field(field(entry, "snipped"), "messages") === "number"
-  );
-}
-
-/** Uuids of what this entry stands for; none where it is no marker. */
-export function snippedUuids(entry: Entry): readonly string[] {
-  if (!isSnipMarker(entry)) return [];
-  return asList(entry.snipped.uuids).filter((uuid) => typeof uuid === "string");
-}
 
 /**
  * Its parent is the newest entry, not the one before it: on disk it is one more line at the end, and a reader

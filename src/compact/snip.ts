@@ -1,11 +1,12 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { boundGroups } from "./bound-groups.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { lastBoundaryIndex, locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
-import { createSnipMarker, isSnipMarker, type SnipMarker, snippedUuids } from "./snip-marker.ts";
+import { createSnipMarker } from "./snip-marker.ts";
 
 /**
  * Which messages go. By ids, what belongs to a chosen one goes with it; by range or by turns, what belongs to

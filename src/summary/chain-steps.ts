@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import type { Model } from "../models/port.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { summarise } from "./builtin/summarise.ts";
@@ -9,7 +10,7 @@ import { requestFork } from "./request/fork.ts";
 import { messagesToSummarise, toolsUsedIn } from "./request/messages.ts";
 import { pointAt } from "./request/point.ts";
 import { requestProviderCompaction } from "./request/provider-compaction.ts";
-import { isSummaryEntry, requestSummary } from "./request/request-summary.ts";
+import { requestSummary } from "./request/request-summary.ts";
 import type { Unavailable } from "./request/summary.ts";
 import type { ForkSource, SummaryStep } from "./sources.ts";
 

@@ -1,4 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { withSnipsApplied } from "../conversation/snipped.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
@@ -54,7 +55,7 @@ export function conversationFrom(
   }
   const boundary = boundaryAt(index, oldestFirst[0] ?? -1);
   return {
-    entries: withoutRefusedThinking(entries, boundary),
+    entries: withSnipsApplied(withoutRefusedThinking(entries, boundary)),
     leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
     boundary,
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),

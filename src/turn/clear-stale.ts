@@ -104,7 +104,7 @@ function clearedMark(
   tokensSaved: number,
 ): MicrocompactBoundaryEntry {
   return {
-    ...state.newLink(state.lastUuid()),
+    ...state.newLink(state.thread.leaf),
     type: "system",
     subtype: "microcompact_boundary",
     microcompactMetadata: {

@@ -80,6 +80,7 @@ function carryOut(
       permissionMode: options.permissionMode,
       agentId: state.agentId,
     },
+    onHook: (outcome) => reportHook(state, outcome),
     transcriptPath: options.transcript?.path,
     targetTokens,
     restoreBudgetTokens,
@@ -134,7 +135,6 @@ function reportSuccess(
   const { turn } = state.breaker;
   state.judgement.compacted({ trigger, turn });
   const chain = state.chain.record({ turnId: state.turnId, turn, threshold, caller: state.caller });
-  for (const outcome of compaction.hookOutcomes) reportHook(state, outcome);
   state.emit({
     type: "restored",
     items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),

@@ -18,7 +18,8 @@ export function snipMessages<T extends Message>(
     transcriptPath: options.transcript?.path,
   });
   if (snipped.removed > 0) {
-    state.noteFindings(thread.rewrite(snipped.entries));
+    // On disk the marker is the newest line; what follows hangs on it, or a reader would pass it by.
+    state.noteFindings(thread.rewrite(snipped.entries, snipped.markers.at(-1)?.uuid));
     state.transcript.add(snipped.markers);
     state.historyChanged();
     state.snipFreed += snipped.tokensFreed;

@@ -131,10 +131,6 @@ export class ConversationState {
     return this.lastCallAt === undefined ? 0 : Math.max(0, this.now() - this.lastCallAt);
   }
 
-  lastUuid(): string | null {
-    return this.thread.entries.findLast((entry) => entry.uuid !== undefined)?.uuid ?? null;
-  }
-
   readonly newLink = (parentUuid: string | null): EntryLink => {
     const { ports, sessionId, cwd } = this.options;
     return {

@@ -51,6 +51,7 @@ export class Thread {
   #meter: ContextMeter;
   #results: ResultIndex;
   readonly #host = new HostView();
+  #leaf: string | null = null;
   #estimatedTokens = 0;
   readonly #toolNames = new Set<string>();
 
@@ -64,6 +65,11 @@ export class Thread {
 
   get entries(): readonly Entry[] {
     return this.#entries;
+  }
+
+  /** What the next entry is to hang on. */
+  get leaf(): string | null {
+    return this.#leaf;
   }
 
   get meter(): ContextMeter {
@@ -147,14 +153,16 @@ export class Thread {
   }
 
   /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
-  rewrite(entries: readonly Entry[]): readonly Finding[] {
+  rewrite(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
     this.#results = this.#newIndex();
     for (const [index, entry] of entries.entries()) this.#index(entry, index);
-    return this.#replace(entries);
+    return this.#replace(entries, leaf);
   }
 
-  #replace(entries: readonly Entry[]): readonly Finding[] {
+  /** `leaf`: where the newest line of the transcript is another than the last of these. */
+  #replace(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
     this.#entries = [...entries];
+    this.#leaf = leaf ?? entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
     const findings =
       this.#outgoing instanceof CheckedMessages
         ? this.#outgoing.replace(this.#plain.messagesFor(entries))
@@ -184,6 +192,7 @@ export class Thread {
     this.#form = isEntry(messages.find(isRecord)) ? "entries" : "messages";
     const before = new Set(this.#entries);
     const taken = new Set<Entry>();
+    this.#leaf = null;
     const entries = this.#wrapAll(messages, facts, (message) => {
       const known = this.#plain.known(message)?.filter((entry) => !taken.has(entry));
       for (const entry of known ?? []) taken.add(entry);
@@ -214,7 +223,7 @@ export class Thread {
   ): readonly Entry[] {
     const entries: Entry[] = [];
     let unclaimed = facts;
-    let parent = this.#entries.findLast((entry) => entry.uuid !== undefined)?.uuid ?? null;
+    let parent = this.#leaf;
     for (const message of messages) {
       if (isEntry(message)) entries.push(message);
       else if (isRecord(message)) {
@@ -228,6 +237,7 @@ export class Thread {
       }
       parent = entries.at(-1)?.uuid ?? parent;
     }
+    this.#leaf = parent;
     return entries;
   }
 

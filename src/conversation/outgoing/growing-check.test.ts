@@ -198,4 +198,16 @@ describe("entries that grow", () => {
     expect(flattened.messages).toHaveLength(13);
     for (const [index, message] of before.entries()) expect(flattened.messages[index]).toBe(message);
   });
+
+  it("keep the message of a response the same object while its results come in", () => {
+    const c = new ConversationBuilder();
+    c.user("begin");
+    c.tool("a", "Read", {}, "x", { id: "msg_1" });
+    c.tool("b", "Read", {}, "y", { id: "msg_2" });
+    const flattened = new FlattenedEntries();
+    flattened.append(c.entries.slice(0, 4));
+    const called = flattened.messages[3];
+    flattened.append(c.entries.slice(4));
+    expect(flattened.messages[3]).toBe(called);
+  });
 });

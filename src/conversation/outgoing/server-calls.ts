@@ -2,8 +2,8 @@ import type { DraftMessage } from "../check/draft.ts";
 import { serverToolResult, serverToolUse } from "../check/server-tools.ts";
 
 /**
- * Calls of tools that the provider runs, of checked messages: until the user says something, the answer may
- * still come, or the call be dropped because it did not.
+ * Calls of tools that the provider runs, in checked messages: where one has no answer, the user has not spoken
+ * since. The answer may still come, or the call be dropped because it did not.
  */
 export class OpenServerCalls {
   readonly #ids = new Set<string>();
@@ -13,10 +13,7 @@ export class OpenServerCalls {
   }
 
   visit({ role, parts }: DraftMessage): void {
-    if (role !== "assistant") {
-      if (this.#ids.size > 0 && parts.some((part) => part.block.type !== "tool_result")) this.#ids.clear();
-      return;
-    }
+    if (role !== "assistant") return;
     for (const { block } of parts) {
       const use = serverToolUse(block);
       if (use !== undefined) this.#ids.add(use.id);

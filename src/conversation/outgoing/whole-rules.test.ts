@@ -84,11 +84,21 @@ describe("rules that look at the whole of a conversation that grows", () => {
     grow([user(text("begin")), ...call("same"), ...middle, ...call("same"), ...middle, ...call("same_2")]);
   });
 
+  it("make up no id that was used long before", () => {
+    const calls = (...ids: string[]): ApiMessage[] => [
+      assistant(...ids.map((id, index) => toolUse(id, "Read", { index }))),
+      user(...ids.map((id) => toolResult(id, "ok"))),
+    ];
+    const middle = turns([text("x")], [text("y")]).slice(1);
+    grow([user(text("begin")), ...calls("a_b", "c_2"), ...middle, ...calls("a b"), ...calls("c", "c")]);
+  });
+
   it("count a picture that gave way to the bytes when pictures become too many", () => {
     const pictures = Array.from({ length: 6 }, (_, index) => [image("A".repeat(400)), text(`look ${index}`)]);
-    for (const maxRequestBytes of [1_400, 2_400]) {
-      grow(turns(...pictures), { maxRequestBytes, maxMedia: 3 });
-      grow(turns(...pictures), { maxRequestBytes, maxMedia: 4 });
+    const largeFirst = [[image("A".repeat(1_500)), text("large")], ...pictures];
+    for (let maxRequestBytes = 1_600; maxRequestBytes < 4_000; maxRequestBytes += 200) {
+      grow(turns(...largeFirst), { maxRequestBytes, maxMedia: 3 });
+      grow(turns(...largeFirst), { maxRequestBytes, maxMedia: 4 });
     }
   });
 

@@ -1,8 +1,7 @@
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { field } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { isSummaryEntry } from "../../conversation/summary-entry.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { outputTokensFor } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";
@@ -140,12 +139,6 @@ function summaryRequest(model: Model, cut: Cut, options: DraftOptions): ModelReq
     ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
   };
 }
-
-/** By its mark alone: text that looks like a summary may be anybody's. A provider's own is the assistant's. */
-export const isSummaryEntry = (entry: Entry): boolean =>
-  isEntry(entry) &&
-  (entry.type === "user" || entry.type === "assistant") &&
-  field(entry, "isCompactSummary") === true;
 
 function tooLongToSummarise(error: ModelError): ModelError {
   const isTooLong = error.failure.kind === "too-long";
