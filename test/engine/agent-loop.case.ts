@@ -20,6 +20,8 @@ export interface LoopOptions {
   readonly seed?: number;
   /** A usual tool result. */
   readonly resultTokens?: number;
+  /** What a person pastes now and then. */
+  readonly pastedTokens?: number;
   /** The person says something at least this often, in turns. */
   readonly humanEvery?: number;
   /** How long a turn takes by the simulator's clock. */
@@ -57,20 +59,24 @@ export class AgentLoop {
   retries = 0;
   /** Codes of the problems that a turn came with. */
   readonly problems: string[] = [];
+  /** How many messages the conversation had, turn by turn. */
+  readonly lengths: number[] = [];
   lastTurn: Turn | undefined;
   readonly #options: LoopOptions;
   readonly #workplace: Workplace;
   readonly #random: Random;
   readonly #calling: Model;
+  readonly #pastedTokens: number;
   #quietTurns = 0;
 
   constructor(options: LoopOptions) {
-    const { simulator, seed = 1, frame = FRAME } = options;
+    const { simulator, seed = 1, frame = FRAME, resultTokens = 400 } = options;
     const uuids = createRandom(seed + 1);
     const ports = { now: () => new Date(simulator.clock.now()), newUuid: () => uuids.uuid() };
     this.#options = options;
     this.#random = createRandom(seed + 2);
-    this.#workplace = new Workplace(seed, options.resultTokens ?? 400);
+    this.#workplace = new Workplace(seed, resultTokens);
+    this.#pastedTokens = options.pastedTokens ?? resultTokens;
     this.model = options.model ?? connect(simulator, options.modelName ?? "claude-haiku-4-5");
     this.#calling = withRetries(this.model, {
       retries: RETRIES,
@@ -135,6 +141,7 @@ export class AgentLoop {
 
   #take(turn: Turn): void {
     this.lastTurn = turn;
+    this.lengths.push(turn.messages.length);
     if (turn.problem !== undefined) this.problems.push(turn.problem.code);
     this.conversation.goOnWith(turn.messages);
     this.#options.onTurn?.(turn, this);
@@ -150,7 +157,7 @@ export class AgentLoop {
       this.conversation.addUser(results);
       return;
     }
-    const words = this.#newWords(this.#workplace.text(this.#random.between(5, 40)));
+    const words = this.#newWords(this.#workplace.text(this.#random.pick([8, 40, this.#pastedTokens])));
     this.conversation.addUser(results.length === 0 ? words : [...results, { type: "text", text: words }]);
   }
 

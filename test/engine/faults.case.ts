@@ -1,6 +1,7 @@
 import { contentBlocks } from "../../src/conversation/block.ts";
 import { listField } from "../../src/conversation/fields.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { createRandom } from "../../src/demo/random.ts";
 import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
 import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
@@ -8,6 +9,8 @@ import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 /** A request is long from this share of the window on, by a rough count. */
 const LONG_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
+const CALLS_BETWEEN_OVERFLOWS = 5;
+const PROBABILITY_STEPS = 100_000;
 
 /** No real waiting: clients do as they are told. */
 export const status = (code: number): StatusFault => ({ kind: "status", status: code, retryAfter: 0 });
@@ -49,16 +52,18 @@ export function armFaults(simulator: Simulator, windowTokens: number, share: num
   const kinds = PASSING_FAULTS.length + 1;
   const probability = share / kinds;
   for (const fault of PASSING_FAULTS) simulator.fail(fault, { probability });
-  let last = -1;
+  const random = createRandom(1);
+  let last = Number.NEGATIVE_INFINITY;
   simulator.fail(tooLong(Math.round(windowTokens * 1.1), windowTokens), {
-    probability,
-    // What a recovery sends fits, so it would be no sensible fault twice in a row; nor for a short request.
+    times: Number.POSITIVE_INFINITY,
     when: (call) => {
-      if (call.endpoint !== "messages" || call.index <= last + 2) return false;
-      const isLong =
-        JSON.stringify(call.body?.messages ?? "").length > windowTokens * LONG_SHARE * CHARS_PER_TOKEN;
-      if (isLong) last = call.index;
-      return isLong;
+      // What a recovery sends fits, so it would be no sensible fault twice in a row; nor for a short request.
+      if (call.endpoint !== "messages" || call.index - last < CALLS_BETWEEN_OVERFLOWS) return false;
+      if (random.between(1, PROBABILITY_STEPS) > probability * PROBABILITY_STEPS) return false;
+      const characters = JSON.stringify(call.body?.messages ?? "").length;
+      if (characters < windowTokens * LONG_SHARE * CHARS_PER_TOKEN) return false;
+      last = call.index;
+      return true;
     },
   });
 }

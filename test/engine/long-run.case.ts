@@ -4,7 +4,7 @@ import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { Turn } from "../../src/turn/options.ts";
-import { AgentLoop, type EventOf, FRAME } from "./agent-loop.case.ts";
+import { AgentLoop, type EventOf } from "./agent-loop.case.ts";
 import { armFaults } from "./faults.case.ts";
 import { collectGarbage, Traces } from "./garbage.case.ts";
 import type { Form } from "./host-conversation.case.ts";
@@ -18,6 +18,8 @@ export interface LongRunOptions {
   readonly modelName?: string;
   readonly form?: Form;
   readonly seed?: number;
+  readonly humanEvery?: number;
+  readonly pastedTokens?: number;
   /** Every so many turns all that was said is looked for, besides after each rewrite. */
   readonly lookEvery?: number;
 }
@@ -30,7 +32,9 @@ export interface Dated<Event> {
 
 export interface LongRun {
   readonly loop: AgentLoop;
-  readonly simulator: Simulator;
+  readonly requests: number;
+  /** Refused by the rules of the API, or with something to mend, but for those that were only too long. */
+  readonly invalid: readonly LoggedRequest[];
   readonly compactions: readonly Dated<EventOf<"compacted">>[];
   readonly judgements: readonly Dated<EventOf<"compaction-judged">>[];
   /** What a person said that was neither in the request nor in a transcript that the request points to. */
@@ -39,6 +43,8 @@ export interface LongRun {
   /** Refused as too long without a fault of ours. */
   readonly overflows: readonly LoggedRequest[];
   readonly faults: number;
+  /** After a collection, each quarter of the run; the last without what the simulator and the loop write down. */
+  readonly heapMegabytes: readonly number[];
   /** Of the messages that were ever in the conversation, those that it no longer has and that are still held. */
   readonly heldMessages: number;
   readonly seenMessages: number;
@@ -73,7 +79,8 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
     modelName: options.modelName ?? "claude-haiku-4-5",
     form: options.form ?? "messages",
     resultTokens,
-    frame: FRAME,
+    pastedTokens: options.pastedTokens ?? resultTokens,
+    humanEvery: options.humanEvery ?? 15,
     compactor: { windowTokens, transcript },
     host: {
       onEvent: (event) => {
@@ -97,22 +104,42 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   }
   await transcript.close();
   await simulator.close();
-  const { all } = simulator.requests;
   loop.lastTurn = undefined;
   collectGarbage();
   return {
+    ...readLog(simulator),
     loop,
-    simulator,
     compactions,
     judgements,
     lost: [...search.lost],
     lookedFor: search.found,
-    overflows: all.filter(({ error, fault }) => fault === undefined && isTooLong(error?.message)),
-    faults: all.filter(({ fault }) => fault !== undefined).length,
     heldMessages: traces.heldBeside(loop.conversation.messages),
     seenMessages: traces.count,
     figures: figuresOf(loop, simulator, heaps),
+    heapMegabytes: [...heaps, heapWithoutRecords(loop, simulator)],
   };
+}
+
+type LogFindings = Pick<LongRun, "requests" | "invalid" | "overflows" | "faults">;
+
+function readLog({ requests: { all, invalid, length } }: Simulator): LogFindings {
+  const overflows = all.filter(({ error, fault }) => fault === undefined && isTooLong(error?.message));
+  const faults = all.filter(({ fault }) => fault !== undefined).length;
+  return {
+    requests: length,
+    invalid: invalid.filter((request) => !overflows.includes(request)),
+    overflows,
+    faults,
+  };
+}
+
+/** The log and the list of events grow with every turn, and are not the engine's. */
+function heapWithoutRecords(loop: AgentLoop, simulator: Simulator): number {
+  const events = loop.events.splice(0);
+  simulator.reset();
+  const heap = heapAfterCollection();
+  loop.events.push(...events);
+  return heap;
 }
 
 export const isTooLong = (message: string | undefined): boolean =>

@@ -32,7 +32,7 @@ const WORDS = [
   "check",
   "false",
 ] as const; // prettier-ignore
-const STOCK_CHARS = 300_000;
+const STOCK_CHARS = 600_000;
 const CHARS_PER_TOKEN = 4;
 
 /** Answers tool calls with texts whose sizes vary from call to call, the same in every run. */
