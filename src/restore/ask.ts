@@ -19,12 +19,32 @@ export interface AskOptions {
 }
 
 export function asker({ timeoutMs = ANSWER_TIMEOUT_MS, signal }: AskOptions): Ask {
+  const onAbort = oneListener(signal);
   return (owner, name, ...about) => {
     const question = questionOf(owner, name);
     if (question === undefined || question === null) return Promise.resolve({ state: "absent" });
     if (typeof question !== "function") return Promise.resolve(unanswered("invalid"));
     if (signal?.aborted) return Promise.resolve(unanswered("aborted"));
-    return answerWithin(() => Reflect.apply(question, owner, about), timeoutMs, signal);
+    return answerWithin(() => Reflect.apply(question, owner, about), timeoutMs, onAbort);
+  };
+}
+
+/** Calls back when the signal fires; what it returns takes that back. */
+type OnAbort = (fired: () => void) => () => void;
+
+/** One listener for all questions: many files are asked for at once, and a signal with many listeners is taken for a leak. */
+function oneListener(signal: AbortSignal | undefined): OnAbort {
+  const waiting = new Set<() => void>();
+  const fire = (): void => {
+    for (const fired of waiting) fired();
+  };
+  return (fired) => {
+    if (waiting.size === 0) signal?.addEventListener("abort", fire, { once: true });
+    waiting.add(fired);
+    return () => {
+      waiting.delete(fired);
+      if (waiting.size === 0) signal?.removeEventListener("abort", fire);
+    };
   };
 }
 
@@ -37,20 +57,15 @@ function questionOf(owner: unknown, name: string): unknown {
   }
 }
 
-function answerWithin(
-  question: () => unknown,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbort): Promise<Answer> {
   return new Promise((resolve) => {
     const end = (answer: Answer): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      release();
       resolve(answer);
     };
-    const onAbort = (): void => end(unanswered("aborted"));
+    const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
     // Within a promise, so that a question which throws at once fails like one that rejects.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),

@@ -226,6 +226,20 @@ describe("an abort", () => {
     }
   });
 
+  it("is listened for once, however much is asked for at a time", async () => {
+    const stop = new AbortController();
+    const listeners: number[] = [];
+    const read = async () => {
+      listeners.push(getEventListeners(stop.signal, "abort").length);
+      return { state: "unavailable", reason: "gone" } as const;
+    };
+    const summarised = Array.from({ length: 20 }, (_, index) => reading(`/${index}.ts`)).flat();
+    await restoreAll({ ...input, summarised, signal: stop.signal }, { ...full, files: { read } });
+    expect(listeners.length).toBeGreaterThan(10);
+    expect(new Set(listeners)).toEqual(new Set([1]));
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
   it("that came before asks nobody", async () => {
     let asked = 0;
     const todos = () => {
