@@ -88,7 +88,7 @@ function forkPrompt(task: SummaryTask, instructions: string | undefined): string
   });
 }
 
-function directStep(model: Model, task: SummaryTask, { instructions }: ChainOptions): Step {
+function directStep(model: Model, task: SummaryTask, options: ChainOptions): Step {
   const { variant, kept, clearedToolUseIds, countTokens } = task;
   return {
     name: "direct",
@@ -96,7 +96,8 @@ function directStep(model: Model, task: SummaryTask, { instructions }: ChainOpti
     run: async (ask) => {
       const summary = await requestSummary(model, readForSummary(task), {
         ...ask,
-        instructions,
+        instructions: options.instructions,
+        maxOutputTokens: options.maxOutputTokens,
         variant,
         before: variant === "from" ? kept : undefined,
         keepsRecent: variant === "whole" && kept.length > 0,

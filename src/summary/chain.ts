@@ -43,6 +43,8 @@ export interface ChainOptions {
   /** Who is asked first; `model` unless given. */
   readonly summariser?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
+  /** Room that the window has for a summary, where that is less than usual. */
+  readonly maxOutputTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnSummaryProgress | undefined;
 }

@@ -83,6 +83,8 @@ function carryOut(
     onHook: (outcome) => reportHook(state, outcome),
     transcriptPath: options.transcript?.path,
     targetTokens,
+    // What the thresholds set aside for it.
+    maxOutputTokens: state.thresholds.size - state.thresholds.effective,
     restoreBudgetTokens,
     autonomous: options.compaction.autonomous,
     bindsThinking: state.bindsThinking,

@@ -63,6 +63,12 @@ describe("requestSummary", () => {
     expect(model.requests[0]?.max_tokens).toBe(16_384);
   });
 
+  it("asks for no more output than a small window has set aside for it", async () => {
+    const model = scriptedModel([GOOD]);
+    await requestSummary(model, longConversation().entries, { maxOutputTokens: 3_200 });
+    expect(model.requests[0]?.max_tokens).toBe(3_200);
+  });
+
   it("drops as much as is too much by the provider's count, not by ours", async () => {
     const entries = longConversation(100).entries;
     const model = scriptedModel((request, index) => {

@@ -35,6 +35,8 @@ export interface SummaryRequestOptions {
   readonly before?: readonly Entry[] | undefined;
   /** Results that the agent no longer sends although the entries still hold them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
+  /** Room that the window has for the summary, where that is less than usual. */
+  readonly maxOutputTokens?: number | undefined;
   /** Tokens as this model's provider counts them, as far as that is known. */
   readonly countTokens?: CountText | undefined;
   /** The newest of the entries will stand verbatim after the summary. */
@@ -130,7 +132,7 @@ function summaryRequest(model: Model, cut: Cut, options: DraftOptions): ModelReq
   const tools = toolsUsedIn(messages);
   const { request } = checkRequest({
     messages,
-    max_tokens: outputTokensFor(model, SUMMARY_OUTPUT_TOKENS),
+    max_tokens: outputTokensFor(model, Math.min(SUMMARY_OUTPUT_TOKENS, options.maxOutputTokens ?? Infinity)),
     system: SUMMARY_SYSTEM_PROMPT,
     thinking: { type: "disabled" },
   });
