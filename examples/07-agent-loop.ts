@@ -5,15 +5,15 @@ import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolRe
 import { coder, startSimulator, summaries } from "longhaul/testing";
 
 const simulator = await startSimulator({
-  windowTokens: 20_000,
-  behaviours: [summaries(), coder({ turns: 40 })],
+  windowTokens: 12_000,
+  behaviours: [summaries(), coder({ turns: 60 })],
 });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 
 const compactor = createCompactor({
   model,
-  windowTokens: 20_000,
+  windowTokens: 12_000,
   request: { system: "You are a careful engineer.", tools: [read], max_tokens: 2_000 },
   host: { onEvent: ({ type }) => type !== "window-checked" && console.log(type) },
 });

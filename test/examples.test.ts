@@ -16,7 +16,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "04-compact-a-session-file.ts": /in-place: \d+ → \d+ tokens/,
   "05-ask-a-model.ts": /the parser drops the last comma\.\nend_turn, \d+ tokens/,
   "06-compact-with-a-model.ts": /writing\n\d+ → \d+ tokens, written by model/,
-  "07-agent-loop.ts": /results-cleared[\s\S]*\d+ calls, 0 of them refused/,
+  "07-agent-loop.ts": /results-cleared[\s\S]*compacted[\s\S]*\d+ calls, 0 of them refused/,
 };
 
 describe("examples", () => {
