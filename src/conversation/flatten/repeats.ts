@@ -8,7 +8,9 @@ import type { Draft, Part } from "../check/draft.ts";
 export class RepeatFilter {
   readonly #signatures = new Set<string>();
   readonly #calls = new Set<string>();
-  readonly #texts = new Set<string>();
+  /** Looked up only after a copy has shown itself: to hash every text of every response would take long. */
+  readonly #texts: string[] = [];
+  #textsOfCopy: Set<string> | undefined;
   #isCopy = false;
 
   /** The parts of one more entry of the response, without those it already has. */
@@ -22,7 +24,7 @@ export class RepeatFilter {
     for (const { block } of fresh) {
       if (block.type === "thinking") this.#signatures.add(block.signature);
       else if (block.type === "tool_use") this.#calls.add(block.id);
-      else if (block.type === "text") this.#texts.add(block.text);
+      else if (block.type === "text") this.#addText(block.text);
     }
     return fresh.length === parts.length ? parts : fresh;
   }
@@ -35,6 +37,16 @@ export class RepeatFilter {
     }
     // Calls under one id are told apart or dropped by the rules for ids; here they only give the copy away.
     if (block.type === "tool_use" && this.#calls.has(block.id)) this.#isCopy = true;
-    return block.type === "text" && this.#isCopy && this.#texts.has(block.text);
+    return block.type === "text" && this.#isCopy && this.#hasText(block.text);
+  }
+
+  #addText(text: string): void {
+    this.#texts.push(text);
+    this.#textsOfCopy?.add(text);
+  }
+
+  #hasText(text: string): boolean {
+    this.#textsOfCopy ??= new Set(this.#texts);
+    return this.#textsOfCopy.has(text);
   }
 }
