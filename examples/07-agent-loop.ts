@@ -1,19 +1,16 @@
-// A whole agent loop that never runs out of window. Here the model is the local simulator; give anthropicModel
-// a key instead of a baseURL for the real one. The window is small, so that something happens.
+// A whole agent loop that never runs out of window. Here the model is the local simulator: leave baseURL out for
+// the real one. The window is small, so that something happens.
 import { readFile } from "node:fs/promises";
 import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolResultBlock } from "longhaul";
 import { coder, startSimulator, summaries } from "longhaul/testing";
 
-const simulator = await startSimulator({
-  windowTokens: 12_000,
-  behaviours: [summaries(), coder({ turns: 60 })],
-});
+const windowTokens = 12_000;
+const simulator = await startSimulator({ windowTokens, behaviours: [summaries(), coder({ turns: 60 })] });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
-
 const compactor = createCompactor({
   model,
-  windowTokens: 12_000,
+  windowTokens,
   request: { system: "You are a careful engineer.", tools: [read], max_tokens: 2_000 },
   host: { onEvent: ({ type }) => type !== "window-checked" && console.log(type) },
 });
@@ -25,15 +22,14 @@ for (;;) {
     const again = await compactor.recover<ApiMessage>(error);
     if (again === undefined) throw error;
     turn = again;
-    return await complete(model, again.request);
+    return await complete(model, turn.request);
   });
   compactor.after(reply);
   messages = [...turn.messages, { role: "assistant", content: reply.content }];
   const results: ToolResultBlock[] = [];
-  for (const block of reply.content) {
-    if (block.type !== "tool_use") continue;
+  for (const { id } of reply.content.filter((block) => block.type === "tool_use")) {
     const content = await readFile(new URL("conversation.ts", import.meta.url), "utf8");
-    results.push({ type: "tool_result", tool_use_id: block.id, content });
+    results.push({ type: "tool_result", tool_use_id: id, content });
   }
   if (results.length === 0) break;
   messages = [...messages, { role: "user", content: results }];
