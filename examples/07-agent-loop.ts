@@ -26,15 +26,12 @@ for (;;) {
   });
   compactor.after(reply);
   messages = [...turn.messages, { role: "assistant", content: reply.content }];
-  const results: ToolResultBlock[] = [];
-  for (const { id } of reply.content.filter((block) => block.type === "tool_use")) {
-    const content = await readFile(new URL("conversation.ts", import.meta.url), "utf8");
-    results.push({ type: "tool_result", tool_use_id: id, content });
-  }
-  if (results.length === 0) break;
+  const uses = reply.content.filter((block) => block.type === "tool_use");
+  if (uses.length === 0) break;
+  const content = await readFile(new URL("conversation.ts", import.meta.url), "utf8");
+  const results = uses.map(({ id }): ToolResultBlock => ({ type: "tool_result", tool_use_id: id, content }));
   messages = [...messages, { role: "user", content: results }];
 }
-console.log(
-  `${simulator.requests.totals.requests} calls, ${simulator.requests.invalid.length} of them refused`,
-);
+const { totals, invalid } = simulator.requests;
+console.log(`${totals.requests} calls, ${invalid.length} of them refused`);
 await simulator.close();
