@@ -29,7 +29,9 @@ describe("clearing by size", () => {
   it("keeps the newest 3 whatever they hold", () => {
     const index = indexOf(work(30_000, 50_000, 50_000, 50_000));
     expect(idsOf(chooseBySize(index))).toEqual(["t0"]);
-    expect(chooseBySize(indexOf(work(50_000, 50_000, 50_000)))).toBeUndefined();
+    const onlyNewest = indexOf(work(50_000, 50_000, 50_000));
+    expect(chooseBySize(onlyNewest)).toBeUndefined();
+    expect(chooseBySize(onlyNewest, { minimumSavingTokens: 0 })).toBeUndefined();
     expect(idsOf(chooseBySize(index, { keepNewest: 0, targetTokens: 0 }))).toHaveLength(4);
     expect(idsOf(chooseBySize(index, { keepNewest: -2, targetTokens: 0 }))).toHaveLength(4);
   });

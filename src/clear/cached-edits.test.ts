@@ -74,6 +74,12 @@ describe("edits of the cached prefix", () => {
     expect(idsOf(edits)).toEqual(first(14));
   });
 
+  it("have nothing to name in a conversation without results", () => {
+    const edits = warm();
+    expect(edits.register(new ResultIndex())).toBeUndefined();
+    expect(edits.edits()).toEqual([]);
+  });
+
   it("go by the conversation as it is now: results of an earlier reading count no more", () => {
     const edits = warm();
     edits.register(index(11));
@@ -131,6 +137,28 @@ describe("edits of the cached prefix", () => {
 });
 
 describe("what a response tells of them", () => {
+  it("with no edits nothing is missing from the cache, from the first response on", () => {
+    const edits = new CachedEdits();
+    expect(edits.deletedLocally).toBe(0);
+    expect(edits.report({ cacheReadTokens: 5_000, deletedTokens: undefined })).toEqual({
+      droppedEdits: 0,
+      expectedDrop: 0,
+    });
+  });
+
+  it("what is no figure was not said", () => {
+    for (const odd of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const edits = warm(20_000);
+      edits.register(index(12));
+      expect(edits.report({ cacheReadTokens: odd, deletedTokens: odd }).expectedDrop).toBe(7_000);
+      expect([edits.deletedLocally, edits.deletedTokens]).toEqual([7_000, 0]);
+      expect(edits.report({ cacheReadTokens: 13_000, deletedTokens: odd })).toEqual({
+        droppedEdits: 0,
+        expectedDrop: 7_000,
+      });
+    }
+  });
+
   it("tokens that are deleted but still in the last usage are known until one includes them", () => {
     const edits = warm();
     expect(edits.deletedLocally).toBe(0);

@@ -28,6 +28,11 @@ describe("the tools whose results can be had again", () => {
       expect(ELIGIBLE_TOOLS).toContain(name);
   });
 
+  it("are known by the names of other agents as well", () => {
+    const others = ["run_command", "run_in_terminal", "apply_patch", "apply_diff", "str_replace_editor"];
+    for (const name of others) expect(ELIGIBLE_TOOLS).toContain(name);
+  });
+
   it("are never questions, task lists, notebook edits, agents, or results that come only once", () => {
     const others = [
       ...["AskUserQuestion", "ask_followup_question", "TodoWrite", "update_plan", "NotebookEdit"],

@@ -61,6 +61,12 @@ describe("the index of results", () => {
     const [, firstUse, firstResult, ...rest] = work(100, 200);
     const index = indexOf([firstResult, ...rest, firstUse] as readonly Entry[]);
     expect(idsOf(index)).toEqual(["t0", "t1"]);
+    const growing = new ResultIndex();
+    for (const [at, entry] of ([firstResult, ...rest, firstUse] as readonly Entry[]).entries()) {
+      growing.add(entry, at, tokensOf);
+      growing.results();
+    }
+    expect(idsOf(growing)).toEqual(["t0", "t1"]);
   });
 
   it("counts a result that was written again once, as new as its last repetition", () => {
@@ -174,9 +180,20 @@ describe("the index of results", () => {
     expect(index.describe("size", other.results()).results.map(({ id }) => id)).toEqual(["t0"]);
   });
 
+  it("has nothing to say of what was cleared meanwhile, nor of a result whose call is not there", () => {
+    const index = indexOf(work(100, 100));
+    const chosen = index.results();
+    index.applied(index.describe("size", chosen.slice(0, 1)));
+    expect(index.describe("size", chosen)).toMatchObject({ results: [{ id: "t1" }], tokensBefore: 100 });
+    const withoutCalls = indexOf(work(100, 100).filter(({ type }) => type !== "assistant"));
+    expect(withoutCalls.describe("size", chosen).results).toEqual([]);
+  });
+
   it("is not sorted again as long as results come in order", () => {
     const entries = work(100, 100, 100);
-    const index = indexOf(entries.slice(0, 5));
+    const index = indexOf(entries.slice(0, 3));
+    index.add(entries[2] as Entry, 2, tokensOf);
+    for (const at of [3, 4]) index.add(entries[at] as Entry, at, tokensOf);
     const before = index.results();
     for (const [at, entry] of entries.slice(5).entries()) index.add(entry, 5 + at, tokensOf);
     expect(index.results()).toBe(before);
