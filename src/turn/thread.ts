@@ -121,15 +121,7 @@ export class Thread {
 
   /** What is sent now, to be asked for now or later: what comes after is not in it. */
   outbox(): () => readonly ApiMessage[] {
-    const outgoing = this.#outgoing;
-    if (outgoing instanceof CheckedMessages && outgoing.isUntouched) {
-      // Such an array only grows, and a rewrite makes another.
-      const { messages } = outgoing;
-      const { length } = messages;
-      return () => messages.slice(0, length);
-    }
-    const snapshot = outgoing.snapshot();
-    return () => snapshot;
+    return this.#outgoing.outbox();
   }
 
   /** What a host means by an index into its own messages, or by an entry's uuid. */
@@ -184,7 +176,7 @@ export class Thread {
 
   /** What is sent for these entries, all of them or a part. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
-    if (entries.length === this.#entries.length) return this.#outgoing.snapshot();
+    if (entries.length === this.#entries.length) return this.outbox()();
     return this.#form === "messages" ? this.#plain.messagesFor(entries) : flatten(entries);
   }
 

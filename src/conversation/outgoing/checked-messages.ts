@@ -14,7 +14,6 @@ export type CheckedMessagesOptions = CheckOptions & Omit<ApiRequest, "messages">
  */
 export class CheckedMessages {
   readonly #check: GrowingCheck<ApiMessage>;
-  #snapshot: readonly ApiMessage[] | undefined;
 
   constructor(options: CheckedMessagesOptions = {}) {
     this.#check = new GrowingCheck(messageForm(frameOf(options)), options);
@@ -22,27 +21,29 @@ export class CheckedMessages {
 
   /** Forgets what was given before. Returns all that was found. */
   replace(messages: readonly ApiMessage[]): readonly Finding[] {
-    this.#snapshot = undefined;
     return this.#check.replace(Array.isArray(messages) ? messages : []);
   }
 
   /** Returns what was not found before. */
   append(added: readonly ApiMessage[]): readonly Finding[] {
-    this.#snapshot = undefined;
     return this.#check.append(added);
   }
 
   /**
    * What to send. Valid until the next `append` or `replace`, which may change this very array;
-   * {@link snapshot} never changes.
+   * what {@link outbox} gives never does.
    */
   get messages(): readonly ApiMessage[] {
     return this.#check.isUntouched ? this.#check.items : this.#check.messages;
   }
 
-  snapshot(): readonly ApiMessage[] {
-    this.#snapshot ??= [...this.messages];
-    return this.#snapshot;
+  /** What to send as of now, to be asked for now or later. */
+  outbox(): () => readonly ApiMessage[] {
+    if (!this.#check.isUntouched) return this.#check.outbox();
+    // Such an array only grows, and a replacement makes another.
+    const { items } = this.#check;
+    const { length } = items;
+    return () => items.slice(0, length);
   }
 
   /** What goes along with the messages, as it was repaired; `messages` in it is empty. */

@@ -62,7 +62,7 @@ describe("flattened entries that grow", () => {
         const flattened = new FlattenedEntries();
         flattened.append([]);
         for (const piece of pieces) {
-          const before = flattened.snapshot();
+          const before = [...flattened.messages];
           const passes = flattened.fullPasses;
           flattened.append(piece);
           if (flattened.fullPasses > passes) continue;
@@ -72,6 +72,20 @@ describe("flattened entries that grow", () => {
         }
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("can be asked later for what was to be sent at any step", () => {
+    fc.assert(
+      fc.property(arbitrarySplit(arbitraryEntries()), arbitraryOptions(), (pieces, options) => {
+        const flattened = new FlattenedEntries(options);
+        const steps = pieces.map((piece) => {
+          flattened.append(piece);
+          return { outbox: flattened.outbox(), messages: [...flattened.messages] };
+        });
+        for (const { outbox, messages } of steps) expect(outbox()).toEqual(messages);
+      }),
+      RUNS,
     );
   });
 });

@@ -14,7 +14,6 @@ import { GrowingCheck, type ItemForm } from "./growing-check.ts";
  */
 export class FlattenedEntries {
   readonly #check: GrowingCheck<Entry>;
-  #snapshot: readonly ApiMessage[] | undefined;
 
   constructor(options: FlattenOptions = {}) {
     this.#check = new GrowingCheck(entryForm(options), options.check ?? {});
@@ -22,27 +21,25 @@ export class FlattenedEntries {
 
   /** Forgets what was given before. Returns all that was found. */
   replace(entries: readonly Entry[]): readonly Finding[] {
-    this.#snapshot = undefined;
     return this.#check.replace(entries);
   }
 
   /** Returns what was not found before. */
   append(added: readonly Entry[]): readonly Finding[] {
-    this.#snapshot = undefined;
     return this.#check.append(added);
   }
 
   /**
    * What to send. Valid until the next `append` or `replace`, which may change this very array;
-   * {@link snapshot} never changes.
+   * what {@link outbox} gives never does.
    */
   get messages(): readonly ApiMessage[] {
     return this.#check.messages;
   }
 
-  snapshot(): readonly ApiMessage[] {
-    this.#snapshot ??= [...this.messages];
-    return this.#snapshot;
+  /** What to send as of now, to be asked for now or later. */
+  outbox(): () => readonly ApiMessage[] {
+    return this.#check.outbox();
   }
 
   /** What goes along with the messages, as it was repaired; `messages` in it is empty. */

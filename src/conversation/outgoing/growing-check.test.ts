@@ -133,16 +133,16 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBe(1);
   });
 
-  it("keeps snapshots as they were, and hands the same one out until something is added", () => {
+  it("can be asked later for what was to be sent then", () => {
     const checked = new CheckedMessages();
     checked.append([question]);
-    const first = checked.snapshot();
-    expect(checked.snapshot()).toBe(first);
+    const first = checked.outbox();
     checked.append(round(1));
-    expect(first).toEqual([question]);
-    expect(checked.snapshot()).toHaveLength(3);
-    checked.replace([question]);
-    expect(checked.snapshot()).toEqual([question]);
+    const second = checked.outbox();
+    checked.replace([question, ...round(2)]);
+    expect(first()).toEqual([question]);
+    expect(second()).toEqual([question, ...round(1)]);
+    expect(checked.outbox()()).toEqual([question, ...round(2)]);
   });
 
   it("is never the host's own array, which may grow under our hands", () => {
@@ -193,7 +193,7 @@ describe("entries that grow", () => {
       c.tool(`t_${number}`, "Read", {}, "x", { id: `msg_${number}` });
     const flattened = new FlattenedEntries();
     flattened.append(c.entries.slice(0, 7));
-    const before = flattened.snapshot();
+    const before = [...flattened.messages];
     flattened.append(c.entries.slice(7) as Entry[]);
     expect(flattened.messages).toHaveLength(13);
     for (const [index, message] of before.entries()) expect(flattened.messages[index]).toBe(message);

@@ -56,6 +56,17 @@ export class GrowingCheck<Item> {
     return this.#messages;
   }
 
+  /**
+   * The messages as they are now, to be asked for later. Costs what is still open: the array is changed in its open
+   * part alone, and a check of everything makes another.
+   */
+  outbox(): () => readonly ApiMessage[] {
+    const messages = this.#messages;
+    const { messages: closed } = this.#closed;
+    const open = messages.slice(closed);
+    return () => messages.slice(0, closed).concat(open);
+  }
+
   /** What goes along with the messages, as it was repaired. */
   get frame(): ApiRequest {
     return this.#frame;
