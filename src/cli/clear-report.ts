@@ -8,6 +8,8 @@ export interface ClearReport {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
   readonly window: Pick<Thresholds, "size" | "autoCompact">;
+  /** Whether the result is under the auto-compact threshold of that window. */
+  readonly fits: boolean;
   /** By tool: how many results, and what they held. */
   readonly cleared: readonly ClearedByTool[];
   readonly toolUseIds: readonly string[];
@@ -41,6 +43,7 @@ export function clearReport(
     before: { tokens: tokensBefore },
     after: { tokens: tokensAfter },
     window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    fits: tokensAfter < thresholds.autoCompact,
     cleared: cleared.sort((a, b) => b.tokens - a.tokens),
     toolUseIds: clearing.results.map(({ id }) => id),
     out: written?.path ?? null,

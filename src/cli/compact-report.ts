@@ -5,10 +5,11 @@ import type { WrittenSummary } from "../compact/write-summary.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import type { HookOutcome } from "../hooks/hook.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
-import { presentSections } from "../summary/sections.ts";
+import { presentSections, splitSections } from "../summary/sections.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
@@ -38,14 +39,17 @@ export interface CompactReport {
     readonly truncated: boolean;
     readonly tokens: number;
     readonly text: string;
+    /** By the names that they always have. */
     readonly sections: readonly string[];
+    /** The same, as they are called in this summary: that of a part of the conversation has others. */
+    readonly titles: readonly string[];
   };
   readonly summarised: Size;
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
-  /** What became of each hook, in words. */
-  readonly hooks: readonly string[];
+  /** What became of each hook. */
+  readonly hooks: readonly HookOutcome[];
   /** The file that was written; null when none was. */
   readonly out: string | null;
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
@@ -56,13 +60,16 @@ interface Size {
   readonly messages: number;
 }
 
+type ReportedKind = "file" | Exclude<RestoreKind, "files">;
+
 export interface SkippedReport {
+  readonly kind: ReportedKind;
   readonly path: string;
   readonly reason: string;
 }
 
 export interface RestoredReport {
-  readonly kind: "file" | Exclude<RestoreKind, "files">;
+  readonly kind: ReportedKind;
   /** Of a file; the name of anything else. */
   readonly path: string;
   /** Relative to the project. */
@@ -100,7 +107,7 @@ export function compactReport({
     kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
-    hooks: compaction.hookOutcomes.map(({ text }) => text),
+    hooks: compaction.hookOutcomes,
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
   };
@@ -108,10 +115,16 @@ export function compactReport({
 
 function restoredReport({ kind, name, tokens, isTruncated, attachment }: RestoredItem): RestoredReport {
   const displayPath = stringField(attachment, "displayPath") ?? name;
-  return { kind: kind === "files" ? "file" : kind, path: name, displayPath, tokens, truncated: isTruncated };
+  return { kind: reportedKind(kind), path: name, displayPath, tokens, truncated: isTruncated };
 }
 
-const skippedReport = ({ name, reason }: SkippedItem): SkippedReport => ({ path: name, reason });
+const skippedReport = ({ kind, name, reason }: SkippedItem): SkippedReport => ({
+  kind: reportedKind(kind),
+  path: name,
+  reason,
+});
+
+const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "file" : kind);
 
 function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan): CompactReport["summary"] {
   const { source, text } = written;
@@ -127,8 +140,14 @@ function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan)
     truncated: answer?.isTruncated ?? false,
     tokens: countTokens(text),
     text,
-    sections: presentSections(text),
+    ...sectionsIn(text),
   };
+}
+
+function sectionsIn(text: string): Pick<CompactReport["summary"], "sections" | "titles"> {
+  const titles = new Map(splitSections(text).map(({ name, title }): [string, string] => [name, title]));
+  const sections = presentSections(text);
+  return { sections, titles: sections.map((name) => titles.get(name) ?? name) };
 }
 
 const messagesIn = (entries: readonly Entry[]): number => flatten(entries).length;

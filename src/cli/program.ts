@@ -21,7 +21,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
     .showHelpAfterError("(longhaul --help shows how it is used)")
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed, 2 wrong use. Colours switch off with NO_COLOR or without a terminal.",
+      "\nExit codes: 0 done, 1 failed, 2 wrong use.\nColours switch off with NO_COLOR or without a terminal.",
     );
   addInspect(program, compose);
   addCompact(program, compose);
@@ -42,7 +42,7 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(windowOption())
     .addOption(modelWindowOption())
-    .option("--prompts", "list what the user wrote, with the ids that compact --from and --up-to take")
+    .option("--prompts", "list what the user wrote, with the names that compact --from and --up-to take")
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
@@ -64,7 +64,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .description("summarise the older part of a session so that it fits its window again")
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(new Option("--in-place", "append the compaction to the session itself").conflicts(["out"]))
-    .option("--out <file>", "write the compacted conversation as a new session")
+    .option("--out <file>", "write the compacted conversation as a new session", parsePath)
     .option("--dry-run", "only show what would happen, whatever else is given")
     .option(
       "--keep-recent <tokens>",
@@ -72,19 +72,19 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
       parseTokens,
     )
     .addOption(
-      new Option("--from <uuid>", "summarise this message and all after it; keep what came before").conflicts(
-        ["upTo", "keepRecent"],
-      ),
+      new Option("--from <message>", "summarise this message and all after it; keep what came before")
+        .argParser(parseMessage)
+        .conflicts(["upTo", "keepRecent"]),
     )
     .addOption(
-      new Option("--up-to <uuid>", "summarise what came before this message; keep the rest").conflicts([
-        "keepRecent",
-      ]),
+      new Option("--up-to <message>", "summarise what came before this message; keep it and the rest")
+        .argParser(parseMessage)
+        .conflicts(["keepRecent"]),
     )
     .option("--instructions <text>", "what the summary should look after above all")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
-    .option("--no-restore", "do not put the recently read files back")
+    .option("--no-restore", "put nothing back: no files, to-dos, plan, skills")
     .option("--no-hooks", "do not run the hooks of your settings")
     .addOption(windowOption())
     .addOption(modelWindowOption())
@@ -92,7 +92,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
-      `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a session file.${examples(
+      `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
         "compact latest --dry-run --summary",
         "compact 70d782f7 --in-place",
         "compact old.jsonl --out new.jsonl --keep-recent 20000",
@@ -100,6 +100,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         "compact latest --model openai:gpt-5 --summary",
         'compact latest --in-place --instructions "keep the database decisions"',
         "compact latest --in-place --up-to 1f0c9d2e",
+        "compact latest --from 1f0c9d2e --out shorter.jsonl",
       )}`,
     )
     .action(async (session: string, options: CompactCommandOptions) =>
@@ -115,9 +116,9 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
     .addOption(
       new Option("--in-place", "append the cleared conversation to the session itself").conflicts(["out"]),
     )
-    .option("--out <file>", "write the cleared conversation as a new session")
+    .option("--out <file>", "write the cleared conversation as a new session", parsePath)
     .option("--dry-run", "only show what would happen, whatever else is given")
-    .option("--keep <count>", "clear all but this many of the newest results, whatever it saves", parseTokens)
+    .option("--keep <count>", "clear all but this many of the newest results, whatever it saves", parseKept)
     .addOption(
       new Option(
         "--target <tokens>",
@@ -131,9 +132,10 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
-      `\nOnly results of tools that can be run again are emptied (files, shell, search, web). Without --in-place or\n--out nothing is written. Nothing is ever removed from a session file.${examples(
-        "clear latest --dry-run",
+      `\nOnly results of tools that can be run again are emptied (files, shell, search,\nweb), and only if that saves enough to be worth it. Without --in-place or --out\nnothing is written. Nothing is ever removed from a session file.\n${examples(
+        "clear latest",
         "clear latest --in-place",
+        "clear latest --in-place --target 10000",
         "clear old.jsonl --out new.jsonl --keep 5",
       )}`,
     )
@@ -176,7 +178,7 @@ function addSim(program: Command, compose: () => Promise<Composition>): void {
     .option("--json", "print one line of JSON for each request")
     .addHelpText(
       "after",
-      `\nNothing leaves this machine, and any key will do. Ctrl-C ends it and prints the totals.${examples(
+      `\nNothing leaves this machine, and any key will do. Ctrl-C ends it and prints the totals.\n${examples(
         "sim --port 8080",
         "sim --window 32000 --fault 529:0.05 --fault cut:0.02",
         "sim --script turns.json --json",
@@ -193,10 +195,27 @@ const windowOption = (): Option =>
 const modelWindowOption = (): Option => new Option("--model-window <model>", "take the window of this model");
 
 function parseTokens(text: string): number {
-  const number = Number(text.replaceAll(/[_,]/g, ""));
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw new InvalidArgumentError("It must be a whole number.");
+  const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a whole number.");
   return number;
+}
+
+function parseKept(text: string): number {
+  const count = parseTokens(text);
+  if (count === 0) throw new InvalidArgumentError("It must be at least 1: the newest result always stays.");
+  return count;
+}
+
+/** An unset variable of a shell script gives an empty text. */
+function parsePath(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
+  return text;
+}
+
+function parseMessage(text: string): string {
+  if (text.trim() === "")
+    throw new InvalidArgumentError("It must be the uuid of a message, or the beginning of one.");
+  return text.trim();
 }
 
 function parsePort(text: string): number {
@@ -220,4 +239,4 @@ function parseWindow(text: string): number {
 }
 
 const examples = (...lines: readonly string[]): string =>
-  `\n\nExamples:\n${lines.map((line) => `  longhaul ${line}`).join("\n")}`;
+  `\nExamples:\n${lines.map((line) => `  longhaul ${line}`).join("\n")}`;

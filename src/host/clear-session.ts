@@ -1,22 +1,21 @@
 import { applyClearing } from "../clear/apply.ts";
-import { chooseBySize } from "../clear/by-size.ts";
+import { CLEARING_TARGET_TOKENS, chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
 import { chooseByTime } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import { ResultIndex } from "../clear/result-index.ts";
 import { createBoundary } from "../compact/boundary.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { renewEntries } from "../compact/renew-entries.ts";
-import { withClearedResults } from "../conversation/cleared.ts";
+import { sizeUp } from "../compact/sized.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
-import { meterFor } from "../tokens/context.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface ClearSessionOptions {
-  /** Clear all but this many of the newest results, whatever it saves. */
+  /** Clear all but this many of the newest results, whatever it saves. At least 1. */
   readonly keepNewest?: number | undefined;
   /** Otherwise: clear the oldest until this many tokens of results are left. */
   readonly targetTokens?: number | undefined;
@@ -38,29 +37,26 @@ export interface SessionClearing {
 
 /** Empties stale tool results of a loaded session, without writing. Nothing is summarised, no model is called. */
 export function clearSession(session: Session, options: ClearSessionOptions = {}): SessionClearing {
-  const sent = withClearedResults(session.conversation, session.clearedToolUseIds);
-  const meter = meterFor(sent);
-  const { ratio } = meter.calibration;
+  const { conversation, clearedToolUseIds } = session;
+  const { sent, contextTokens, overheadTokens, ratio } = sizeUp(
+    { entries: conversation, clearedToolUseIds },
+    {},
+  );
+  // Where the provider counted less than our estimate, all of it shrinks: what is left must not come out larger.
+  const tokenRatio = Math.min(
+    ratio,
+    (contextTokens - overheadTokens) / Math.max(1, measureEntries(sent, ESTIMATORS.o200k)),
+  );
   const index = new ResultIndex();
   for (const [at, entry] of sent.entries()) {
-    index.add(entry, at, (block) => measureBlock(block, ESTIMATORS.o200k) * ratio);
+    index.add(entry, at, (block) => measureBlock(block, ESTIMATORS.o200k) * tokenRatio);
   }
   const clearing = choose(index, options);
   if (clearing === undefined) throw nothingToClear(index, options);
   const bindsThinking = findModel(session.model).bindsThinking === true;
   const { entries } = applyClearing(sent, clearing, { bindsThinking });
-  const tokensBefore = meter.size().tokens;
-  const saved = Math.round(clearing.tokensBefore - clearing.tokensAfter);
-  const estimated = Math.round(measureEntries(sent, ESTIMATORS.o200k) * ratio);
-  return {
-    session,
-    clearing,
-    entries,
-    tokensBefore,
-    tokensAfter: Math.max(0, tokensBefore - saved),
-    overheadTokens: Math.max(0, tokensBefore - estimated),
-    tokenRatio: ratio,
-  };
+  const tokensAfter = overheadTokens + Math.round(measureEntries(entries, ESTIMATORS.o200k) * tokenRatio);
+  return { session, clearing, entries, tokensBefore: contextTokens, tokensAfter, overheadTokens, tokenRatio };
 }
 
 /** As after an idle hour, where the newest are given; by size otherwise. */
@@ -99,17 +95,45 @@ export async function writeClearing(
   return writeLines(session, source, target, ports);
 }
 
-function nothingToClear(index: ResultIndex, { keepNewest }: ClearSessionOptions): LonghaulError {
+/** Says what there is, and what would have to be given for it to be cleared. */
+function nothingToClear(index: ResultIndex, options: ClearSessionOptions): LonghaulError {
   const { activeCount } = index;
   const tokens = Math.round(index.eligibleTokens);
-  const remedy =
-    activeCount === 0
-      ? "Only results of tools that can be run again are cleared, and there are none left."
-      : keepNewest === undefined
-        ? "Say how many of the newest to keep (--keep) to clear the rest whatever it saves, or compact the session."
-        : "Keep fewer of the newest.";
-  return new LonghaulError("nothing-to-clear", "Nothing was cleared: it would not save enough.", {
-    remedy,
-    facts: { results: activeCount, tokens },
-  });
+  const { message, remedy } = activeCount === 0 ? NOTHING_LEFT : whyNotCleared(activeCount, tokens, options);
+  return new LonghaulError("nothing-to-clear", message, { remedy, facts: { results: activeCount, tokens } });
 }
+
+interface Words {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+const NOTHING_LEFT: Words = {
+  message: "There is no tool result to clear.",
+  remedy: "Only results of tools that can be run again are cleared (files, shell, search, web).",
+};
+
+function whyNotCleared(results: number, tokens: number, options: ClearSessionOptions): Words {
+  const { keepNewest, targetTokens = CLEARING_TARGET_TOKENS } = options;
+  const { minimumSavingTokens = MINIMUM_SAVING_TOKENS } = options;
+  const held =
+    results === 1
+      ? `The only tool result that could be cleared holds ${count(tokens)} tokens`
+      : `The ${count(results)} tool results that could be cleared hold ${count(tokens)} tokens`;
+  if (results === 1) return { message: `${held}; the newest always stays.`, remedy: COMPACT_INSTEAD };
+  if (keepNewest !== undefined) {
+    return { message: `${held}; all of them are to be kept.`, remedy: `Keep fewer than ${count(results)}.` };
+  }
+  const why =
+    tokens <= targetTokens
+      ? `no more than the ${count(targetTokens)} that may stay`
+      : `the newest stay, and clearing the others saves less than ${count(minimumSavingTokens)}`;
+  return {
+    message: `${held}: ${why}.`,
+    remedy: `Clear all but the newest with --keep 5. ${COMPACT_INSTEAD}`,
+  };
+}
+
+const COMPACT_INSTEAD = "Compacting saves more: longhaul compact.";
+
+const count = (number: number): string => number.toLocaleString("en-US");

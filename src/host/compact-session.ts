@@ -1,12 +1,15 @@
+import { resolve } from "node:path";
 import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
-import { projectFiles } from "./project-files.ts";
+import { fileState } from "./file-state.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
@@ -17,8 +20,13 @@ export interface CompactSessionOptions
   /** Summarise what came before this message; keep it and what follows. Not together with `from`. */
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
-  /** Whether the recently read files are put back, as they are now in the session's project. Default true. */
+  /**
+   * Whether anything is put back: files as they are now in the session's project, to-dos, the plan, and what else
+   * files or the conversation tell. Default true.
+   */
   readonly restoreFiles?: boolean | undefined;
+  /** Where the agent keeps its own files, among them the session's plan; not looked for without it. */
+  readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
 }
 
@@ -34,21 +42,29 @@ export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
 ): Promise<SessionCompaction> {
-  const { from, upTo, keepRecentTokens, restoreFiles, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
+  const { from, upTo, keepRecentTokens, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
   const plan = planCompaction(
     { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
     { keepRecentTokens, targetTokens, ...partOf(from, upTo) },
   );
-  const files = restoreFiles === false ? undefined : projectFiles(session.cwd);
   const compaction = await compact(plan, ports, {
     ...rest,
     ...(targetTokens === undefined ? {} : { targetTokens }),
-    transcriptPath: session.path,
+    // The agent and the hooks that read it may be in another folder than we are.
+    transcriptPath: resolve(session.path),
     bindsThinking: bindsThinking(session),
-    state: { files, ...rest.state },
+    state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });
   return { session, plan, compaction };
+}
+
+function stateOf(
+  session: Session,
+  { restoreFiles, places, state }: CompactSessionOptions,
+): HostState | undefined {
+  if (restoreFiles === false) return undefined;
+  return { ...fileState({ folder: session.cwd, entries: session.conversation, places }), ...state };
 }
 
 function partOf(from: MessageRef | undefined, upTo: MessageRef | undefined): PlanOptions {

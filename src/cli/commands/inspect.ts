@@ -21,7 +21,7 @@ export async function inspect(
   const session = await composition.load(query);
   const { terminal } = composition;
   if (options.prompts) {
-    const prompts = promptsOf(session.conversation);
+    const prompts = promptsOf(session);
     terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, terminal));
     return;
   }

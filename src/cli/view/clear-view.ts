@@ -2,24 +2,44 @@ import type { ClearReport } from "../clear-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
-import { fitText, oneLine, padStart } from "./text-width.ts";
+import { table } from "./table.ts";
+import { fitText, oneLine, textWidth } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
+
+const TOOL_WIDTH = 40;
 
 export function clearView(report: ClearReport, terminal: Terminal): string {
   const { colours, width } = terminal;
-  const { session, before, after, cleared } = report;
-  const results = cleared.reduce((sum, tool) => sum + tool.results, 0);
-  const saved = `${formatPercent(1 - after.tokens / Math.max(1, before.tokens))} smaller`;
+  const { session } = report;
   return [
     `${colours.bold("Clear")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`,
-    [...beforeAndAfterLines(report, terminal), `  ${saved}`].join("\n"),
-    [
-      `${colours.bold("Cleared")}  ${plural(results, "tool result")}; the calls and everything else stay`,
-      ...cleared.map(
-        ({ tool, results: count, tokens }) =>
-          `  ${padStart(formatCount(tokens), 9)}  ${fitText(tool, 30)} ${colours.dim(`${count}×`)}`,
-      ),
-    ].join("\n"),
+    [...beforeAndAfterLines(report, terminal), `  ${verdict(report, terminal)}`].join("\n"),
+    clearedSection(report, terminal),
     writtenLine(report, terminal),
   ].join("\n\n");
+}
+
+function verdict({ before, after, window, fits }: ClearReport, { colours }: Terminal): string {
+  const saved = `${formatPercent(1 - after.tokens / Math.max(1, before.tokens))} smaller`;
+  if (fits)
+    return `${saved}; ${formatCount(window.autoCompact - after.tokens)} tokens of room until a compaction`;
+  const threshold = formatCount(window.autoCompact);
+  return colours.red(`${saved}, but still over the threshold of ${threshold}: compact it`);
+}
+
+function clearedSection({ cleared }: ClearReport, { colours }: Terminal): string {
+  const results = cleared.reduce((sum, tool) => sum + tool.results, 0);
+  const rows = cleared.map((tool) => [
+    formatCount(tool.tokens),
+    formatCount(tool.results),
+    fitText(tool.tool, TOOL_WIDTH),
+  ]);
+  const columns = [
+    { title: "tokens", align: "right" },
+    { title: "results", align: "right" },
+    { title: "tool" },
+  ] as const;
+  const body = table(columns, rows, colours.dim, textWidth).split("\n");
+  const title = `${colours.bold("Cleared")}     ${plural(results, "tool result")}; the calls and everything else stay`;
+  return [title, ...body.map((line) => `  ${line}`)].join("\n");
 }

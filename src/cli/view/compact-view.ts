@@ -1,27 +1,21 @@
-import { inputTokens } from "../../conversation/usage.ts";
-import type { SummaryAttempt } from "../../summary/sources.ts";
-import type { CompactReport } from "../compact-report.ts";
+import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
-import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
+import { formatCount, formatPercent, plural } from "./numbers.ts";
+import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
 import { fitText, oneLine, padStart } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
 
-export interface CompactViewOptions {
-  readonly showSummary: boolean;
-  /** The model that a dry run did not call. */
-  readonly modelNotAsked?: string | undefined;
-}
-
-export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
+export function compactView(report: CompactReport, options: SummaryViewOptions, terminal: Terminal): string {
   const sections = [
     header(report, terminal),
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
-    options.showSummary ? summaryText(report, terminal) : summaryOutline(report, options, terminal),
+    hooksSection(report, terminal),
+    summarySection(report.summary, options, terminal),
     writtenLine(report, terminal),
   ];
-  return sections.join("\n\n");
+  return sections.filter((section) => section !== "").join("\n\n");
 }
 
 function header({ session }: CompactReport, { colours, width }: Terminal): string {
@@ -45,83 +39,68 @@ function whyNotFitting({ window, notInFile }: CompactReport): string {
 }
 
 function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
-  const { summarised, summary, kept, restored, skipped, hooks } = report;
+  const { summarised, summary, kept, restored, skipped } = report;
   const lines = [
     `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
     `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim`,
     `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
-    ...restored.map(
-      ({ displayPath, tokens, truncated }) =>
-        `  ${padStart(formatCount(tokens), 7)}  ${fitText(displayPath, width - 24, "front")}${truncated ? colours.dim(" (its head)") : ""}`,
-    ),
+    ...restored.map(({ kind, displayPath, tokens, truncated }) => {
+      const facts = [KIND_LABELS[kind] ?? "", truncated ? "its head" : ""].filter(Boolean).join(", ");
+      const name = fitText(displayPath, width - 34, kind === "file" ? "front" : "end");
+      return `  ${padStart(formatCount(tokens), 7)}  ${name}${facts === "" ? "" : colours.dim(` (${facts})`)}`;
+    }),
   ];
-  for (const text of hooks) lines.push(colours.dim(`  ${fitText(text, width - 2)}`));
-  if (skipped.length > 0) lines.push(colours.dim(`  not put back: ${skippedReasons(report)}`));
+  if (skipped.length > 0)
+    lines.push(colours.dim(`  ${fitText(`not put back: ${skippedReasons(report)}`, width - 2)}`));
   return lines.join("\n");
 }
 
+/** What a name alone would not tell. */
+const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
+  plan: "the plan",
+  skills: "skill",
+  agents: "agent",
+  "mcp-instructions": "MCP server",
+  "session-memory": "notes",
+};
+
+/** Those of which there can be many. */
+const COUNTED_KINDS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
+  file: "file",
+  skills: "skill",
+  agents: "agent",
+  "mcp-instructions": "MCP server",
+};
+
 function skippedReasons({ skipped }: CompactReport): string {
-  const byReason = new Map<string, number>();
-  for (const { reason } of skipped) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
-  return [...byReason]
-    .map(([reason, count]) => `${plural(count, "file")} ${reason.replaceAll("-", " ")}`)
+  const groups = new Map<
+    string,
+    { readonly kind: RestoredReport["kind"]; readonly reason: string; count: number }
+  >();
+  for (const { kind, reason } of skipped) {
+    const key = `${kind} ${reason}`;
+    const group = groups.get(key) ?? { kind, reason, count: 0 };
+    group.count++;
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .map(({ kind, reason, count }) => {
+      const noun = COUNTED_KINDS[kind];
+      const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
+      return `${what} ${reason.replaceAll("-", " ")}`;
+    })
     .join(", ");
 }
 
-function summaryOutline(
-  { summary }: CompactReport,
-  { modelNotAsked }: CompactViewOptions,
-  { colours }: Terminal,
-): string {
-  const sections = summary.sections.map((name, index) => `  ${index + 1}. ${name}`);
-  const remarks = [
-    modelNotAsked === undefined ? "" : `${oneLine(modelNotAsked)} was not asked: a dry run calls no model.`,
-    summary.truncated ? "The model reached its output limit: the last section may be incomplete." : "",
-    summary.condensedRounds === 0
-      ? ""
-      : `The oldest ${plural(summary.condensedRounds, "round")} did not fit and went in condensed.`,
-  ].filter((remark) => remark !== "");
+function hooksSection({ hooks }: CompactReport, { colours, width }: Terminal): string {
+  if (hooks.length === 0) return "";
+  const failed = hooks.filter(({ state }) => state !== "completed").length;
+  const verdict = failed === 0 ? `${hooks.length} ran` : `${hooks.length} ran, ${failed} of them failed`;
   return [
-    `${colours.bold("Summary")}     ${colours.dim(`${summaryAuthor(summary)}; --summary shows it`)}`,
-    ...remarks.map((remark) => colours.yellow(`  ${remark}`)),
-    ...wayLine(summary, colours.dim),
-    ...sections,
+    `${colours.bold("Hooks")}       ${verdict}`,
+    ...hooks.map(({ state, text }) => {
+      const line = `  ${fitText(text, width - 2)}`;
+      return state === "completed" ? colours.dim(line) : colours.yellow(line);
+    }),
   ].join("\n");
 }
-
-/** The chain as it went, where it was more than one step. */
-function wayLine({ attempts }: CompactReport["summary"], dim: (text: string) => string): readonly string[] {
-  if (attempts.length < 2) return [];
-  return [dim(`  ${attempts.map(stepWords).join(" → ")}`)];
-}
-
-const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
-  provider: "the provider's own",
-  fork: "shared prefix",
-  direct: "own call",
-  "built-in": "built-in summariser",
-};
-
-function stepWords({ step, outcome, reason, cuts }: SummaryAttempt): string {
-  const facts = [
-    ...(outcome === "written" ? [] : [outcome === "failed" ? "failed" : "not available"]),
-    ...(reason === undefined ? [] : [reason.replaceAll("-", " ")]),
-    ...(cuts === 0 ? [] : [`${plural(cuts, "cut")}`]),
-  ];
-  return `${STEP_NAMES[step]}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
-}
-
-function summaryAuthor({ source, model, usage, cost }: CompactReport["summary"]): string {
-  if (source === "built-in" || usage === null) return "by the built-in summariser, no model called";
-  const price = cost === null ? "" : `, ${formatDollars(cost)}`;
-  const read = formatCount(inputTokens(usage));
-  return `by ${oneLine(model ?? "")}: ${read} tokens in, ${formatCount(usage.output_tokens)} out${price}`;
-}
-
-function summaryText({ summary }: CompactReport, { colours, width }: Terminal): string {
-  const rule = colours.dim("─".repeat(width));
-  return [rule, printable(summary.text), rule].join("\n");
-}
-
-/** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
-const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");

@@ -1,19 +1,44 @@
 import type { PromptReport } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
+import { formatShort } from "./numbers.ts";
 import { table } from "./table.ts";
 import { fitText, textWidth } from "./text-width.ts";
 
 /** As much of a uuid as tells messages apart in practice. */
-const SHOWN_UUID = 8;
-const TEXT_INDENT = 30;
+const SHORTEST_UUID = 8;
+const LONGEST_UUID = 36;
+const TIME_WIDTH = 16;
+const TOKENS_WIDTH = 6;
+/** Between four columns. */
+const SPACES_WIDTH = 6;
 
 export function promptsView(prompts: readonly PromptReport[], { colours, width }: Terminal): string {
-  if (prompts.length === 0) return "The user has written nothing in what is in the context.";
-  const rows = prompts.map(({ uuid, timestamp, text }) => [
-    fitText(uuid.slice(0, SHOWN_UUID), SHOWN_UUID),
-    fitText(timestamp.replace("T", " ").slice(0, 16), 16),
-    fitText(text, width - TEXT_INDENT),
+  if (prompts.length === 0) {
+    return "The user has written nothing that is in the context now: there may have been a\ncompaction since, or the session is a subagent's.";
+  }
+  const uuidLength = tellingLength(prompts.map(({ uuid }) => uuid));
+  const textRoom = width - uuidLength - TIME_WIDTH - TOKENS_WIDTH - SPACES_WIDTH;
+  const rows = prompts.map(({ uuid, timestamp, tokensBefore, text }) => [
+    colours.cyan(fitText(uuid.slice(0, uuidLength), uuidLength)),
+    fitText(timestamp.replace("T", " ").slice(0, TIME_WIDTH), TIME_WIDTH),
+    formatShort(tokensBefore),
+    fitText(text, textRoom),
   ]);
-  const columns = [{ title: "message" }, { title: "time" }, { title: "what was asked" }];
-  return table(columns, rows, colours.dim, textWidth);
+  const columns = [
+    { title: "message" },
+    { title: "time" },
+    { title: "before", align: "right" },
+    { title: "what was asked" },
+  ] as const;
+  const hint =
+    "before: tokens of what came before it.\n`longhaul compact SESSION --up-to MESSAGE` summarises that; with --from it is\nthe message and all after it.";
+  return `${table(columns, rows, colours.dim, textWidth)}\n\n${colours.dim(hint)}`;
+}
+
+/** The shortest beginnings by which these are all different. */
+function tellingLength(uuids: readonly string[]): number {
+  let length = SHORTEST_UUID;
+  while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)
+    length++;
+  return length;
 }

@@ -1,0 +1,30 @@
+import { stat } from "node:fs/promises";
+import type { RunCommand } from "../hooks/command-port.ts";
+import { createHooks, type Hooks } from "../hooks/runner.ts";
+import { runCommand } from "../host/run-command.ts";
+import { readUserHooks } from "../host/user-hooks.ts";
+import type { Model } from "../models/port.ts";
+import type { Composition } from "./composition.ts";
+
+/** Those of the user's own settings: a session, or the project it is about, brings none. */
+export async function sessionHooks(
+  model: Model | undefined,
+  { places, terminal }: Composition,
+): Promise<Hooks> {
+  const { settings, warnings } = await readUserHooks(places);
+  const hooks = createHooks({ settings, runCommand: whereThereIsAFolder(runCommand), model });
+  for (const warning of [...warnings, ...hooks.warnings]) terminal.note(`longhaul: ${warning}`);
+  return hooks;
+}
+
+/**
+ * A session outlives its project's folder, and may come from another machine. A hook that guards compactions
+ * must be asked then too, so it runs where the person is.
+ */
+function whereThereIsAFolder(run: RunCommand): RunCommand {
+  return async (request) => run((await isFolder(request.cwd)) ? request : { ...request, cwd: "" });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}

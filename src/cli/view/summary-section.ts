@@ -1,0 +1,104 @@
+import { inputTokens } from "../../conversation/usage.ts";
+import { SECTION_NAMES } from "../../summary/sections.ts";
+import type { SummaryAttempt } from "../../summary/sources.ts";
+import type { CompactReport } from "../compact-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatCount, formatDollars, plural } from "./numbers.ts";
+import { oneLine } from "./text-width.ts";
+
+export interface SummaryViewOptions {
+  readonly showSummary: boolean;
+  /** The model that a dry run did not call. */
+  readonly modelNotAsked?: string | undefined;
+}
+
+type Summary = CompactReport["summary"];
+
+/** Who wrote the summary, by which way, and what is in it: its outline, or all of it. */
+export function summarySection(summary: Summary, options: SummaryViewOptions, terminal: Terminal): string {
+  const { colours } = terminal;
+  const { showSummary, modelNotAsked } = options;
+  const author = `${summaryAuthor(summary)}${showSummary ? "" : "; --summary shows it"}`;
+  return [
+    `${colours.bold("Summary")}     ${colours.dim(author)}`,
+    ...remarks(summary, modelNotAsked).map((remark) => colours.yellow(`  ${remark}`)),
+    ...wayLine(summary, colours.dim),
+    ...(showSummary ? wholeText(summary, terminal) : outline(summary)),
+  ].join("\n");
+}
+
+function remarks(summary: Summary, modelNotAsked: string | undefined): readonly string[] {
+  const { attempts, source, truncated, condensedRounds } = summary;
+  const failed = source === "built-in" ? attempts.findLast(({ outcome }) => outcome === "failed") : undefined;
+  return [
+    modelNotAsked === undefined ? "" : `${oneLine(modelNotAsked)} was not asked: a dry run calls no model.`,
+    failed === undefined
+      ? ""
+      : `${nameOf(failed)} ${failureWords(failed)}: the built-in summariser wrote it instead.`,
+    truncated ? "The model reached its output limit: the last section may be incomplete." : "",
+    condensedRounds === 0
+      ? ""
+      : `The oldest ${plural(condensedRounds, "round")} did not fit and went in condensed.`,
+  ].filter((remark) => remark !== "");
+}
+
+const nameOf = ({ model }: SummaryAttempt): string => oneLine(model ?? "The model");
+
+function failureWords({ reason = "" }: SummaryAttempt): string {
+  return reason === "no-summary" ? "wrote no summary" : `failed (${reasonWords(reason)})`;
+}
+
+/** Codes of the port's errors begin with what they are about. */
+const reasonWords = (reason: string): string => reason.replace(/^model-/, "").replaceAll("-", " ");
+
+/** The chain as it went, where it was more than one step. */
+function wayLine({ attempts }: Summary, dim: (text: string) => string): readonly string[] {
+  if (attempts.length < 2) return [];
+  return [dim(`  ${attempts.map(stepWords).join(" → ")}`)];
+}
+
+const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
+  provider: "the provider's own",
+  fork: "shared prefix",
+  direct: "own call",
+  "built-in": "built-in summariser",
+};
+
+const OUTCOME_WORDS: Readonly<Record<SummaryAttempt["outcome"], readonly string[]>> = {
+  written: [],
+  failed: ["failed"],
+  unavailable: ["not available"],
+};
+
+function stepWords({ step, outcome, reason, cuts }: SummaryAttempt): string {
+  const facts = [
+    ...OUTCOME_WORDS[outcome],
+    ...(reason === undefined ? [] : [reasonWords(reason)]),
+    ...(cuts === 0 ? [] : [plural(cuts, "cut")]),
+  ];
+  return `${STEP_NAMES[step]}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+function summaryAuthor({ source, model, usage, cost, attempts }: Summary): string {
+  if (source === "built-in" || usage === null) {
+    const wasAsked = attempts.some(({ step }) => step !== "built-in");
+    return `by the built-in summariser${wasAsked ? "" : ", no model called"}`;
+  }
+  const price = cost === null ? "" : `, ${formatDollars(cost)}`;
+  const read = formatCount(inputTokens(usage));
+  return `by ${oneLine(model ?? "")}: ${read} tokens in, ${formatCount(usage.output_tokens)} out${price}`;
+}
+
+/** Numbered as they are in every summary, also where one is missing. */
+function outline({ sections, titles }: Summary): readonly string[] {
+  const names: readonly string[] = SECTION_NAMES;
+  return titles.map((title, index) => `  ${names.indexOf(sections[index] ?? "") + 1}. ${title}`);
+}
+
+function wholeText({ text }: Summary, { colours, width }: Terminal): readonly string[] {
+  const rule = colours.dim("─".repeat(width));
+  return [rule, printable(text), rule];
+}
+
+/** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
+const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");
