@@ -11,13 +11,16 @@ export class HostView {
 
   /** How much of this is known already; undefined where it is another conversation than before. */
   knownLength(messages: readonly Message[]): number | undefined {
-    if (this.#returned !== undefined && continues(messages, this.#returned)) {
+    const isOwn = this.#given.length > 0 && continues(messages, this.#given);
+    // Where one is the beginning of the other, the longer one says more.
+    const isLonger = !isOwn || (this.#returned?.length ?? 0) >= this.#given.length;
+    if (this.#returned !== undefined && isLonger && continues(messages, this.#returned)) {
       // The host has taken it over. What it had before must not be held on to: that would grow without end.
       this.#given = this.#returned;
       this.#returned = undefined;
       return this.#given.length;
     }
-    return this.#given.length > 0 && continues(messages, this.#given) ? this.#given.length : undefined;
+    return isOwn ? this.#given.length : undefined;
   }
 
   begin(messages: readonly Message[]): void {
@@ -35,6 +38,12 @@ export class HostView {
   /** From now on the host is handed these instead of its own. */
   replace(messages: readonly Message[]): void {
     this.#returned = [...messages];
+  }
+
+  /** The same, unless it is what the host holds already. */
+  offer(messages: readonly Message[], held: readonly Message[]): void {
+    if (messages.length === held.length && continues(messages, held)) this.#returned = undefined;
+    else this.replace(messages);
   }
 
   /** The host's own array where that says the same. */

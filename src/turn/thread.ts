@@ -107,10 +107,12 @@ export class Thread {
       return this.#readAll(messages, facts);
     }
     const entries = this.#wrapAll(added, facts, () => undefined);
+    const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
     this.#host.add(added);
-    if (isRepaired(findings)) this.#host.replace(this.#inForm());
+    // What is new may also undo a repair: a result that was made up gives way to the real one.
+    if (wasRepaired || this.#isRepaired()) this.#host.offer(this.sent, messages);
     return { added: entries, findings };
   }
 
@@ -204,7 +206,7 @@ export class Thread {
     this.#estimatedTokens = 0;
     for (const entry of fromBoundary) this.#add(entry);
     this.#host.begin(messages);
-    if (isRepaired(findings)) this.#host.replace(this.#inForm());
+    if (this.#isRepaired()) this.#host.offer(this.sent, messages);
     return { added: fromBoundary.filter((entry) => !before.has(entry)), findings };
   }
 
@@ -257,6 +259,11 @@ export class Thread {
     this.#results.add(entry, index, this.measures.ofBlock);
   }
 
+  /** Whether plain messages are sent otherwise than they were given. Entries stay as they are in any case. */
+  #isRepaired(): boolean {
+    return this.#outgoing instanceof CheckedMessages && !this.#outgoing.isUntouched;
+  }
+
   #inForm(): readonly Message[] {
     return this.#form === "messages" ? this.sent : this.#entries;
   }
@@ -282,6 +289,3 @@ export interface Taken {
   readonly added: readonly Entry[];
   readonly findings: readonly Finding[];
 }
-
-const isRepaired = (findings: readonly Finding[]): boolean =>
-  findings.some(({ action }) => action !== "reported");
