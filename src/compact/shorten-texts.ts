@@ -1,7 +1,7 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
 import type { Entry, UserEntry } from "../conversation/entry.ts";
-import { isBlock, isEntry, rawContent } from "../conversation/untrusted.ts";
+import { isBlock, rawContent } from "../conversation/untrusted.ts";
 import { headAndTail } from "../summary/builtin/clip.ts";
 import { type CountText, measureEntries } from "../tokens/measure.ts";
 
@@ -26,7 +26,7 @@ export function shortenToFit(
 }
 
 function shortenEntry(entry: Entry, cap: number, countTokens: CountText): Entry {
-  if (!isEntry(entry) || entry.type !== "user") return entry;
+  if (entry.type !== "user") return entry;
   const shorten = (text: string): string => shortenText(text, cap, countTokens);
   const content = rawContent(entry);
   if (typeof content === "string") {
