@@ -124,6 +124,18 @@ describe("requestFork", () => {
     );
   });
 
+  it("is sent where a host has messages of one role in a row, which the API takes as they are", async () => {
+    const inRow: ForkSource & { readonly model: ScriptedModel } = {
+      ...sourceOf(speaking()),
+      messagesFor: () => [
+        { role: "user", content: "Go." },
+        { role: "user", content: "And mind the tides." },
+      ],
+    };
+    expect(await requestFork(inRow, [], PROMPT)).toHaveProperty("text");
+    expect(inRow.model.requests[0]?.messages).toHaveLength(2);
+  });
+
   it("is not sent where something in it would have to be mended", async () => {
     const torn: ForkSource = {
       ...sourceOf(speaking()),

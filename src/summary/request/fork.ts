@@ -72,5 +72,5 @@ function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly A
 /** What would have to be mended would no longer be what the last call sent. */
 function isSound(request: ModelRequest, { model }: ForkSource): boolean {
   const named = { ...request, model: model.name };
-  return checkRequest(named).request === named;
+  return checkRequest(named, { consecutiveRoles: "accepted" }).request === named;
 }
