@@ -33,10 +33,19 @@ describe("whether a compaction can get under its target", () => {
   it("shrinks what is put back first, then what is kept, and gives at most half of the room to the summary", () => {
     const wishes = { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 };
     expect(granted(20_000, 60_000, wishes)).toMatchObject({ keepRecentTokens: 10_000, summaryTokens: 8_000 });
-    expect(granted(20_000, 37_000, wishes)).toMatchObject({ restoreBudgetTokens: 0, summaryTokens: 8_000 });
-    const small = granted(20_000, 25_000, wishes);
-    expect(small).toMatchObject({ restoreBudgetTokens: 0, keepRecentTokens: 2_502, summaryTokens: 2_501 });
-    expect(granted(20_000, 20_700, wishes)).toMatchObject({ summaryTokens: 600 });
+    const small = granted(20_000, 38_000, wishes);
+    expect(small).toMatchObject({
+      restoreBudgetTokens: 2_000,
+      keepRecentTokens: 8_003,
+      summaryTokens: 8_000,
+    });
+    const smaller = granted(20_000, 25_000, wishes);
+    expect(smaller).toMatchObject({
+      restoreBudgetTokens: 1_000,
+      keepRecentTokens: 2_002,
+      summaryTokens: 2_001,
+    });
+    expect(granted(20_000, 20_800, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
   it("says what there is at least where even that does not fit", () => {

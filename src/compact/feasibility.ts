@@ -6,6 +6,10 @@ import { SMALLEST_SUMMARY_TOKENS } from "./write-summary.ts";
 /** All that is ever put back: 50,000 tokens of files and 25,000 of skills, the rest is small beside them. */
 const RESTORE_WISH_TOKENS = 75_000;
 
+/** Todos, plan and agents under way take little, and nobody else would tell the agent of them. */
+const LEAST_RESTORE_TOKENS = 2_000;
+const LEAST_RESTORE_SHARE = 0.2;
+
 /** What a compaction would like to have in its result, in tokens as the provider counts them. */
 export interface ResultWishes extends SizeOptions {
   /** What the result must stay below. */
@@ -30,8 +34,8 @@ export type Feasibility =
 
 /**
  * Whether a compaction can get under the target, and what of the wishes it can grant. What is put back shrinks
- * first, since the agent can fetch it again; then the messages to be kept and the summary, which share what there
- * is: an agent that never saw the result it has just asked for would ask again.
+ * first, since the agent can fetch most of it again; then the messages to be kept and the summary, which share what
+ * there is: an agent that never saw the result it has just asked for would ask again.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
   const { overheadTokens } = sizeUp(snapshot, wishes);
@@ -45,8 +49,10 @@ export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibili
     left -= granted;
     return granted;
   };
-  const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, room / 2)));
+  const restoreWish = wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS;
+  const restoreBase = grant(Math.min(restoreWish, LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE));
+  const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2)));
   const keepRecentTokens = grant(wishes.keepRecentTokens ?? KEEP_RECENT_TOKENS);
-  const restoreBudgetTokens = grant(wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS);
+  const restoreBudgetTokens = restoreBase + grant(restoreWish - restoreBase);
   return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
 }
