@@ -3,6 +3,7 @@ import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
+import { abortableBy } from "../models/abortable.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { attemptsOf } from "../summary/chain.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
@@ -34,7 +35,7 @@ export async function runCompaction(
   try {
     const compaction = await withHostStatus(state.host, {}, async (onProgress) => {
       // What is compacted away must be in the transcript first; better to know before the model is asked.
-      await state.transcript.flush();
+      await untilAborted(request.signal, state.transcript.flush());
       const made = await carryOut(state, request, onProgress);
       await adopt(state, made);
       return made;
@@ -44,6 +45,15 @@ export async function runCompaction(
   } catch (error) {
     reportFailure(state, trigger, error, state.now() - startedAt);
     throw error;
+  }
+}
+
+async function untilAborted(signal: AbortSignal | undefined, work: Promise<void>): Promise<void> {
+  const abortable = abortableBy(signal);
+  try {
+    await abortable.wait(work);
+  } finally {
+    abortable.release();
   }
 }
 
@@ -109,8 +119,9 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   const { ports, transcript } = state.options;
   if (transcript !== undefined) {
     const bindsThinking = state.bindsThinking;
-    state.transcript.add(linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports));
-    await state.transcript.flush();
+    await state.transcript.commit(
+      linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports),
+    );
   }
   state.noteFindings(state.thread.restart(entries));
   state.historyChanged();

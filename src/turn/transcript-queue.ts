@@ -36,6 +36,16 @@ export class TranscriptQueue {
     }
   }
 
+  /** What must be written now or never: a compaction that did not come about must not turn up later. */
+  async commit(entries: readonly Entry[]): Promise<void> {
+    await this.flush();
+    try {
+      await this.#port?.append(entries);
+    } catch (cause) {
+      throw notWritten(this.#port?.path ?? "", entries.length, cause);
+    }
+  }
+
   /** One at a time, in order. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeWaiting().finally(() => {

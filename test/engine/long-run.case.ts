@@ -106,8 +106,11 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   await simulator.close();
   loop.lastTurn = undefined;
   collectGarbage();
+  const log = readLog(simulator);
+  const figures = figuresOf(loop, simulator);
+  const heapMegabytes = [...heaps, heapWithoutRecords(loop, simulator)];
   return {
-    ...readLog(simulator),
+    ...log,
     loop,
     compactions,
     judgements,
@@ -115,8 +118,8 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
     lookedFor: search.found,
     heldMessages: traces.heldBeside(loop.conversation.messages),
     seenMessages: traces.count,
-    figures: figuresOf(loop, simulator, heaps),
-    heapMegabytes: [...heaps, heapWithoutRecords(loop, simulator)],
+    figures: { ...figures, heapMegabytes: heapMegabytes.join(" → ") },
+    heapMegabytes,
   };
 }
 
@@ -174,11 +177,7 @@ class WordSearch {
   }
 }
 
-function figuresOf(
-  loop: AgentLoop,
-  { requests }: Simulator,
-  heaps: readonly number[],
-): Readonly<Record<string, number | string>> {
+function figuresOf(loop: AgentLoop, { requests }: Simulator): Readonly<Record<string, number | string>> {
   const { totals } = requests;
   const clearings = loop.eventsOf("results-cleared");
   return {
@@ -194,6 +193,5 @@ function figuresOf(
     cacheReadPercent: Math.round((100 * totals.cacheReadTokens) / totals.inputTokens),
     costDollars: Math.round(totals.costDollars * 100) / 100,
     said: loop.said.length,
-    heapMegabytes: heaps.join(" → "),
   };
 }

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { HookEvent, HookRunner } from "../../src/hooks/hook.ts";
+import type { HostState } from "../../src/restore/host-state.ts";
+import type { CompactorOptions } from "../../src/turn/options.ts";
+import type { AgentLoop } from "./agent-loop.case.ts";
+import { isDirect, isFork, status } from "./faults.case.ts";
+import { hasCompacted, openScene, type Scene, workUntil, workUpToThreshold } from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await openScene();
+});
+afterEach(() => scene.simulator.close());
+
+/** Does not come back until it is let go, and says that it was called. */
+class Standstill {
+  readonly reached: Promise<void>;
+  readonly #end: Promise<void>;
+  #tell: () => void = () => undefined;
+  letGo: () => void = () => undefined;
+
+  constructor() {
+    this.reached = new Promise((resolve) => {
+      this.#tell = resolve;
+    });
+    this.#end = new Promise((resolve) => {
+      this.letGo = resolve;
+    });
+  }
+
+  async stand<T>(otherwise: T): Promise<T> {
+    this.#tell();
+    await this.#end;
+    return otherwise;
+  }
+}
+
+interface Case {
+  readonly options?: Omit<CompactorOptions, "model" | "request" | "host">;
+  /** Called when the loop is about to compact; resolves when the moment to abort has come. */
+  readonly moment: () => Promise<unknown>;
+  /** From here on nothing stands still any more. */
+  readonly release?: () => void;
+}
+
+const silentAt = (when: typeof isFork): Promise<void> =>
+  new Promise((resolve) => {
+    scene.simulator.fail(
+      { kind: "silence" },
+      {
+        when: (call) => {
+          const isMeant = when(call);
+          if (isMeant) setTimeout(resolve, 5);
+          return isMeant;
+        },
+      },
+    );
+  });
+
+const hanging =
+  (make: (standstill: Standstill) => Case["options"]): (() => Case) =>
+  () => {
+    const standstill = new Standstill();
+    return {
+      options: make(standstill) ?? {},
+      moment: () => standstill.reached,
+      release: standstill.letGo,
+    };
+  };
+
+const hookThatHangs = (event: HookEvent): (() => Case) =>
+  hanging((standstill) => {
+    const hooks: HookRunner = {
+      run: async ({ hook_event_name }) =>
+        hook_event_name === event
+          ? await standstill.stand({ outcomes: [], output: "" })
+          : { outcomes: [], output: "" },
+    };
+    return { hooks };
+  });
+
+const stateThatHangs = (make: (standstill: Standstill) => HostState): (() => Case) =>
+  hanging((standstill) => ({ state: make(standstill) }));
+
+const MOMENTS: readonly (readonly [string, () => Case])[] = [
+  ["the fork", () => ({ moment: () => silentAt(isFork) })],
+  [
+    "the direct call",
+    () => ({
+      moment: () => {
+        scene.simulator.fail(status(400), { when: isFork });
+        return silentAt(isDirect);
+      },
+    }),
+  ],
+  ["todos being asked for", stateThatHangs((standstill) => ({ todos: () => standstill.stand([]) }))],
+  ["skills being asked for", stateThatHangs((standstill) => ({ skills: () => standstill.stand([]) }))],
+  ["a hook before", hookThatHangs("PreCompact")],
+  ["a hook after", hookThatHangs("PostCompact")],
+  ["a hook at the new start", hookThatHangs("SessionStart")],
+  [
+    "the transcript being written",
+    hanging((standstill) => ({
+      transcript: { path: "/nowhere", append: () => standstill.stand(undefined) },
+    })),
+  ],
+];
+
+describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
+  it("ends the turn at once, and nothing has changed", async () => {
+    const { options = {}, moment, release } = makeCase();
+    const shown: unknown[] = [];
+    const loop = scene.loop({
+      compactor: options,
+      host: {
+        onStatus: (shownStatus) => shown.push(shownStatus),
+        onStreamMode: (mode) => shown.push(mode),
+        onLength: (length) => shown.push(length),
+      },
+    });
+    await workUpToThreshold(loop);
+    await makeFull(loop);
+    const before = await untouched(loop);
+    const { messages } = loop.conversation;
+
+    const controller = new AbortController();
+    const reached = moment();
+    const turn = loop.compactor.before(messages, { signal: controller.signal, caller: "main" });
+    const ended = expect(turn).rejects.toMatchObject({ code: "model-aborted" });
+    await reached;
+    controller.abort();
+    await ended;
+
+    expect(loop.eventsOf("compaction-failed").map(({ reason }) => reason)).toEqual(["aborted"]);
+    expect(loop.eventsOf("breaker-opened")).toEqual([]);
+    expect(shown.slice(-3)).toEqual([undefined, 0, undefined]);
+    expect(loop.conversation.messages).toBe(messages);
+    expect(await untouched(loop)).toBe(before);
+
+    release?.();
+    await loop.compactor.before(messages, { caller: "main" }).then((again) => {
+      expect(again.compaction).toBeDefined();
+      loop.conversation.goOnWith(again.messages);
+    });
+    await loop.run(3);
+    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+    expect(scene.simulator.requests.invalid.filter(({ fault }) => fault === undefined)).toEqual([]);
+  });
+});
+
+/** So that the next turn compacts for certain. */
+async function makeFull(loop: AgentLoop): Promise<void> {
+  loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(600));
+}
+
+/** The request as it would be without a compaction: for a caller that never has one. */
+async function untouched(loop: AgentLoop): Promise<string> {
+  const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
+    caller: "compact",
+  });
+  expect(messages).toBe(loop.conversation.messages);
+  return JSON.stringify(request);
+}

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { SummaryAttempt } from "../../src/summary/sources.ts";
+import type { BadSummaryKind } from "../../src/testing/simulator/behaviours/bad-summaries.ts";
+import type { AgentLoop } from "./agent-loop.case.ts";
+import { isDirect, isFork, isSummaryCall, status, tooLong } from "./faults.case.ts";
+import {
+  hasCompacted,
+  openScene,
+  type Scene,
+  type SceneOptions,
+  WINDOW_TOKENS,
+  workUntil,
+} from "./scene.case.ts";
+
+let scene: Scene;
+afterEach(() => scene.simulator.close());
+
+/** With a call's two retries. */
+const TRIES = 3;
+
+async function compactedLoop(arm: (scene: Scene) => void, options: SceneOptions = {}): Promise<AgentLoop> {
+  scene = await openScene(options);
+  arm(scene);
+  const loop = scene.loop();
+  expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+  return loop;
+}
+
+const told = (attempts: readonly SummaryAttempt[] = []): readonly string[] =>
+  attempts.map(({ step, outcome, reason, cuts }) =>
+    [step, outcome, reason, cuts === 0 ? undefined : `${cuts} cuts`].filter(Boolean).join(" "),
+  );
+
+const chainOf = (loop: AgentLoop): readonly string[] => told(loop.eventsOf("compacted")[0]?.attempts);
+
+/** Whoever wrote the summary, the conversation is shorter, valid, and goes on. */
+async function expectToGoOn(loop: AgentLoop): Promise<void> {
+  await loop.run(5);
+  expect(loop.eventsOf("compaction-judged")[0]?.verdict).toBe("effective");
+  expect(loop.eventsOf("compaction-failed")).toEqual([]);
+  expect(scene.simulator.requests.invalid).toEqual([]);
+  const text = JSON.stringify(loop.lastTurn?.request.messages);
+  expect(text).toContain(loop.said[0]);
+}
+
+describe("the chain, in the loop", () => {
+  it("goes on with a direct call when the fork stays overloaded", async () => {
+    const loop = await compactedLoop(({ simulator }) =>
+      simulator.fail(status(529), { times: TRIES, when: isFork }),
+    );
+    expect(chainOf(loop)).toEqual(["fork failed model-overloaded", "direct written"]);
+    await expectToGoOn(loop);
+  });
+
+  it("goes on with a direct call when the fork is too long", async () => {
+    const loop = await compactedLoop(({ simulator }) =>
+      simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { when: isFork }),
+    );
+    expect(chainOf(loop)).toEqual(["fork failed model-too-long", "direct written"]);
+    await expectToGoOn(loop);
+  });
+
+  it("cuts the direct call by its oldest rounds when that is too long as well, and tells of each cut", async () => {
+    const loop = await compactedLoop(({ simulator }) => {
+      simulator.fail(status(529), { times: TRIES, when: isFork });
+      simulator.fail(tooLong(WINDOW_TOKENS + 2_000, WINDOW_TOKENS), { times: 2, when: isDirect });
+    });
+    expect(chainOf(loop)).toEqual(["fork failed model-overloaded", "direct written 2 cuts"]);
+    const retries = loop.eventsOf("prompt-too-long-retried");
+    expect(retries.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(retries.every(({ droppedRounds, roundsLeft }) => droppedRounds > 0 && roundsLeft > 0)).toBe(true);
+    await expectToGoOn(loop);
+  });
+
+  it("has the built-in summariser write when three cuts were not enough", async () => {
+    const loop = await compactedLoop(({ simulator }) => {
+      simulator.fail(status(529), { times: TRIES, when: isFork });
+      simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { times: 4, when: isDirect });
+    });
+    expect(chainOf(loop)).toEqual([
+      "fork failed model-overloaded",
+      expect.stringMatching(/^direct failed model-too-long [123] cuts$/),
+      "built-in written",
+    ]);
+    await expectToGoOn(loop);
+  });
+
+  it("has the built-in summariser write when no call gets through", async () => {
+    const loop = await compactedLoop(({ simulator }) =>
+      simulator.fail(status(529), { times: 2 * TRIES, when: isSummaryCall }),
+    );
+    expect(chainOf(loop)).toEqual([
+      "fork failed model-overloaded",
+      "direct failed model-overloaded",
+      "built-in written",
+    ]);
+    await expectToGoOn(loop);
+  });
+
+  it("does not ask a second time who refused the key", async () => {
+    const loop = await compactedLoop(({ simulator }) => simulator.fail(status(401), { when: isSummaryCall }));
+    expect(chainOf(loop)).toEqual([
+      "fork failed model-authentication",
+      "direct unavailable model-authentication",
+      "built-in written",
+    ]);
+    await expectToGoOn(loop);
+  });
+
+  it.each<BadSummaryKind>(["empty", "only-analysis", "tool-call", "refusal", "api-error-as-text"])(
+    "has the built-in summariser write when every answer is none: %s",
+    async (kind) => {
+      const loop = await compactedLoop(() => undefined, { kinds: kind });
+      const [fork, direct, last, ...more] = chainOf(loop);
+      expect(fork).toMatch(/^fork failed /);
+      expect(direct).toMatch(/^direct failed /);
+      expect([last, ...more]).toEqual(["built-in written"]);
+      await expectToGoOn(loop);
+    },
+  );
+
+  it("takes what the direct call gives when the fork's answer is none", async () => {
+    const loop = await compactedLoop(() => undefined, { kinds: ["empty", "good"] });
+    expect(chainOf(loop).at(-1)).toBe("direct written");
+    await expectToGoOn(loop);
+  });
+
+  it.each([[{ kind: "cut", afterBytes: 600 }], [{ kind: "overload-in-stream", afterEvents: 4 }]] as const)(
+    "keeps nothing of an answer that broke off: %o",
+    async (fault) => {
+      const loop = await compactedLoop(({ simulator }) =>
+        simulator.fail(fault, { times: 2, when: isSummaryCall }),
+      );
+      expect(chainOf(loop)).toEqual(["fork written"]);
+      await expectToGoOn(loop);
+    },
+  );
+});

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import { isFork } from "./faults.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { cacheRead, cacheWritten, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await openScene();
+});
+afterEach(() => scene.simulator.close());
+
+const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest) => ({
+  endpoint,
+  body,
+  isStream,
+  index,
+});
+
+const COURSES: readonly (readonly [string, Form])[] = [
+  ["claude-haiku-4-5", "messages"],
+  ["claude-haiku-4-5", "entries"],
+  ["claude-opus-5-5", "messages"],
+  ["claude-opus-5-5", "entries"],
+];
+
+describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (modelName, form) => {
+  it("reads at least 95% of the prefix from the cache, and writes nothing to it", async () => {
+    const loop = scene.loop({ modelName, form });
+    for (const times of [1, 2, 3]) {
+      expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
+      const { all } = scene.simulator.requests;
+      const at = all.findLastIndex((request) => isFork(asCandidate(request)));
+      const [work, fork] = [all[at - 1], all[at]];
+      expect(work?.status).toBe(200);
+      expect(cacheRead(fork)).toBeGreaterThanOrEqual((work?.inputTokens ?? Infinity) * 0.95);
+      expect(cacheWritten(fork)).toBe(0);
+    }
+    const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
+    expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(Array(3).fill("fork written"));
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is not tried once the cache has gone cold: the direct call is smaller", async () => {
+    const loop = scene.loop({ modelName, form, turnMs: 6 * 60_000 });
+    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+    const [event] = loop.eventsOf("compacted");
+    expect(event?.attempts.map(({ step, outcome, reason }) => [step, outcome, reason])).toEqual([
+      ["fork", "unavailable", "no-shared-prefix"],
+      ["direct", "written", undefined],
+    ]);
+  });
+});

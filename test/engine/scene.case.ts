@@ -1,0 +1,73 @@
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+import { AgentLoop, type LoopOptions } from "./agent-loop.case.ts";
+
+/** Small, so that little work fills it. */
+export const WINDOW_TOKENS = 32_000;
+
+export interface Scene {
+  readonly simulator: Simulator;
+  loop(options?: Partial<LoopOptions>): AgentLoop;
+}
+
+export interface SceneOptions extends SimulatorOptions {
+  readonly kinds?: SummaryKind | readonly SummaryKind[];
+}
+
+/** A simulator on which the coder works without an end, and loops that know its window. */
+export async function openScene({ kinds = "good", ...options }: SceneOptions = {}): Promise<Scene> {
+  const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
+  const simulator = await startSimulator({
+    behaviours: [summaries(kinds), coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1 })],
+    ...options,
+    windowTokens,
+  });
+  return {
+    simulator,
+    loop: (more = {}) =>
+      new AgentLoop({
+        simulator,
+        resultTokens: 800,
+        ...more,
+        compactor: { windowTokens, clearing: { form: "off" }, ...more.compactor },
+      }),
+  };
+}
+
+const MOST_TURNS = 300;
+
+/** Works until it is so, and says whether it ever was. */
+export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<boolean> {
+  for (let turn = 0; turn < MOST_TURNS && !isSo(); turn++) await loop.turn();
+  return isSo();
+}
+
+export const hasCompacted =
+  (loop: AgentLoop, times = 1): (() => boolean) =>
+  () =>
+    loop.eventsOf("compacted").length >= times;
+
+/** Works until the next turn would compact: its `before` has not been called yet. */
+export async function workUpToThreshold(loop: AgentLoop, share = 0.97): Promise<void> {
+  const isNear = (): boolean => {
+    const { tokens = 0, thresholds } = loop.lastTurn ?? {};
+    return thresholds !== undefined && tokens >= thresholds.autoCompact * share;
+  };
+  await workUntil(loop, isNear);
+}
+
+const figure = (request: LoggedRequest | undefined, name: string): number => {
+  const value = request?.usage?.[name];
+  return typeof value === "number" ? value : 0;
+};
+
+export const cacheRead = (request: LoggedRequest | undefined): number =>
+  figure(request, "cache_read_input_tokens");
+export const cacheWritten = (request: LoggedRequest | undefined): number =>
+  figure(request, "cache_creation_input_tokens");
