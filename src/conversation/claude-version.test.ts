@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { claudeVersion, isAtLeast } from "./claude-version.ts";
+
+describe("the version in a model's name", () => {
+  it("is line, major and minor, with or without a date, a prefix or a suffix", () => {
+    expect(claudeVersion("claude-opus-4-1-20250805")).toEqual({ line: "opus", major: 4, minor: 1 });
+    expect(claudeVersion("claude-sonnet-4-20250514")).toEqual({ line: "sonnet", major: 4, minor: 0 });
+    expect(claudeVersion("us.anthropic.claude-haiku-4-5-20251001-v1:0")).toEqual({
+      line: "haiku",
+      major: 4,
+      minor: 5,
+    });
+    expect(claudeVersion("anthropic/claude-opus-4.5")).toEqual({ line: "opus", major: 4, minor: 5 });
+    expect(claudeVersion("claude-sonnet-5[1m]")).toEqual({ line: "sonnet", major: 5, minor: 0 });
+    expect(claudeVersion("claude-opus-12-34")).toEqual({ line: "opus", major: 12, minor: 34 });
+  });
+
+  it("is not read from a date, from the older order of names, or from other models", () => {
+    for (const model of ["claude-instant-20230101", "claude-3-5-sonnet-20241022", "gpt-5", "", 5, undefined])
+      expect(claudeVersion(model)).toBeUndefined();
+  });
+
+  it("is at least another by major first, then by minor; without one it is not", () => {
+    const version = claudeVersion("claude-opus-4-5");
+    expect([isAtLeast(version, 4, 5), isAtLeast(version, 4, 4), isAtLeast(version, 3, 9)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([isAtLeast(version, 4, 6), isAtLeast(version, 5, 0)]).toEqual([false, false]);
+    expect(isAtLeast(undefined, 0, 0)).toBe(false);
+  });
+});
