@@ -124,6 +124,7 @@ export type {
   Todo,
   UsedSkill,
 } from "./restore/host-state.ts";
+export { FILE_TOOLS, type FileTools } from "./restore/read-state.ts";
 export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
 export type {
   Restored,

@@ -112,7 +112,7 @@ export const messagesIn = (entries: readonly Entry[]): number =>
   entries.filter((entry) => entry.type === "user" || entry.type === "assistant").length;
 
 /** As Claude Code writes what a hook has to say to the agent. */
-export function hookResult(output: string): Attachment {
+function hookResult(output: string): Attachment {
   return {
     type: "hook_additional_context",
     content: [output],

@@ -9,6 +9,7 @@ import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
+import type { FileTools } from "../restore/read-state.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -46,6 +47,8 @@ export interface CompactorOptions {
   readonly compaction?: Partial<CompactionOptions> | undefined;
   /** What only the host knows, asked for when it is put back. */
   readonly state?: HostState | undefined;
+  /** The agent's tools for files, where they have other names than those of {@link FILE_TOOLS}. */
+  readonly fileTools?: FileTools | undefined;
   readonly hooks?: HookRunner | undefined;
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;

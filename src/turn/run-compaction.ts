@@ -83,6 +83,7 @@ function carryOut(
     summariser: options.compaction.summariser,
     fork: trigger === "reactive" ? undefined : forkOf(state),
     state: hostState(state),
+    fileTools: options.fileTools,
     hooks: options.hooks,
     hookContext: {
       sessionId: options.sessionId ?? "",

@@ -3,7 +3,7 @@ const MAX_STRIKES = 3;
 
 /** How long nothing is tried then; whichever is over first lets one try through. */
 export const PAUSE_MS = 600_000;
-export const PAUSE_TURNS = 10;
+const PAUSE_TURNS = 10;
 
 /** A pause doubles each time that its try failed, up to this many times the first: an hour, or 60 turns. */
 const LONGEST_PAUSE_FACTOR = 6;
