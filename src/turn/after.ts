@@ -3,6 +3,7 @@ import { isRecord } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { withProvenWindow } from "../window/models.ts";
 import type { ResponseFacts } from "./options.ts";
+import type { ReplyFacts } from "./plain-form.ts";
 import type { ConversationState } from "./state.ts";
 
 type Reported = NonNullable<ResponseFacts["usage"]>;
@@ -11,7 +12,7 @@ type Reported = NonNullable<ResponseFacts["usage"]>;
 export function after(state: ConversationState, response: ResponseFacts): void {
   const freedTokens = noteClearing(state, response);
   const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
-  state.reply = { id: response.id, model: response.model, usage };
+  state.reply = replyFacts(response, usage);
   state.lastCallAt = state.now();
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
@@ -21,6 +22,15 @@ export function after(state: ConversationState, response: ResponseFacts): void {
   state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)).windowTokens);
   watchCache(state, usage);
   judgeCompaction(state, inputTokens(usage));
+}
+
+/** Without what was not told: it becomes part of the message. */
+function replyFacts({ id, model }: ResponseFacts, usage: Reported | undefined): ReplyFacts {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage }),
+  };
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */

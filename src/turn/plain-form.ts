@@ -1,16 +1,17 @@
-import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
+import { contentBlocks } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, EntryLink, Usage, UserEntry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { reminder } from "../conversation/flatten/reminder.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { isBlock } from "../conversation/untrusted.ts";
 import { isContinuation } from "../summary/continuation.ts";
 
 /** What a response told besides its content; it is known before its message is in the conversation. */
 export interface ReplyFacts {
-  readonly id?: string | undefined;
-  readonly model?: string | undefined;
-  readonly usage?: Usage | undefined;
+  readonly id?: string;
+  readonly model?: string;
+  readonly usage?: Usage;
 }
 
 /**
@@ -66,24 +67,11 @@ export class PlainForm {
   }
 }
 
-const isResult = (block: ContentBlock): boolean => block.type === "tool_result";
+const isResult = (block: unknown): boolean => isBlock(block) && block.type === "tool_result";
 
-function assistantEntry(
-  message: ApiMessage,
-  link: EntryLink,
-  { id, model, usage }: ReplyFacts = {},
-): AssistantEntry {
-  return {
-    ...link,
-    type: "assistant",
-    message: {
-      ...(id === undefined ? {} : { id }),
-      ...(model === undefined ? {} : { model }),
-      ...(usage === undefined ? {} : { usage }),
-      ...message,
-      role: "assistant",
-    },
-  };
+/** What the message says itself goes before what its response told. */
+function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts = {}): AssistantEntry {
+  return { ...link, type: "assistant", message: { ...facts, ...message, role: "assistant" } };
 }
 
 /** A system message in the middle reads like a reminder to whoever summarises; it is sent as it came. */

@@ -43,6 +43,8 @@ export class ConversationState {
   readonly children: Map<Compactor, BackgroundAgent> = new Map();
   readonly usageTrust: UsageTrust = new UsageTrust((detail) => this.emit(detail));
   #frameEstimate: { readonly frame: RequestFrame | undefined; readonly tokens: number } | undefined;
+  /** What all entries made here have in common. */
+  readonly #origin: Origin;
   readonly host: SafeHost;
   facts: KnownModel;
   thresholds: Thresholds;
@@ -72,6 +74,7 @@ export class ConversationState {
   constructor(options: ResolvedOptions, agentId?: string) {
     this.options = options;
     this.agentId = agentId;
+    this.#origin = originOf(options, agentId);
     this.facts = options.facts;
     this.thresholds = computeThresholds(options.facts, options.settings);
     this.frame = options.request;
@@ -132,15 +135,8 @@ export class ConversationState {
   }
 
   readonly newLink = (parentUuid: string | null): EntryLink => {
-    const { ports, sessionId, cwd } = this.options;
-    return {
-      uuid: ports.newUuid(),
-      parentUuid,
-      timestamp: ports.now().toISOString(),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(this.agentId === undefined ? {} : { isSidechain: true, agentId: this.agentId }),
-    };
+    const { ports } = this.options;
+    return { ...this.#origin, uuid: ports.newUuid(), parentUuid, timestamp: ports.now().toISOString() };
   };
 
   emit(detail: EventDetail): void {
@@ -247,4 +243,14 @@ export class ConversationState {
   get #usualRatio(): number {
     return startCalibration(this.options.modelName).ratio;
   }
+}
+
+type Origin = Omit<EntryLink, "uuid" | "parentUuid" | "timestamp"> & { readonly agentId?: string };
+
+function originOf({ sessionId, cwd }: ResolvedOptions, agentId: string | undefined): Origin {
+  return {
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(agentId === undefined ? {} : { isSidechain: true, agentId }),
+  };
 }
