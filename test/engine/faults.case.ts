@@ -4,6 +4,7 @@ import type { ApiMessage } from "../../src/conversation/message.ts";
 import { createRandom } from "../../src/demo/random.ts";
 import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
 import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 
 /** A request is long from this share of the window on, by a rough count. */
@@ -30,6 +31,14 @@ const endsInSummaryRequest = ({ endpoint, body }: FaultCandidate): boolean => {
     contentBlocks(last.content).some((block) => block.type === "text" && isSummaryRequest(block.text))
   );
 };
+
+/** What was logged, as a condition looks at it. */
+export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest): FaultCandidate => ({
+  endpoint,
+  body,
+  isStream,
+  index,
+});
 
 /** A call of its own for a summary. */
 export const isDirect = ({ body }: FaultCandidate): boolean => body?.system === SUMMARY_SYSTEM_PROMPT;

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
-import { isFork } from "./faults.case.ts";
+import { asCandidate, isFork } from "./faults.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { cacheRead, cacheWritten, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 
@@ -9,13 +8,6 @@ beforeEach(async () => {
   scene = await openScene();
 });
 afterEach(() => scene.simulator.close());
-
-const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest) => ({
-  endpoint,
-  body,
-  isStream,
-  index,
-});
 
 const COURSES: readonly (readonly [string, Form])[] = [
   ["claude-haiku-4-5", "messages"],
@@ -35,6 +27,8 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
       expect(work?.status).toBe(200);
       expect(cacheRead(fork)).toBeGreaterThanOrEqual((work?.inputTokens ?? Infinity) * 0.95);
       expect(cacheWritten(fork)).toBe(0);
+      const hasThinking = JSON.stringify(fork?.body).includes('"type":"thinking"');
+      expect(hasThinking).toBe(modelName === "claude-opus-5-5");
     }
     const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
     expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(Array(3).fill("fork written"));

@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { ContentBlock } from "../../src/conversation/block.ts";
+import { ModelError } from "../../src/models/model-error.ts";
+import type { AgentLoop } from "./agent-loop.case.ts";
+import { connect } from "./agent-loop.case.ts";
+import { asCandidate, isWork, status, tooLong } from "./faults.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { isTooLong } from "./long-run.case.ts";
+import { openScene, type Scene, type SceneOptions, WINDOW_TOKENS, workUntil } from "./scene.case.ts";
+
+let scene: Scene;
+const open = async (options: SceneOptions = {}): Promise<void> => {
+  scene = await openScene({ keepBodies: 1_000, ...options });
+};
+afterEach(() => scene.simulator.close());
+
+/** What the simulator refused by itself of the agent's own calls; one for a summary of it all is too long too. */
+const overflows = (): number =>
+  scene.simulator.requests.all.filter(
+    (request) =>
+      request.fault === undefined && isTooLong(request.error?.message) && isWork(asCandidate(request)),
+  ).length;
+
+const bigImage = (bytes: number): ContentBlock => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo".padEnd(bytes, "A") },
+});
+
+describe.each<readonly [string, Form]>([
+  ["claude-haiku-4-5", "messages"],
+  ["claude-haiku-4-5", "entries"],
+  ["claude-opus-5-5", "messages"],
+  ["claude-opus-5-5", "entries"],
+])("an overflow that nobody saw coming, with %s in the form of %s", (modelName, form) => {
+  it("is recovered from with one more call, and the true window is known from then on", async () => {
+    await open();
+    const loop = scene.loop({ modelName, form, compactor: { windowTokens: 200_000 } });
+    expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
+    expect(overflows()).toBe(1);
+    expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
+    const [recovered] = loop.eventsOf("recovered");
+    expect(recovered).toMatchObject({ from: "model-too-long" });
+    expect(recovered?.tokensAfter).toBeLessThan(loop.lastTurn?.thresholds.autoCompact ?? 0);
+    const [event] = loop.eventsOf("compacted");
+    expect(event).toMatchObject({ trigger: "reactive" });
+    expect(event?.messagesKept).toBeGreaterThan(0);
+
+    await loop.run(60);
+    expect(overflows()).toBe(1);
+    expect(loop.recoveries).toBe(1);
+    expect(loop.eventsOf("compacted").length).toBeGreaterThan(1);
+    expect(loop.eventsOf("compaction-judged").every(({ verdict }) => verdict === "effective")).toBe(true);
+  });
+});
+
+describe("recovery", () => {
+  it("works where the error names no figures", async () => {
+    await open();
+    const loop = scene.loop();
+    await loop.run(12);
+    scene.simulator.fail(
+      { ...status(400), message: "Input is too long for requested model." },
+      { when: isWork },
+    );
+    await loop.turn();
+    expect(loop.recoveries).toBe(1);
+    const [recovered] = loop.eventsOf("recovered");
+    expect(recovered?.tokensAfter).toBeLessThan((recovered?.tokensBefore ?? 0) * 0.8);
+    await loop.run(3);
+  });
+
+  it("after a 413 replaces old pictures by marks, and the newest stay", async () => {
+    await open({ windowTokens: 200_000 });
+    const loop = scene.loop({ compactor: { windowTokens: 200_000 } });
+    await loop.run(2);
+    for (let picture = 0; picture < 4; picture++) {
+      loop.conversation.addUser([{ type: "text", text: `picture ${picture}` }, bigImage(2_000_000)]);
+      await loop.turn();
+    }
+    const bytesBefore = scene.simulator.requests.last?.bytes ?? 0;
+    scene.simulator.fail(status(413), { when: isWork });
+    await loop.turn();
+    expect(loop.recoveries).toBe(1);
+    expect(loop.eventsOf("recovered")[0]).toMatchObject({ from: "model-too-large" });
+    expect(scene.simulator.requests.last?.bytes).toBeLessThan(bytesBefore * 0.7);
+    await loop.run(3);
+  });
+
+  it("is tried once per turn: the second error is the user's to see, and the next turn starts afresh", async () => {
+    await open();
+    const loop = scene.loop();
+    await loop.run(12);
+    scene.simulator.fail(tooLong(40_000, WINDOW_TOKENS), { times: 2, when: isWork });
+    await expect(loop.turn()).rejects.toMatchObject({ code: "model-too-long" });
+    const again = new ModelError({ kind: "too-long" }, "too long");
+    expect(await loop.compactor.recover(again)).toBeUndefined();
+    expect(loop.eventsOf("compacted")).toHaveLength(1);
+    await loop.run(3);
+    scene.simulator.fail(tooLong(40_000, WINDOW_TOKENS), { when: isWork });
+    await loop.turn();
+    expect(loop.recoveries).toBe(2);
+  });
+
+  it.each([{ DISABLE_AUTO_COMPACT: "1" }, { DISABLE_COMPACT: "1" }])(
+    "is off with %o",
+    async (environment) => {
+      await open();
+      const loop = scene.loop({ compactor: { environment } });
+      await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
+      expect(loop.events.filter(({ type }) => type === "compaction-started")).toEqual([]);
+      expect(overflows()).toBe(1);
+    },
+  );
+
+  it("is all there is in reactive-only mode", async () => {
+    await open();
+    const loop = scene.loop({ compactor: { compaction: { reactiveOnly: true } } });
+    await workUntil(loop, () => loop.recoveries >= 3);
+    expect(overflows()).toBe(3);
+    const triggers = loop.eventsOf("compacted").map(({ trigger }) => trigger);
+    expect(triggers).toEqual(["reactive", "reactive", "reactive"]);
+    expect(loop.eventsOf("breaker-opened")).toEqual([]);
+  });
+
+  it("has nothing to do with other failures", async () => {
+    await open();
+    const loop = scene.loop();
+    await loop.run(3);
+    for (const error of [new Error("oh"), "no", undefined, new ModelError({ kind: "overloaded" }, "busy")]) {
+      expect(await loop.compactor.recover(error)).toBeUndefined();
+    }
+    await loop.run(2);
+  });
+});
+
+describe("thinking that the model refuses because the host changed what came before", () => {
+  const changedLoop = async (): Promise<AgentLoop> => {
+    await open();
+    const loop = scene.loop({
+      model: connect(scene.simulator, "claude-opus-5-5", { onThinkingMismatch: "fail" }),
+    });
+    await loop.run(6);
+    expect(JSON.stringify(loop.conversation.messages).includes('"thinking"')).toBe(true);
+    const [, ...rest] = loop.conversation.messages;
+    loop.conversation.goOnWith([{ role: "user", content: "Something else was said." }, ...rest]);
+    return loop;
+  };
+
+  it("is left out once, and the call is made again", async () => {
+    const loop = await changedLoop();
+    await loop.turn();
+    expect(loop.recoveries).toBe(1);
+    expect(loop.eventsOf("thinking-left-out")).toMatchObject([{ reason: "mismatch" }]);
+    await loop.run(5);
+    expect(loop.recoveries).toBe(1);
+    expect(JSON.stringify(loop.conversation.messages).includes('"thinking"')).toBe(true);
+  });
+
+  it("is not left out twice in a turn", async () => {
+    const loop = await changedLoop();
+    await loop.turn();
+    const mismatch = new ModelError({ kind: "thinking-mismatch" }, "refused");
+    expect(await loop.compactor.recover(mismatch)).toBeUndefined();
+  });
+});
