@@ -6,7 +6,7 @@ import { type Composition, compactionDisabled, type WindowChoice } from "../comp
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
-import { sessionHooks } from "../session-hooks.ts";
+import { sessionHooks, withHooksHint } from "../session-hooks.ts";
 import { compactView } from "../view/compact-view.ts";
 import { progressLine } from "../view/summary-progress.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
@@ -77,7 +77,7 @@ async function carryOut(
       ports: composition,
     });
   } catch (error) {
-    throw withBuiltInOffer(error, options);
+    throw withHooksHint(withBuiltInOffer(error, options));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
 import { table } from "./table.ts";
-import { fitText, oneLine, textWidth } from "./text-width.ts";
+import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
 
 const TOOL_WIDTH = 40;
@@ -13,7 +13,9 @@ export function clearView(report: ClearReport, terminal: Terminal): string {
   const { session } = report;
   return [
     `${colours.bold("Clear")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`,
-    [...beforeAndAfterLines(report, terminal), `  ${verdict(report, terminal)}`].join("\n"),
+    [...beforeAndAfterLines(report, terminal), foldText(`  ${verdict(report, terminal)}`, width, "  ")].join(
+      "\n",
+    ),
     clearedSection(report, terminal),
     writtenLine(report, terminal),
   ].join("\n\n");
@@ -27,7 +29,7 @@ function verdict({ before, after, window, fits }: ClearReport, { colours }: Term
   return colours.red(`${saved}, but still over the threshold of ${threshold}: compact it`);
 }
 
-function clearedSection({ cleared }: ClearReport, { colours }: Terminal): string {
+function clearedSection({ cleared }: ClearReport, { colours, width }: Terminal): string {
   const results = cleared.reduce((sum, tool) => sum + tool.results, 0);
   const rows = cleared.map((tool) => [
     formatCount(tool.tokens),
@@ -41,5 +43,5 @@ function clearedSection({ cleared }: ClearReport, { colours }: Terminal): string
   ] as const;
   const body = table(columns, rows, colours.dim, textWidth).split("\n");
   const title = `${colours.bold("Cleared")}     ${plural(results, "tool result")}; the calls and everything else stay`;
-  return [title, ...body.map((line) => `  ${line}`)].join("\n");
+  return [foldText(title, width, " ".repeat(12)), ...body.map((line) => `  ${line}`)].join("\n");
 }

@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
 import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
-import { fitText, oneLine, padStart } from "./text-width.ts";
+import { fitText, foldText, oneLine, padStart } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
 
 export function compactView(report: CompactReport, options: SummaryViewOptions, terminal: Terminal): string {
@@ -28,7 +28,9 @@ function beforeAndAfter(report: CompactReport, terminal: Terminal): string {
   const verdict = fits
     ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
     : terminal.colours.red(whyNotFitting(report));
-  return [...beforeAndAfterLines(report, terminal), `  ${verdict}`].join("\n");
+  return [...beforeAndAfterLines(report, terminal), foldText(`  ${verdict}`, terminal.width, "  ")].join(
+    "\n",
+  );
 }
 
 function whyNotFitting({ window, notInFile }: CompactReport): string {
@@ -51,7 +53,7 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
     }),
   ];
   if (skipped.length > 0)
-    lines.push(colours.dim(`  ${fitText(`not put back: ${skippedReasons(report)}`, width - 2)}`));
+    lines.push(colours.dim(foldText(`  not put back: ${skippedReasons(report)}`, width, "  ")));
   return lines.join("\n");
 }
 

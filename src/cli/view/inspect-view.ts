@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { formatBytes, formatCount, formatPercent, plural } from "./numbers.ts";
 import { type Column, table } from "./table.ts";
-import { fitText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
+import { fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
 import { windowGauge } from "./window-gauge.ts";
 
 const LABEL_WIDTH = 26;
@@ -85,13 +85,15 @@ function accountingSection({ accounting }: InspectReport, terminal: Terminal): s
   ];
   const shown = rows.filter(({ tokens }) => tokens > 0);
   const note = terminal.colours.dim(
-    "Not in the file: system prompt, tools, and what the agent adds by itself.",
+    foldText(
+      "  Not in the file: system prompt, tools, and what the agent adds by itself.",
+      terminal.width,
+      "  ",
+    ),
   );
   const lines = shown.map((row) => barLine(row, whole, terminal));
   const hasNote = accounting.notInFile > 0;
-  return [terminal.colours.bold("Where the tokens are"), ...lines, ...(hasNote ? [`  ${note}`] : [])].join(
-    "\n",
-  );
+  return [terminal.colours.bold("Where the tokens are"), ...lines, ...(hasNote ? [note] : [])].join("\n");
 }
 
 /** What makes up a category, by name; what is too small to see goes into one row. */
@@ -185,7 +187,10 @@ function titled(
 ): string {
   if (rows.length === 0) return "";
   const body = table(columns, rows, terminal.colours.dim, textWidth);
-  return [terminal.colours.bold(title), ...body.split("\n").map((line) => `  ${line}`)].join("\n");
+  return [
+    foldText(terminal.colours.bold(title), terminal.width, "  "),
+    ...body.split("\n").map((line) => `  ${line}`),
+  ].join("\n");
 }
 
 const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);

@@ -2,7 +2,7 @@ import type { PromptReport } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatShort } from "./numbers.ts";
 import { table } from "./table.ts";
-import { fitText, textWidth } from "./text-width.ts";
+import { fitText, foldText, textWidth } from "./text-width.ts";
 
 /** As much of a uuid as tells messages apart in practice. */
 const SHORTEST_UUID = 8;
@@ -13,9 +13,7 @@ const TOKENS_WIDTH = 6;
 const SPACES_WIDTH = 6;
 
 export function promptsView(prompts: readonly PromptReport[], { colours, width }: Terminal): string {
-  if (prompts.length === 0) {
-    return "The user has written nothing that is in the context now: there may have been a\ncompaction since, or the session is a subagent's.";
-  }
+  if (prompts.length === 0) return foldText(NOTHING_WRITTEN, width);
   const uuidLength = tellingLength(prompts.map(({ uuid }) => uuid));
   const textRoom = width - uuidLength - TIME_WIDTH - TOKENS_WIDTH - SPACES_WIDTH;
   const rows = prompts.map(({ uuid, timestamp, tokensBefore, text }) => [
@@ -30,10 +28,13 @@ export function promptsView(prompts: readonly PromptReport[], { colours, width }
     { title: "before", align: "right" },
     { title: "what was asked" },
   ] as const;
-  const hint =
-    "before: tokens of what came before it.\n`longhaul compact SESSION --up-to MESSAGE` summarises that; with --from it is\nthe message and all after it.";
-  return `${table(columns, rows, colours.dim, textWidth)}\n\n${colours.dim(hint)}`;
+  return `${table(columns, rows, colours.dim, textWidth)}\n\n${colours.dim(foldText(HINT, width))}`;
 }
+
+const NOTHING_WRITTEN =
+  "The user has written nothing that is in the context now: it was compacted, or is a subagent's session.";
+const HINT =
+  "before: the tokens of what came before. compact --up-to MESSAGE summarises that; compact --from MESSAGE summarises the message and what came after.";
 
 /** The shortest beginnings by which these are all different. */
 function tellingLength(uuids: readonly string[]): number {

@@ -4,7 +4,7 @@ import type { SummaryAttempt } from "../../summary/sources.ts";
 import type { CompactReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";
-import { oneLine } from "./text-width.ts";
+import { foldText, oneLine } from "./text-width.ts";
 
 export interface SummaryViewOptions {
   readonly showSummary: boolean;
@@ -16,13 +16,14 @@ type Summary = CompactReport["summary"];
 
 /** Who wrote the summary, by which way, and what is in it: its outline, or all of it. */
 export function summarySection(summary: Summary, options: SummaryViewOptions, terminal: Terminal): string {
-  const { colours } = terminal;
+  const { colours, width } = terminal;
+  const folded = (text: string): string => foldText(`  ${text}`, width, "  ");
   const { showSummary, modelNotAsked } = options;
   const author = `${summaryAuthor(summary)}${showSummary ? "" : "; --summary shows it"}`;
   return [
-    `${colours.bold("Summary")}     ${colours.dim(author)}`,
-    ...remarks(summary, modelNotAsked).map((remark) => colours.yellow(`  ${remark}`)),
-    ...wayLine(summary, colours.dim),
+    foldText(`${colours.bold("Summary")}     ${colours.dim(author)}`, width, " ".repeat(12)),
+    ...remarks(summary, modelNotAsked).map((remark) => colours.yellow(folded(remark))),
+    ...wayOf(summary).map((way) => colours.dim(folded(way))),
     ...(showSummary ? wholeText(summary, terminal) : outline(summary)),
   ].join("\n");
 }
@@ -52,9 +53,8 @@ function failureWords({ reason = "" }: SummaryAttempt): string {
 const reasonWords = (reason: string): string => reason.replace(/^model-/, "").replaceAll("-", " ");
 
 /** The chain as it went, where it was more than one step. */
-function wayLine({ attempts }: Summary, dim: (text: string) => string): readonly string[] {
-  if (attempts.length < 2) return [];
-  return [dim(`  ${attempts.map(stepWords).join(" → ")}`)];
+function wayOf({ attempts }: Summary): readonly string[] {
+  return attempts.length < 2 ? [] : [attempts.map(stepWords).join(" → ")];
 }
 
 const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {

@@ -35,6 +35,19 @@ export function fitText(text: string, width: number, from: "end" | "front" = "en
   return from === "end" ? `${fitted}…` : `…${fitted}`;
 }
 
+/** A sentence on as many lines as it needs, broken between words; what follows the first is indented. */
+export function foldText(text: string, width: number, indent: string = ""): string {
+  // Each word with the space before it, which stays unless the line is broken there.
+  const [first = "", ...words] = text.match(/ *[^ ]+/g) ?? [];
+  const lines = [first];
+  for (const word of words) {
+    const line = `${lines.at(-1)}${word}`;
+    if (textWidth(line) <= width) lines[lines.length - 1] = line;
+    else lines.push(`${indent}${word.trimStart()}`);
+  }
+  return lines.join("\n");
+}
+
 export const padEnd = (text: string, width: number): string =>
   text + " ".repeat(Math.max(0, width - textWidth(text)));
 export const padStart = (text: string, width: number): string =>

@@ -2,6 +2,7 @@ import type { WindowState } from "../../window/thresholds.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { gauge, scale } from "./bar.ts";
 import { formatCount, formatPercent, formatShort } from "./numbers.ts";
+import { foldText } from "./text-width.ts";
 
 export interface GaugeInput {
   readonly tokens: number;
@@ -32,7 +33,7 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   return [
     `${INDENT}${colour(gauge(tokens / window.size, width))} ${used}`,
     `${INDENT}${terminal.colours.dim(scale(marks, width, LABEL_ROOM))}`,
-    `${INDENT}${stateSentence(input)}`,
+    foldText(`${INDENT}${stateSentence(input)}`, terminal.width, INDENT),
   ].join("\n");
 }
 

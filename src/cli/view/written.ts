@@ -1,6 +1,6 @@
 import type { WriteTarget } from "../../host/write-lines.ts";
 import type { Terminal } from "../terminal.ts";
-import { oneLine } from "./text-width.ts";
+import { foldText, oneLine } from "./text-width.ts";
 
 export interface Written {
   readonly out: string | null;
@@ -9,13 +9,14 @@ export interface Written {
   readonly fits?: boolean;
 }
 
-export function writtenLine({ out, written, fits = true }: Written, { colours }: Terminal): string {
+export function writtenLine({ out, written, fits = true }: Written, { colours, width }: Terminal): string {
   if (out === null || written === null) {
-    return `${colours.yellow("Nothing was written.")} Add --in-place to append this to the session,\nor --out FILE to make a new one.`;
+    const offer = "Add --in-place to append this to the session, or --out FILE to make a new one.";
+    return foldText(`${colours.yellow("Nothing was written.")} ${offer}`, width);
   }
-  const done =
-    written.mode === "in-place"
-      ? "Appended to the session; nothing was removed from it."
-      : `Written as session ${oneLine(written.sessionId)}; the original is untouched:\n${oneLine(out)}`;
-  return `${fits ? colours.green("Done.") : colours.yellow("Done.")} ${done}`;
+  const done = fits ? colours.green("Done.") : colours.yellow("Done.");
+  if (written.mode === "in-place")
+    return foldText(`${done} Appended to the session; nothing was removed from it.`, width);
+  const sentence = `${done} Written as session ${oneLine(written.sessionId)}; the original is untouched:`;
+  return `${foldText(sentence, width)}\n${oneLine(out)}`;
 }
