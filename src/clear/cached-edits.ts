@@ -38,9 +38,9 @@ export class CachedEdits {
   #seenUpTo = 0;
   /** Seen, not deleted, in no order. Never many: a batch leaves only the newest. */
   #waiting: readonly IndexedResult[] = [];
-  /** With what each held, by our count. */
-  readonly #deleted = new Map<string, number>();
+  readonly #deleted = new Set<string>();
   #edits: readonly CacheEdit[] = [];
+  #deletedEstimate = 0;
   #unreported: readonly Unreported[] = [];
   #readTokens: number | undefined;
   #deletedTokens = 0;
@@ -59,6 +59,11 @@ export class CachedEdits {
   /** What the last response said that edits left out. */
   get deletedTokens(): number {
     return this.#deletedTokens;
+  }
+
+  /** All that the edits leave out, by our count. */
+  get deletedEstimate(): number {
+    return this.#deletedEstimate;
   }
 
   /** Tokens that the coming call leaves out, by our count, and that the last usage still includes. */
@@ -109,6 +114,7 @@ export class CachedEdits {
     this.#seenUpTo = 0;
     this.#waiting = [];
     this.#deleted.clear();
+    this.#deletedEstimate = 0;
     this.#edits = [];
     this.#unreported = [];
     this.#readTokens = undefined;
@@ -119,12 +125,13 @@ export class CachedEdits {
   #pin(index: ResultIndex, stale: readonly IndexedResult[]): Clearing {
     const { tokensBefore, tokensAfter, ...rest } = index.describe("cached", stale);
     // The messages keep what was deleted before, and so does the index.
-    const gone = sum(this.#deleted.values());
+    const gone = this.#deletedEstimate;
     const edits = stale.map(({ id }): CacheEdit => ({ type: "delete_tool_result", tool_use_id: id }));
     this.#edits = [...this.#edits, ...edits];
-    for (const { id, tokens } of stale) this.#deleted.set(id, tokens);
+    for (const { id } of stale) this.#deleted.add(id);
     const unreported = { tokens: sum(stale.map(({ tokens }) => tokens)), calls: 0 };
     this.#unreported = [...this.#unreported, unreported];
+    this.#deletedEstimate += unreported.tokens;
     return { ...rest, tokensBefore: tokensBefore - gone, tokensAfter: tokensAfter - gone };
   }
 
