@@ -1,5 +1,6 @@
 import { isCacheDrop } from "../clear/cache-drop.ts";
 import type { EventDetail } from "./events.ts";
+import { isSameJson } from "./same-json.ts";
 
 /** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
 export const CACHE_TTL_MS = 300_000;
@@ -94,25 +95,11 @@ export class CacheWatch {
 
   #causes(before: CacheFingerprint, after: CacheFingerprint): readonly CacheBreakCause[] {
     const causes: CacheBreakCause[] = [];
-    if (!isSame(before.system, after.system)) causes.push("system prompt");
-    if (!isSame(before.tools, after.tools)) causes.push("tools");
+    if (!isSameJson(before.system, after.system)) causes.push("system prompt");
+    if (!isSameJson(before.tools, after.tools)) causes.push("tools");
     if (before.model !== after.model) causes.push("model");
-    if (!isSame(before.betas, after.betas)) causes.push("betas");
+    if (!isSameJson(before.betas, after.betas)) causes.push("betas");
     if (after.at - before.at >= this.#ttlMs) causes.push("time gap");
     return causes.length === 0 ? ["unknown"] : causes;
-  }
-}
-
-/** By bytes, as the provider compares them: another order of fields is another prefix. */
-function isSame(before: unknown, after: unknown): boolean {
-  return before === after || bytesOf(before) === bytesOf(after);
-}
-
-function bytesOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // What cannot be written as JSON cannot have been sent either.
-    return undefined;
   }
 }

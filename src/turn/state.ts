@@ -19,6 +19,7 @@ import { Judgement } from "./judgement.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
+import { isSameJson } from "./same-json.ts";
 import { Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
@@ -151,7 +152,7 @@ export class ConversationState {
   beginTurn({ caller, request }: BeforeOptions): void {
     this.turnId = this.options.ports.newUuid();
     this.caller = caller ?? this.#usualCaller;
-    if (request !== undefined && request !== this.frame) {
+    if (request !== undefined && !isSameJson(this.frame, request)) {
       this.frame = request;
       this.#overhead = undefined;
       this.usageTrust.rebase();

@@ -1,0 +1,27 @@
+/** By bytes, as a provider compares what it has cached: another order of fields is another prefix. */
+export function isSameJson(before: unknown, after: unknown): boolean {
+  return before === after || hasSameFields(before, after) || jsonOf(before) === jsonOf(after);
+}
+
+/** A host that makes the object anew each turn mostly puts the same things into it. */
+function hasSameFields(before: unknown, after: unknown): boolean {
+  if (!isObject(before) || !isObject(after)) return false;
+  const names = Object.keys(before);
+  const others = Object.keys(after);
+  return (
+    names.length === others.length &&
+    names.every((name, at) => name === others[at] && before[name] === after[name])
+  );
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // What cannot be written as JSON cannot have been sent either.
+    return undefined;
+  }
+}
