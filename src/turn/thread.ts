@@ -269,8 +269,11 @@ export class Thread {
   }
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
-    const { check } = this.#options;
-    return this.#form === "messages" ? new CheckedMessages(check) : new FlattenedEntries({ check });
+    const { model, ...check } = this.#options.check;
+    const request = model === undefined ? {} : { model };
+    return this.#form === "messages"
+      ? new CheckedMessages({ ...check, ...request })
+      : new FlattenedEntries({ check, request });
   }
 
   #newMeter(): ContextMeter {
