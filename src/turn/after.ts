@@ -26,11 +26,11 @@ export function after(state: ConversationState, response: ResponseFacts): void {
 
 /** Without what was not told: it becomes part of the message. */
 function replyFacts({ id, model }: ResponseFacts, usage: Reported | undefined): ReplyFacts {
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage }),
-  };
+  const facts: { -readonly [Fact in keyof ReplyFacts]: ReplyFacts[Fact] } = {};
+  if (id !== undefined) facts.id = id;
+  if (model !== undefined) facts.model = model;
+  if (usage !== undefined) facts.usage = usage;
+  return facts;
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */

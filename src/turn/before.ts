@@ -21,7 +21,7 @@ export async function before<T extends Message>(
   const decision = decide(state);
   const outcome: Outcome =
     decision === "compact" ? await compactByItself(state, options.signal) : { skipped: decision };
-  return turnResult<T>(state, { ...outcome, cleared });
+  return turnResult<T>(state, { cleared, ...outcome });
 }
 
 /** Only after the guards do tokens count. */

@@ -31,7 +31,8 @@ export function safely(
   identity: () => Pick<CompactorEvent, "agentId" | "turnId">,
 ): SafeHost {
   const event = (detail: EventDetail): void => {
-    const whole: CompactorEvent = { ...identity(), ...detail };
+    const { agentId, turnId } = identity();
+    const whole: CompactorEvent = { agentId, turnId, ...detail };
     // A host that cannot take an event may still take the news of that; if not, there is nobody left to tell.
     callSafely(
       () => callbacks.onEvent?.(whole),

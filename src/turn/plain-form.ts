@@ -1,5 +1,12 @@
 import { contentBlocks } from "../conversation/block.ts";
-import type { AssistantEntry, Entry, EntryLink, Usage, UserEntry } from "../conversation/entry.ts";
+import type {
+  AssistantEntry,
+  AssistantMessage,
+  Entry,
+  EntryLink,
+  Usage,
+  UserEntry,
+} from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { reminder } from "../conversation/flatten/reminder.ts";
@@ -69,25 +76,21 @@ export class PlainForm {
 
 const isResult = (block: unknown): boolean => isBlock(block) && block.type === "tool_result";
 
-/** What the message says itself goes before what its response told. */
+/** What the message says itself goes before what its response told. For the order see `newLink` of the state. */
 function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts = {}): AssistantEntry {
-  return { ...link, type: "assistant", message: { ...facts, ...message, role: "assistant" } };
+  return { type: "assistant", message: Object.assign({}, facts, message) as AssistantMessage, ...link };
 }
 
 /** A system message in the middle reads like a reminder to whoever summarises; it is sent as it came. */
 function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   if (message.role === "system") {
     const content = reminder(contentText(message.content));
-    return { ...link, type: "user", isMeta: true, message: { role: "user", content } };
+    return { type: "user", isMeta: true, message: { role: "user", content }, ...link };
   }
   // Only at the start: the same words further on are something that somebody pasted.
   const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
-  return {
-    ...link,
-    type: "user",
-    ...(isSummary ? { isCompactSummary: true } : {}),
-    message: message as UserEntry["message"],
-  };
+  const entry: UserEntry = { type: "user", message: message as UserEntry["message"], ...link };
+  return isSummary ? { ...entry, isCompactSummary: true } : entry;
 }
 
 /** Undefined for what is never sent. */

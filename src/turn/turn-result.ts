@@ -25,7 +25,7 @@ export function turnResult<T extends Message>(state: ConversationState, outcome:
   const window = windowState(tokens, state.thresholds);
   const problem =
     outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : undefined);
-  return new TurnResult<T>(state, { ...outcome, problem, tokens, window });
+  return new TurnResult<T>(state, outcome, { problem, tokens, window });
 }
 
 /** What the response will be compared with. */
@@ -35,6 +35,8 @@ function noteSending(state: ConversationState): void {
   state.sentMessages = state.thread.sent.length;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
+
+type TurnFigures = Pick<Turn, "problem" | "tokens" | "window">;
 
 class TurnResult<T extends Message> implements Turn<T> {
   readonly id: string;
@@ -50,20 +52,17 @@ class TurnResult<T extends Message> implements Turn<T> {
   readonly #makeRequest: () => ModelRequest;
   #request: ModelRequest | undefined;
 
-  constructor(
-    state: ConversationState,
-    outcome: Outcome & { readonly tokens: number; readonly window: WindowState },
-  ) {
+  constructor(state: ConversationState, outcome: Outcome, { problem, tokens, window }: TurnFigures) {
     this.id = state.turnId;
     this.messages = state.thread.handBack(state.given) as readonly T[];
-    this.tokens = outcome.tokens;
+    this.tokens = tokens;
     this.thresholds = state.thresholds;
-    this.window = outcome.window;
+    this.window = window;
     this.compaction = outcome.compaction;
     this.cleared = outcome.cleared ?? 0;
     this.skipped = outcome.compaction === undefined ? outcome.skipped : undefined;
     this.findings = state.findings;
-    this.problem = outcome.problem;
+    this.problem = problem;
     this.#makeRequest = requestMaker(state);
   }
 
