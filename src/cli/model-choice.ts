@@ -108,8 +108,8 @@ function missingPackage(name: string, cause?: unknown): ModelError {
 
 /** A call that failed loses nothing: the person is told so, and what can be done without a model. */
 export function withBuiltInOffer(error: unknown, { model = "" }: ModelChoice): unknown {
-  if (!(error instanceof LonghaulError)) return error;
-  if (!(error instanceof ModelError) && error.code !== "no-summary") return error;
+  // By its code: what is thrown may be the end of a chain of attempts, with the last failure's code.
+  if (!(error instanceof LonghaulError) || !/^(?:model-|no-summary$)/.test(error.code)) return error;
   const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
   const mayBeMisnamed =
     error.code === "model-unknown-model" || (isForeign && error.code === "model-authentication");

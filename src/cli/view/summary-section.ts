@@ -50,12 +50,16 @@ function failureWords({ reason = "" }: SummaryAttempt): string {
 }
 
 /** Codes of the port's errors begin with what they are about. */
-const reasonWords = (reason: string): string => reason.replace(/^model-/, "").replaceAll("-", " ");
+const reasonWords = (reason: string): string =>
+  reason === "model-other" ? "an error of the provider" : reason.replace(/^model-/, "").replaceAll("-", " ");
 
-/** The chain as it went, where it was more than one step. */
+/** The chain as it went, where more than one way was tried. A file has no cached prefix: that is no news. */
 function wayOf({ attempts }: Summary): readonly string[] {
-  return attempts.length < 2 ? [] : [attempts.map(stepWords).join(" → ")];
+  const tried = attempts.filter(({ reason }) => reason !== NO_PREFIX);
+  return tried.length < 2 ? [] : [tried.map(stepWords).join(" → ")];
 }
+
+const NO_PREFIX = "no-shared-prefix";
 
 const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
   provider: "the provider's own",

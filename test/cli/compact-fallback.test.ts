@@ -1,0 +1,141 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { badSummary } from "../../src/testing/simulator/behaviours/summaries.ts";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+import { type CliRun, runCli } from "../support/cli.ts";
+
+const MODEL = "claude-sonnet-5-5";
+const UP_TO_TITLES = [...SECTION_NAMES.slice(0, 7), "Work Completed", "Context for Continuing Work"];
+/** A session file has no cached prefix that a call could share. */
+const NO_FORK = { step: "fork", outcome: "unavailable", reason: "no-shared-prefix", cuts: 0 };
+let home: string;
+let text: string;
+let session: string;
+let simulator: Simulator;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-fallback-"));
+  session = join(home, "session.jsonl");
+  text = createDemoSession({ approximateTokens: 60_000 })
+    .map((entry) => `${JSON.stringify(entry)}\n`)
+    .join("");
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(async () => {
+  writeFileSync(session, text);
+  simulator = await startSimulator();
+});
+afterEach(() => simulator.close());
+
+async function restart(options: SimulatorOptions): Promise<void> {
+  await simulator.close();
+  simulator = await startSimulator(options);
+}
+
+const compact = (...args: readonly string[]): Promise<CliRun> =>
+  runCli(["compact", session, "--model", MODEL, "--base-url", simulator.url, ...args], {
+    home,
+    env: { ANTHROPIC_API_KEY: "sk-simulated" },
+  });
+
+describe("a model that fails in passing", () => {
+  it.each([
+    ["is overloaded for good", 529, "model-overloaded", /overloaded/],
+    ["breaks off each time", { kind: "cut", afterBytes: 2_000 }, "model-cut-off", /cut off/],
+    ["has an inner error", 500, "model-other", /an error of the provider/],
+  ] as const)("%s: the built-in summariser steps in, and it is said", async (_, fault, reason, words) => {
+    simulator.fail(fault, { times: 20 });
+    const { stdout, code } = await compact("--in-place");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(words);
+    expect(stdout).toMatch(/claude-sonnet-5-5 failed \(.*\): the built-in summariser wrote it\s+instead/);
+    expect(stdout).toMatch(/own call \(failed, .*\) →\s+built-in summariser/);
+    expect(stdout).not.toContain("no model called");
+    expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
+    writeFileSync(session, text);
+    const { summary, written } = JSON.parse((await compact("--json")).stdout);
+    expect(summary).toMatchObject({ source: "built-in", model: null, usage: null, cost: null });
+    expect(summary.attempts).toMatchObject([
+      NO_FORK,
+      { step: "direct", outcome: "failed", reason, model: MODEL },
+      { step: "built-in", outcome: "written" },
+    ]);
+    expect(written).toBeNull();
+  });
+
+  it("writes no summary: the same, with what the call used", async () => {
+    await restart({ behaviours: [badSummary("only-analysis")] });
+    const { stdout, code } = await compact("--json");
+    expect(code).toBe(0);
+    const { summary } = JSON.parse(stdout);
+    expect(summary.sections).toEqual(SECTION_NAMES);
+    expect(summary.attempts).toMatchObject([
+      NO_FORK,
+      {
+        step: "direct",
+        outcome: "failed",
+        reason: "no-summary",
+        usage: { output_tokens: expect.any(Number) },
+      },
+      { step: "built-in", outcome: "written" },
+    ]);
+    expect((await compact()).stdout).toMatch(/claude-sonnet-5-5 wrote no summary: the built-in summariser/);
+  });
+
+  it("--summary shows the whole text and still says who wrote it and why", async () => {
+    simulator.fail(529, { times: 20 });
+    const { stdout } = await compact("--summary");
+    expect(stdout).toMatch(/the built-in summariser wrote it\s+instead/);
+    for (const name of SECTION_NAMES) expect(stdout).toContain(name);
+  });
+});
+
+describe("a model that writes", () => {
+  it("after cuts shows how many in the chain's one step, and no chain in words", async () => {
+    await restart({ windowTokens: 34_000 });
+    const { stdout, code } = await compact("--json");
+    expect(code).toBe(0);
+    const { attempts } = JSON.parse(stdout).summary;
+    expect(attempts).toMatchObject([NO_FORK, { step: "direct", outcome: "written", model: MODEL }]);
+    expect(attempts[1].cuts).toBeGreaterThan(0);
+    expect((await compact()).stdout).not.toMatch(/own call|shared prefix/);
+  });
+
+  it("calls the last sections otherwise where newer messages follow, as it is asked to", async () => {
+    const summary = UP_TO_TITLES.map((title, index) => `## ${index + 1}. ${title}\nsomething`).join("\n\n");
+    simulator.reply(`<summary>\n${summary}\n</summary>`, `<summary>\n${summary}\n</summary>`);
+    await expectUpToTitles("model", []);
+    expect(JSON.stringify(simulator.requests.last?.body)).toContain("Work Completed");
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("or not: the built-in summariser calls them so too", async () => {
+    await expectUpToTitles("built-in", ["--model", "built-in"]);
+  });
+
+  it("of what follows a message leaves what came before alone, and the request is valid", async () => {
+    const prompts = JSON.parse((await runCli(["inspect", session, "--prompts", "--json"], { home })).stdout);
+    const { summary, kept } = JSON.parse((await compact("--from", prompts.at(2).uuid, "--json")).stdout);
+    expect(summary).toMatchObject({ source: "model", titles: SECTION_NAMES });
+    expect(kept.tokens).toBeGreaterThan(1_000);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
+
+async function expectUpToTitles(source: string, args: readonly string[]): Promise<void> {
+  const prompts = JSON.parse((await runCli(["inspect", session, "--prompts", "--json"], { home })).stdout);
+  const upTo = ["--up-to", prompts.at(-2).uuid, ...args];
+  const { summary } = JSON.parse((await compact(...upTo, "--json")).stdout);
+  expect(summary).toMatchObject({ source, sections: SECTION_NAMES, titles: UP_TO_TITLES });
+  const { stdout } = await compact(...upTo);
+  expect(stdout).toContain("  8. Work Completed\n  9. Context for Continuing Work\n");
+  expect(stdout).not.toContain("Optional Next Step");
+}
