@@ -101,7 +101,8 @@ function hooksSection({ hooks }: CompactReport, { colours, width }: Terminal): s
   return [
     `${colours.bold("Hooks")}       ${verdict}`,
     ...hooks.map(({ state, text }) => {
-      const line = `  ${fitText(text, width - 2)}`;
+      // Its name alone may take a line; what it said is what people look for.
+      const line = foldText(`  ${fitText(text, 2 * (width - 4))}`, width, "    ");
       return state === "completed" ? colours.dim(line) : colours.yellow(line);
     }),
   ].join("\n");

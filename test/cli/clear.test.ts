@@ -1,0 +1,197 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { loadSession } from "../../src/transcript/load.ts";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+
+let home: string;
+let text: string;
+let session: string;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-clear-"));
+  text = demoProject(join(home, "harbour"));
+  session = join(home, "session.jsonl");
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(() => writeFileSync(session, text));
+
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
+
+describe("longhaul clear", () => {
+  it("prints the documented JSON shape, and without a place to write to writes nothing", async () => {
+    const report = await runJson("clear", session);
+    expect(report).toMatchObject({
+      session: { path: session },
+      before: { tokens: expect.any(Number) },
+      after: { tokens: expect.any(Number) },
+      window: { size: 200_000, autoCompact: 167_000 },
+      fits: true,
+      out: null,
+      written: null,
+    });
+    expect(report.before.tokens - report.after.tokens).toBeGreaterThan(20_000);
+    expect(report.cleared[0]).toEqual({
+      tool: expect.any(String),
+      results: expect.any(Number),
+      tokens: expect.any(Number),
+    });
+    const results = report.cleared.reduce((sum: number, tool: { results: number }) => sum + tool.results, 0);
+    expect(report.toolUseIds).toHaveLength(results);
+    expect(isUntouched()).toBe(true);
+  });
+
+  it("shows before, after and what went by tool, in 80 columns without colours", async () => {
+    const { stdout, code, stderr } = await run("clear", session);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const words of ["before", "after", "smaller", "Cleared", "Read", "Nothing was written"])
+      expect(stdout).toContain(words);
+    expect(stdout).not.toContain("\u001b");
+    expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
+  });
+
+  it("--in-place appends, inspect then shows the lower figure, and the rest is as it was", async () => {
+    const { after, written } = await runJson("clear", session, "--in-place");
+    expect(written.mode).toBe("in-place");
+    expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
+    const report = await runJson("inspect", session);
+    expect(Math.abs(report.context.tokens - after.tokens)).toBeLessThanOrEqual(2);
+    expect(report.largest.some(({ isCleared }: { isCleared: boolean }) => isCleared)).toBe(false);
+    expect(report.compactions).toMatchObject([
+      { trigger: "manual", postTokens: after.tokens, isCurrent: true },
+    ]);
+    const [before, now] = await Promise.all([writePrompts(text), runJson("inspect", session, "--prompts")]);
+    expect(now.map(textOf)).toEqual(before.map(textOf));
+  });
+
+  it("--out writes a new private session, and never over another", async () => {
+    const out = join(home, "cleared.jsonl");
+    const report = await runJson("clear", session, "--out", out, "--keep", "3");
+    expect(report).toMatchObject({ out, written: { mode: "new-session" } });
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect(isUntouched()).toBe(true);
+    expect((await runJson("inspect", out)).context.tokens).toBeLessThan(report.before.tokens);
+    const again = await run("clear", session, "--out", out);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/not written/)]);
+  });
+
+  it("--keep keeps that many of the newest, --target so many tokens, --dry-run writes nothing", async () => {
+    const few = await runJson("clear", session, "--keep", "1");
+    const many = await runJson("clear", session, "--keep", "50");
+    expect(few.toolUseIds.length - many.toolUseIds.length).toBe(49);
+    const target = await runJson("clear", session, "--target", "5,000", "--dry-run", "--in-place");
+    expect(target.after.tokens).toBeLessThan((await runJson("clear", session)).after.tokens);
+    expect(isUntouched()).toBe(true);
+  });
+
+  it("says when it is not enough, and what to do", async () => {
+    const { stdout } = await run("clear", session, "--window", "64000");
+    expect(stdout).toMatch(/still over the threshold of [\d,]+: compact it/);
+  });
+
+  it("is refused when everything is disabled", async () => {
+    const { code, stderr } = await runCli(["clear", session], { home, env: { DISABLE_COMPACT: "1" } });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("DISABLE_COMPACT")]);
+  });
+
+  it("a read-only session is refused, and is as before", async () => {
+    const path = join(home, "readonly.jsonl");
+    writeFileSync(path, text);
+    chmodSync(path, 0o400);
+    const { code, stderr } = await run("clear", path, "--in-place");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/read-only/)]);
+    expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
+  it.each([
+    ["too few", ["--target", "99999999"], /hold [\d,]+ tokens: no more than the 99,999,999/],
+    ["all to be kept", ["--keep", "100000"], /all of them are to be kept/],
+  ])("nothing to clear (%s) is a failure with a reason", async (_, args, words) => {
+    const { code, stdout, stderr } = await run("clear", session, "--in-place", "--json", ...args);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(words)]);
+    expect(JSON.parse(stdout).error.code).toBe("nothing-to-clear");
+    expect(isUntouched()).toBe(true);
+  });
+
+  it.each([
+    [["--keep", "0"], /always stays/],
+    [["--keep", "-1"], /whole number/],
+    [["--keep", ""], /whole number/],
+    [["--keep", "1e2"], /whole number/],
+    [["--keep", "0x10"], /whole number/],
+    [["--target", "many"], /whole number/],
+    [["--target", "9".repeat(30)], /whole number/],
+    [["--keep", "3", "--target", "4"], /cannot be used with/],
+    [["--in-place", "--out", "x"], /cannot be used with/],
+    [["--out", ""], /must name a file/],
+    [["--model", "x"], /unknown option/],
+  ])("wrong use %j exits with 2", async (args, words) => {
+    const { code, stderr } = await run("clear", session, ...args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+  });
+
+  const textOf = (prompt: { readonly text: string }): string => prompt.text;
+  async function writePrompts(lines: string): Promise<readonly { readonly text: string }[]> {
+    const path = join(home, "original.jsonl");
+    writeFileSync(path, lines);
+    return runJson("inspect", path, "--prompts");
+  }
+});
+
+describe("a chain of clearings and compactions", () => {
+  it("is read back right at each step, the file only grows, and every boundary is listed", async () => {
+    const bytes: string[] = [text];
+    const tokens: number[] = [];
+    const step = async (...args: readonly string[]): Promise<void> => {
+      const { after } = await runJson(...args, "--in-place");
+      const now = readFileSync(session, "utf8");
+      expect(now.startsWith(bytes.at(-1) ?? "")).toBe(true);
+      bytes.push(now);
+      const report = await runJson("inspect", session);
+      expect(Math.abs(report.context.tokens / after.tokens - 1)).toBeLessThan(0.02);
+      expect(report.compactions).toHaveLength(bytes.length - 1);
+      expect(report.compactions.at(-1).isCurrent).toBe(true);
+      expect(report.session.damage).toEqual([]);
+      tokens.push(report.context.tokens);
+    };
+    const prompt = async (at: number): Promise<string> =>
+      (await runJson("inspect", session, "--prompts")).at(at).uuid.slice(0, 13);
+    await step("clear", session);
+    await step("compact", session, "--up-to", await prompt(5), "--no-restore");
+    await step("clear", session, "--keep", "8");
+    await step("compact", session, "--from", await prompt(-2), "--no-restore");
+    await step("compact", session, "--keep-recent", "2000", "--no-restore");
+    expect(tokens).toEqual([...tokens].sort((a, b) => b - a));
+  });
+});
+
+describe("clearing in place, with others about", () => {
+  it("of two at once one writes and the other is told that the session has changed", async () => {
+    const runs = await Promise.all([1, 2, 3].map(() => run("clear", session, "--in-place", "--json")));
+    const codes = runs.map(({ code, stdout }) => (code === 0 ? "done" : JSON.parse(stdout).error.code));
+    expect(codes.filter((code) => code === "done").length).toBeGreaterThanOrEqual(1);
+    for (const code of codes) expect(["done", "session-changed", "nothing-to-clear"]).toContain(code);
+    expect((await runJson("inspect", session)).compactions).toHaveLength(1);
+  });
+
+  it("killed at any moment leaves what was there, and at most an unfinished line behind it", async () => {
+    for (const delayMs of [60, 120, 160, 200, 240, 280, 320, 400]) {
+      writeFileSync(session, text);
+      const child = spawn(process.execPath, [CLI_MAIN, "clear", session, "--in-place"], {
+        env: { PATH: process.env.PATH ?? "", HOME: home },
+      });
+      const timer = setTimeout(() => child.kill("SIGKILL"), delayMs);
+      await once(child, "close");
+      clearTimeout(timer);
+      expect(readFileSync(session, "utf8").startsWith(text)).toBe(true);
+      const { damage } = await loadSession(session);
+      expect(damage.filter(({ kind }) => kind !== "torn-last-line")).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,191 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+
+const isPosix = process.platform !== "win32";
+let home: string;
+let project: string;
+let text: string;
+let session: string;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-hooks-"));
+  project = join(home, "harbour");
+  text = demoProject(project, { approximateTokens: 60_000 });
+  session = join(home, "session.jsonl");
+  mkdirSync(join(home, ".longhaul"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(() => writeFileSync(session, text));
+afterEach(() => rmSync(settingsPath(), { force: true }));
+
+const settingsPath = (): string => join(home, ".longhaul", "settings.json");
+
+interface Hook {
+  readonly command: string;
+  readonly timeout?: number;
+}
+
+function configure(hooks: Readonly<Record<string, readonly Hook[]>>): void {
+  const events = Object.entries(hooks).map(([event, commands]) => [
+    event,
+    [{ hooks: commands.map((hook) => ({ type: "command", ...hook })) }],
+  ]);
+  writeFileSync(settingsPath(), JSON.stringify({ hooks: Object.fromEntries(events) }), { mode: 0o600 });
+}
+
+const compact = (...args: readonly string[]): Promise<CliRun> =>
+  runCli(["compact", session, ...args], { home });
+/** As one line, wherever the terminal's width broke it. */
+const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
+const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
+
+describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
+  it("get their input, instruct the summary, add to the conversation, and are shown", async () => {
+    configure({
+      PreCompact: [{ command: "cat > pre.json; echo look after the tides" }],
+      SessionStart: [{ command: "pwd" }],
+      PostCompact: [{ command: "cat > post.json; echo noted" }],
+    });
+    const { stdout, code } = await compact("--in-place", "--instructions", "and the berths");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Hooks {7}3 ran\n/);
+    expect(unfolded(stdout)).toContain("echo look after the tides] completed: look after the tides");
+    const pre = JSON.parse(readFileSync(join(project, "pre.json"), "utf8"));
+    expect(pre).toMatchObject({
+      hook_event_name: "PreCompact",
+      trigger: "manual",
+      transcript_path: session,
+      cwd: project,
+      custom_instructions: "and the berths",
+    });
+    const post = JSON.parse(readFileSync(join(project, "post.json"), "utf8"));
+    expect(post.compact_summary).toMatch(/and the berths[\s\S]*look after the tides/);
+    const lines = readFileSync(session, "utf8").slice(text.length);
+    expect(lines).toContain(project);
+    expect(lines).toContain("look after the tides");
+  });
+
+  it("are told in JSON with their outcome", async () => {
+    configure({ PreCompact: [{ command: "exit 3" }, { command: "echo yes" }] });
+    const { hooks } = JSON.parse((await compact("--json")).stdout);
+    const common = { event: "PreCompact", kind: "command", durationMs: expect.any(Number) };
+    expect(hooks).toEqual([
+      { ...common, name: "exit 3", state: "failed", text: expect.stringContaining("exit code 3") },
+      { ...common, name: "echo yes", state: "completed", text: "PreCompact [echo yes] completed: yes" },
+    ]);
+  });
+
+  it("are not run by a dry run, nor with --no-hooks, nor by clear or inspect", async () => {
+    configure({ PreCompact: [{ command: "touch ran" }], SessionStart: [{ command: "touch ran" }] });
+    expect((await compact("--dry-run", "--in-place")).code).toBe(0);
+    expect((await compact("--no-hooks")).code).toBe(0);
+    expect((await runCli(["clear", session, "--keep", "3"], { home })).code).toBe(0);
+    expect(existsSync(join(project, "ran"))).toBe(false);
+    await compact();
+    expect(existsSync(join(project, "ran"))).toBe(true);
+  });
+
+  it("run where the person is when the session's folder is not there", async () => {
+    configure({ PreCompact: [{ command: "pwd >&2; exit 2" }] });
+    writeFileSync(session, text.replaceAll(project, join(home, "gone")));
+    const { code, stderr } = await compact();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`stopped the compaction: ${home}`);
+  });
+
+  it("one that blocks stops it: which and why, what to do, exit 1, nothing written", async () => {
+    configure({ PreCompact: [{ command: "echo not before the release is out >&2; exit 2" }] });
+    const { code, stdout, stderr } = await compact("--in-place", "--json");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /The hook echo not before.* stopped the compaction: not before the release is out/,
+    );
+    expect(stderr).toMatch(/--no-hooks/);
+    expect(JSON.parse(stdout).error.code).toBe("compaction-blocked");
+    expect(isUntouched()).toBe(true);
+    expect((await compact("--in-place", "--no-hooks")).code).toBe(0);
+  });
+
+  it("one that hangs, fails or prints without end does not stop it, and is shown as what it is", async () => {
+    configure({
+      PreCompact: [
+        { command: "sleep 100", timeout: 0.3 },
+        { command: "yes | head -c 300000000" },
+        { command: "no-such-program-here" },
+      ],
+    });
+    const { code, stdout } = await compact();
+    expect(code).toBe(0);
+    expect(stdout).toContain("3 ran, 2 of them failed");
+    expect(unfolded(stdout)).toContain("[sleep 100] failed: it did not end within 0.3 seconds");
+    expect(stdout.length).toBeLessThan(10_000);
+  });
+
+  it("are refused where others may write to the settings, and that is said", async () => {
+    configure({ PreCompact: [{ command: "touch refused" }] });
+    chmodSync(settingsPath(), 0o666);
+    const { code, stderr } = await compact();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/are ignored: others may write to the file/);
+    expect(existsSync(join(project, "refused"))).toBe(false);
+  });
+
+  it("that cannot be used are named, and the others run", async () => {
+    writeFileSync(
+      settingsPath(),
+      JSON.stringify({
+        hooks: { PreCompact: [{ hooks: [{ type: "riddle" }, { type: "command", command: "echo a" }] }] },
+      }),
+      { mode: 0o600 },
+    );
+    const { stdout, stderr } = await compact();
+    expect(stderr).toMatch(/riddle/);
+    expect(stdout).toContain("1 ran");
+  });
+
+  it("leave no warning of node's on the screen", async () => {
+    configure({ PreCompact: Array.from({ length: 15 }, (_, index) => ({ command: `echo ${index}` })) });
+    expect((await compact()).stderr).toBe("");
+  });
+});
+
+describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
+  const start = (): ChildProcessWithoutNullStreams =>
+    spawn(process.execPath, [CLI_MAIN, "compact", session, "--in-place"], {
+      env: { PATH: process.env.PATH ?? "", HOME: home },
+    });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends it with all it started, also those who do not listen; nothing is written",
+    async (signal) => {
+      const mark = join(project, `pids-${signal}`);
+      const stubborn = "trap '' TERM INT HUP; (trap '' TERM; sleep 60) & echo $! $$";
+      configure({
+        PreCompact: [{ command: `${stubborn} > ${mark}.new; mv ${mark}.new ${mark}; sleep 60; wait` }],
+      });
+      const child = start();
+      let said = "";
+      child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
+      while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 10));
+      child.kill(signal);
+      const [code] = await once(child, "close");
+      expect([code, said]).toEqual([1, "longhaul: Interrupted.\nNothing was changed.\n"]);
+      expect(isUntouched()).toBe(true);
+      const pids = readFileSync(mark, "utf8").trim().split(" ");
+      expect(pids).toHaveLength(2);
+      expect(pids.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  /** One that has ended but was not asked for its exit code yet is listed too, as Z. */
+  function isAlive(pid: string): boolean {
+    const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" });
+    return stdout.trim() !== "" && !stdout.trim().startsWith("Z");
+  }
+});
