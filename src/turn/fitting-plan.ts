@@ -1,6 +1,7 @@
 import { fitToTarget } from "../compact/feasibility.ts";
 import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
 import { LonghaulError } from "../errors.ts";
+import { DECISION_PADDING } from "../tokens/measure.ts";
 import { reportFailure } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
@@ -25,7 +26,9 @@ export function planThatFits(
   const measured = measuredBy(state);
   const threshold = state.thresholds.autoCompact;
   const { keepRecentTokens: wished } = state.options.compaction;
-  const targets = [Math.floor(threshold * RESULT_SHARE), threshold];
+  // Where nobody reports what there is, the result will be looked at with the padding of an estimate.
+  const padding = state.size().source === "usage" ? 1 : DECISION_PADDING;
+  const targets = [Math.floor((threshold * RESULT_SHARE) / padding), threshold];
   let floorTokens = 0;
   for (const targetTokens of targets) {
     const fit = fitToTarget(snapshot, { targetTokens, keepRecentTokens: wished, measured });

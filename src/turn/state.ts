@@ -42,7 +42,13 @@ export class ConversationState {
   readonly chain: CompactionChain = new CompactionChain();
   /** Subagents under way. They outlive a compaction of this conversation. */
   readonly children: Map<Compactor, BackgroundAgent> = new Map();
-  readonly usageTrust: UsageTrust = new UsageTrust((detail) => this.emit(detail));
+  readonly usageTrust: UsageTrust = new UsageTrust({
+    emit: (detail) => this.emit(detail),
+    onWrong: () => {
+      this.#overhead = undefined;
+      this.thread.unlearn();
+    },
+  });
   #frameEstimate: { readonly frame: RequestFrame | undefined; readonly tokens: number } | undefined;
   /** What all entries made here have in common. */
   readonly #origin: Origin;

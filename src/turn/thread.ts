@@ -17,7 +17,7 @@ import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { entryBlocks, isEntry, isRecord } from "../conversation/untrusted.ts";
 import { reportedUsage } from "../conversation/usage.ts";
-import { startCalibration } from "../tokens/calibration.ts";
+import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { HostView } from "./host-view.ts";
@@ -169,11 +169,21 @@ export class Thread {
   /** The conversation was replaced: what was reported of the old one no longer holds. */
   restart(entries: readonly Entry[]): readonly Finding[] {
     const findings = this.rewrite(entries);
-    this.#meter = this.#newMeter();
-    for (const entry of entries) {
-      if (isEntry(entry)) this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage: true });
-    }
+    this.#measure(entries, this.#newMeter());
     return findings;
+  }
+
+  /** What the reports so far have taught was wrong: everything is estimated as is usual for the model. */
+  unlearn(): void {
+    const entries = this.#entries.filter((entry) => !isCompactBoundary(entry));
+    this.#measure(entries, this.#newMeter(startCalibration(this.#options.check.model)));
+  }
+
+  #measure(entries: readonly Entry[], meter: ContextMeter): void {
+    this.#meter = meter;
+    for (const entry of entries) {
+      if (isEntry(entry)) meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage: true });
+    }
   }
 
   /** What is sent for these entries, all of them or a part. */
@@ -192,12 +202,8 @@ export class Thread {
       for (const entry of known ?? []) taken.add(entry);
       return known;
     });
-    const fromBoundary = entries.slice(
-      Math.max(
-        0,
-        entries.findLastIndex((entry) => isCompactBoundary(entry)),
-      ),
-    );
+    const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
+    const fromBoundary = entries.slice(Math.max(0, boundary));
     this.#outgoing = this.#newOutgoing();
     const findings = this.#appendOutgoing(messages, fromBoundary);
     this.#meter = this.#newMeter();
@@ -276,10 +282,10 @@ export class Thread {
       : new FlattenedEntries({ check, request });
   }
 
-  #newMeter(): ContextMeter {
+  #newMeter(calibration?: Calibration): ContextMeter {
     const { countText, overheadTokens, check } = this.#options;
-    const calibration = this.#meter?.calibration ?? startCalibration(check.model);
-    return new ContextMeter({ countText, calibration, overheadTokens: overheadTokens() });
+    const learned = calibration ?? this.#meter?.calibration ?? startCalibration(check.model);
+    return new ContextMeter({ countText, calibration: learned, overheadTokens: overheadTokens() });
   }
 
   #newIndex(): ResultIndex {

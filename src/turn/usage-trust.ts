@@ -2,17 +2,27 @@ import type { Entry } from "../conversation/entry.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import type { EventDetail } from "./events.ts";
 import { ScriptSample } from "./script-sample.ts";
-import { type UsageFacts, UsageGuard } from "./usage-guard.ts";
+import { type UsageFacts, UsageGuard, type UsageVerdict } from "./usage-guard.ts";
+
+/** One wrong figure is an accident; after so many in a row nothing that was learned before is sure either. */
+const WRONG_IN_A_ROW = 3;
+
+export interface UsageTrustPorts {
+  readonly emit: (detail: EventDetail) => void;
+  /** The figures have turned out to be wrong, one after the other. */
+  readonly onWrong: () => void;
+}
 
 /** What one conversation thinks of the figures it is told. Each is judged once, however often it turns up. */
 export class UsageTrust {
-  readonly #emit: (detail: EventDetail) => void;
+  readonly #ports: UsageTrustPorts;
+  #wrongInRow = 0;
   readonly #guard = new UsageGuard();
   readonly #scripts = new ScriptSample();
   readonly #judged = new WeakMap<object, boolean>();
 
-  constructor(emit: (detail: EventDetail) => void) {
-    this.#emit = emit;
+  constructor(ports: UsageTrustPorts) {
+    this.#ports = ports;
   }
 
   /** What is written in the conversation tells how far an estimate of it can be off. */
@@ -26,11 +36,17 @@ export class UsageTrust {
     if (known !== undefined) return known;
     const verdict = this.#guard.judge({ usage, ceiling: this.#scripts.ceiling, ...expectation() });
     if (key) this.#judged.set(key, verdict.trusted);
-    if (!verdict.trusted) {
-      const { reportedTokens, expectedTokens, why } = verdict;
-      this.#emit({ type: "usage-distrusted", reportedTokens, expectedTokens, why });
-    }
+    if (verdict.trusted) this.#wrongInRow = 0;
+    else this.#distrust(verdict);
     return verdict.trusted;
+  }
+
+  #distrust({ reportedTokens, expectedTokens, why }: Extract<UsageVerdict, { trusted: false }>): void {
+    this.#ports.emit({ type: "usage-distrusted", reportedTokens, expectedTokens, why });
+    // A figure that is not there says nothing about the others.
+    if (why !== "too-high" && why !== "too-low") return;
+    this.#wrongInRow += 1;
+    if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onWrong();
   }
 
   /** The conversation or its request was rewritten: the next figure stands for another one. */

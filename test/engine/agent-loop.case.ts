@@ -1,7 +1,7 @@
 import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts";
 import { createRandom, type Random } from "../../src/demo/random.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import type { Model, ModelReply } from "../../src/models/port.ts";
+import type { Model, ModelReply, ModelUsage } from "../../src/models/port.ts";
 import { complete } from "../../src/models/reply.ts";
 import { withRetries } from "../../src/models/retry.ts";
 import type { RequestFrame } from "../../src/summary/sources.ts";
@@ -29,6 +29,8 @@ export interface LoopOptions {
   readonly frame?: RequestFrame;
   readonly compactor?: Omit<CompactorOptions, "model" | "request" | "host">;
   readonly host?: CompactorOptions["host"];
+  /** What the provider's figures become on their way. */
+  readonly distort?: (usage: ModelUsage) => ModelUsage | undefined;
   /** Instead of one of the loop's own: a subagent's. */
   readonly use?: Compactor;
   readonly onTurn?: (turn: Turn, loop: AgentLoop) => void;
@@ -124,10 +126,17 @@ export class AgentLoop {
       this.#take(again);
       return await complete(this.#calling, again.request);
     });
-    this.compactor.after(reply);
-    this.conversation.addReply(reply);
+    const heard = this.#asHeard(reply);
+    this.compactor.after(heard);
+    this.conversation.addReply(heard);
     this.#answer(reply);
     return reply;
+  }
+
+  #asHeard(reply: ModelReply): ModelReply {
+    const { distort } = this.#options;
+    if (distort === undefined) return reply;
+    return { ...reply, usage: distort(reply.usage) as ModelUsage };
   }
 
   /** The person says something that can be looked for later. */

@@ -1,0 +1,91 @@
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ModelUsage } from "../../src/models/port.ts";
+import type { AgentLoop } from "./agent-loop.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { openScene, type Scene } from "./scene.case.ts";
+
+const TURNS = 90;
+
+let scene: Scene;
+let honestCompactions = 0;
+
+type Distort = (usage: ModelUsage) => ModelUsage | undefined;
+
+async function run(distort: Distort | undefined, form: Form = "messages"): Promise<AgentLoop> {
+  scene = await openScene({ keepBodies: 3 });
+  const loop = scene.loop({
+    modelName: "claude-opus-5-5",
+    form,
+    ...(distort === undefined ? {} : { distort }),
+  });
+  await loop.run(TURNS);
+  return loop;
+}
+
+const times =
+  (factor: number): Distort =>
+  (usage) => ({
+    ...usage,
+    input_tokens: Math.round(usage.input_tokens * factor),
+    cache_read_input_tokens: Math.round(usage.cache_read_input_tokens * factor),
+    cache_creation_input_tokens: Math.round(usage.cache_creation_input_tokens * factor),
+  });
+
+const everySeventh = (distort: Distort): Distort => {
+  let calls = 0;
+  return (usage) => (++calls % 7 === 0 ? distort(usage) : usage);
+};
+
+beforeAll(async () => {
+  honestCompactions = (await run(undefined)).eventsOf("compacted").length;
+  await scene.simulator.close();
+});
+afterEach(() => scene.simulator.close());
+
+const PERSISTENT: readonly (readonly [string, Distort])[] = [
+  ["is missing", () => undefined],
+  ["is zero", times(0)],
+  ["is negative", times(-1)],
+  ["is six times too high", times(6)],
+  ["is doubled", times(2)],
+  ["is a tenth", times(0.1)],
+  ["is not a number", (usage) => ({ ...usage, input_tokens: Number.NaN })],
+  [
+    "leaves out what was cached",
+    ({ input_tokens, output_tokens }) => ({ input_tokens, output_tokens }) as ModelUsage,
+  ],
+];
+
+describe("a provider whose usage", () => {
+  const COURSES: readonly (readonly [string, Form, Distort])[] = [
+    ...PERSISTENT.map(([name, distort]) => [name, "messages", distort] as const),
+    ["is missing", "entries", () => undefined],
+    ["is doubled", "entries", times(2)],
+  ];
+
+  it.each(COURSES)("%s is not believed for long, in the form of %s", async (_, form, distort) => {
+    const loop = await run(distort, form);
+    expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);
+    // Neither one compaction after the other, nor one too few.
+    expect(loop.eventsOf("compacted").length).toBeGreaterThan(2);
+    expect(loop.eventsOf("compacted").length).toBeLessThan(honestCompactions * 1.5 + 2);
+    expect(loop.recoveries).toBe(0);
+    expect(loop.problems).toEqual([]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is wrong now and then is believed for the rest", async () => {
+    const loop = await run(everySeventh(times(6)));
+    expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 10);
+    expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
+    expect(Math.abs(loop.eventsOf("compacted").length - honestCompactions)).toBeLessThan(3);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is halved, which nobody can tell, overflows and is recovered from each time", async () => {
+    const loop = await run(times(0.5));
+    expect(loop.recoveries).toBeGreaterThan(2);
+    expect(loop.eventsOf("recovered")).toHaveLength(loop.recoveries);
+    expect(loop.eventsOf("breaker-opened")).toEqual([]);
+  });
+});
