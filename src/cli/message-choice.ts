@@ -15,7 +15,7 @@ export function chooseMessage(conversation: readonly Entry[], wanted: string): s
   }
   if (others.length === 0) return only;
   const shown = uuids.slice(0, SHOWN_CANDIDATES).join(", ");
-  const more = uuids.length > SHOWN_CANDIDATES ? ", …" : "";
+  const more = uuids.length > SHOWN_CANDIDATES ? " and others" : "";
   throw notChosen(
     `${uuids.length} messages begin like ${wanted}: ${shown}${more}.`,
     wanted,

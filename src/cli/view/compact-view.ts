@@ -48,7 +48,7 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
     `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
     ...restored.map(({ kind, displayPath, tokens, truncated }) => {
       const facts = [KIND_LABELS[kind] ?? "", truncated ? "its head" : ""].filter(Boolean).join(", ");
-      const name = fitText(displayPath, width - 34, kind === "file" ? "front" : "end");
+      const name = fitText(displayPath, width - 34, PATH_KINDS.has(kind) ? "front" : "end");
       return `  ${padStart(formatCount(tokens), 7)}  ${name}${facts === "" ? "" : colours.dim(` (${facts})`)}`;
     }),
   ];
@@ -56,6 +56,8 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
     lines.push(colours.dim(foldText(`  not put back: ${skippedReasons(report)}`, width, "  ")));
   return lines.join("\n");
 }
+
+const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory"]);
 
 /** What a name alone would not tell. */
 const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {

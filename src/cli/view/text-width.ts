@@ -35,17 +35,31 @@ export function fitText(text: string, width: number, from: "end" | "front" = "en
   return from === "end" ? `${fitted}…` : `…${fitted}`;
 }
 
-/** A sentence on as many lines as it needs, broken between words; what follows the first is indented. */
+/**
+ * A sentence on as many lines as it needs, broken between words, and within one only where it is wider than a
+ * line; what follows the first line is indented.
+ */
 export function foldText(text: string, width: number, indent: string = ""): string {
+  const lines = [""];
   // Each word with the space before it, which stays unless the line is broken there.
-  const [first = "", ...words] = text.match(/ *[^ ]+/g) ?? [];
-  const lines = [first];
-  for (const word of words) {
+  for (const word of text.match(/ *[^ ]+/g) ?? []) {
     const line = `${lines.at(-1)}${word}`;
     if (textWidth(line) <= width) lines[lines.length - 1] = line;
-    else lines.push(`${indent}${word.trimStart()}`);
+    else if (line === word) lines.splice(-1, 1, ...piecesOf(word, width, ""));
+    else lines.push(...piecesOf(word.trimStart(), width, indent));
   }
   return lines.join("\n");
+}
+
+function piecesOf(word: string, width: number, indent: string): readonly string[] {
+  if (textWidth(indent + word) <= width) return [indent + word];
+  const pieces = [indent];
+  for (const character of word) {
+    const piece = `${pieces.at(-1)}${character}`;
+    if (textWidth(piece) <= width || pieces.at(-1) === indent) pieces[pieces.length - 1] = piece;
+    else pieces.push(`${indent}${character}`);
+  }
+  return pieces;
 }
 
 export const padEnd = (text: string, width: number): string =>

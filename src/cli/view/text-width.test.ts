@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fitText, foldText, textWidth } from "./text-width.ts";
+
+describe("folding a sentence", () => {
+  it("breaks between words and indents what follows; spaces within a line stay", () => {
+    expect(foldText("Summary     by nobody at all", 20, "  ")).toBe("Summary     by\n  nobody at all");
+    expect(foldText("short", 20)).toBe("short");
+    expect(foldText("", 20)).toBe("");
+  });
+
+  it("gives lines that fit, also of words that do not, and loses nothing", () => {
+    const words = fc.array(fc.stringMatching(/^[a-zäö漢]{1,30}$/), { maxLength: 30 });
+    fc.assert(
+      fc.property(words, fc.integer({ min: 5, max: 60 }), (parts, width) => {
+        const lines = foldText(parts.join(" "), width, "  ").split("\n");
+        for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(width);
+        expect(lines.join("").replaceAll(" ", "")).toBe(parts.join(""));
+        // Only a word that is wider than a line is broken.
+        const whole = parts.filter((part) => textWidth(part) + 2 <= width);
+        const shown = lines.flatMap((line) => line.trim().split(" "));
+        expect(whole.filter((part) => !shown.includes(part))).toEqual([]);
+      }),
+    );
+  });
+
+  it("does not count colours", () => {
+    expect(foldText("\u001b[1mbold\u001b[22m and plain", 14)).toBe("\u001b[1mbold\u001b[22m and plain");
+  });
+});
+
+describe("fitting a text", () => {
+  it("never gives more columns than there are, and one line without control characters", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 40 }), (text, width) => {
+        const fitted = fitText(text, width);
+        expect(textWidth(fitted)).toBeLessThanOrEqual(width);
+        expect(fitted).not.toMatch(/[\p{Cc}\n]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,170 @@
+import { join } from "node:path";
+import { createColors } from "picocolors";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { createDemoSession } from "../../demo/demo.ts";
+import type { HookOutcome } from "../../hooks/hook.ts";
+import { clearSession } from "../../host/clear-session.ts";
+import { compactSession } from "../../host/compact-session.ts";
+import type { SummaryAttempt } from "../../summary/sources.ts";
+import { loadSession } from "../../transcript/load.ts";
+import { writeNewSession } from "../../transcript/new-session.ts";
+import type { Session } from "../../transcript/session.ts";
+import { computeThresholds } from "../../window/thresholds.ts";
+import { type ClearReport, clearReport } from "../clear-report.ts";
+import { type CompactReport, compactReport } from "../compact-report.ts";
+import { inspectSession } from "../inspect-report.ts";
+import { promptsOf } from "../prompts-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { clearView } from "./clear-view.ts";
+import { compactView } from "./compact-view.ts";
+import { inspectView } from "./inspect-view.ts";
+import { promptsView } from "./prompts-view.ts";
+import { textWidth } from "./text-width.ts";
+
+const folder = temporaryFolder();
+const HOSTILE = "\u001b[2J\u001b]0;owned\u0007\r\n\u0000";
+const thresholds = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 32_000 });
+let session: Session;
+let compacted: CompactReport;
+let cleared: ClearReport;
+
+const terminal = (width: number): Terminal => ({
+  print: () => undefined,
+  note: () => undefined,
+  progress: () => undefined,
+  width,
+  colours: createColors(false),
+});
+
+/** A tool, a request and an id that would like to steer the terminal. */
+function hostile(entry: Entry): Entry {
+  const text = JSON.stringify(entry)
+    .replaceAll('"name":"Read"', JSON.stringify({ name: `Read${HOSTILE}` }).slice(1, -1))
+    .replaceAll("tide", `tide${JSON.stringify(HOSTILE).slice(1, -1)}`);
+  return { ...(JSON.parse(text) as Entry), sessionId: `id${HOSTILE}` } as Entry;
+}
+
+const attempt = (fields: Partial<SummaryAttempt>): SummaryAttempt => ({
+  step: "direct",
+  outcome: "failed",
+  cuts: 0,
+  ...fields,
+});
+const hook = (fields: Partial<HookOutcome>): HookOutcome => ({
+  event: "PreCompact",
+  name: "x",
+  kind: "command",
+  state: "completed",
+  text: "PreCompact [x] completed",
+  durationMs: 1,
+  ...fields,
+});
+
+beforeAll(async () => {
+  const path = join(folder, "session.jsonl");
+  await writeNewSession(path, createDemoSession().map(hostile));
+  session = await loadSession(path);
+  const result = await compactSession(session);
+  compacted = compactReport({ ...result, thresholds, written: undefined });
+  cleared = clearReport(clearSession(session, { keepNewest: 5 }), thresholds, undefined);
+});
+
+const outline = { showSummary: false } as const;
+
+describe.each([60, 80, 100])("at %d columns", (width) => {
+  const views = (): readonly string[] => [
+    inspectView(inspectSession(session, thresholds), terminal(width)),
+    promptsView(promptsOf(session), terminal(width)),
+    promptsView([], terminal(width)),
+    clearView(cleared, terminal(width)),
+    clearView({ ...cleared, fits: false }, terminal(width)),
+    compactView(
+      {
+        ...compacted,
+        hooks: [hook({ text: `PreCompact [${"x".repeat(60)}] completed: ${"words ".repeat(90)}` })],
+        skipped: [
+          { kind: "file", path: "/a", reason: "outside-project" },
+          { kind: "skills", path: "s", reason: "over-budget" },
+          { kind: "todos", path: "todos", reason: "timed-out" },
+        ],
+        summary: {
+          ...compacted.summary,
+          condensedRounds: 12,
+          truncated: true,
+          attempts: [
+            attempt({ step: "provider", reason: "model-rate-limited" }),
+            attempt({ cuts: 3 }),
+            attempt({}),
+          ],
+        },
+      },
+      { ...outline, modelNotAsked: "claude-sonnet-5-5" },
+      terminal(width),
+    ),
+  ];
+
+  it("no line is wider, and nothing of a session steers the terminal", () => {
+    for (const view of views()) {
+      for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
+      expect(view).not.toMatch(/[^\P{Cc}\n]/u);
+    }
+  });
+});
+
+describe("the summary of a compaction", () => {
+  const shown = (summary: Partial<CompactReport["summary"]>): string =>
+    compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
+
+  it("is numbered as in every summary, also where a section is missing", () => {
+    const view = shown({
+      sections: ["Errors and Fixes", "Current Work"],
+      titles: ["Errors and Fixes", "Work Completed"],
+    });
+    expect(view).toContain("  4. Errors and Fixes\n  8. Work Completed\n");
+  });
+
+  it("by one way is told without a chain; what was never there is no news", () => {
+    const noPrefix = attempt({ step: "fork", outcome: "unavailable", reason: "no-shared-prefix" });
+    const view = shown({ attempts: [noPrefix, attempt({ step: "built-in", outcome: "written" })] });
+    expect(view).not.toContain("→ built-in");
+    expect(view).not.toContain("shared prefix");
+  });
+
+  it("by the second way names both, with what the first one failed of", () => {
+    const view = shown({
+      attempts: [
+        attempt({ reason: "model-cut-off", cuts: 2, model: "claude-x" }),
+        attempt({ step: "built-in", outcome: "written" }),
+      ],
+    });
+    expect(view).toContain("own call (failed, cut off, 2 cuts) → built-in summariser");
+    expect(view).toContain("claude-x failed (cut off): the built-in summariser wrote it instead.");
+    expect(view).not.toContain("no model called");
+  });
+});
+
+describe("hooks", () => {
+  it("are left out where there are none, and counted where there are", () => {
+    const shown = (hooks: readonly HookOutcome[]): string =>
+      compactView({ ...compacted, hooks }, outline, terminal(80));
+    expect(shown([])).not.toContain("Hooks");
+    expect(shown([hook({})])).toContain("Hooks       1 ran\n  PreCompact [x] completed\n");
+    expect(shown([hook({}), hook({ state: "timed-out" })])).toContain("2 ran, 1 of them failed");
+  });
+});
+
+describe("what was not put back", () => {
+  it("is counted by kind and reason", () => {
+    const skipped: CompactReport["skipped"] = [
+      { kind: "file", path: "/a", reason: "gone" },
+      { kind: "file", path: "/b", reason: "gone" },
+      { kind: "file", path: "/c", reason: "outside-project" },
+      { kind: "plan-mode", path: "plan-mode", reason: "timed-out" },
+    ];
+    expect(compactView({ ...compacted, skipped }, outline, terminal(100))).toContain(
+      "not put back: 2 files gone, 1 file outside project, plan mode timed out\n",
+    );
+  });
+});

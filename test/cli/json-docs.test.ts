@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "..", "..", "docs", "json.md"), "utf8");
+/** Theirs is another format, or they hold whatever a tool is called. */
+const OPAQUE = new Set([
+  "boundary",
+  "usage",
+  "toolRequests",
+  "toolResults",
+  "attachments",
+  "otherByKind",
+  "metrics",
+]);
+let home: string;
+let session: string;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-json-"));
+  const project = join(home, "harbour");
+  const folder = join(home, ".claude", "projects", "-harbour");
+  mkdirSync(folder, { recursive: true });
+  session = join(folder, "session.jsonl");
+  writeFileSync(session, demoProject(project));
+  rmSync(join(project, "openapi.json"));
+  mkdirSync(join(home, ".longhaul"));
+  const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo a" }] }] };
+  writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
+  simulator = await startSimulator();
+  simulator.fail(529, { times: 20 });
+});
+afterAll(async () => {
+  await simulator.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** `a.b[].c` for every field there is, without the values. */
+function fieldsOf(value: unknown, path = ""): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(item, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const name = path === "" || path === "[]" ? `${path}${key}` : `${path}.${key}`;
+    return OPAQUE.has(key) ? [name] : [name, ...fieldsOf(inner, name)];
+  });
+}
+
+/** Which fields the page does not name in the section of the command. */
+function undocumented(heading: string, report: unknown): readonly string[] {
+  const start = PAGE.indexOf(`## \`longhaul ${heading}\``);
+  expect(start).toBeGreaterThan(0);
+  const section = PAGE.slice(start, PAGE.indexOf("\n## ", start + 1));
+  const named = new Set(
+    [...section.matchAll(/`([\w.]+)(?:\[\]|\{\})?`/g)].flatMap(([, name = ""]) => name.split(".")),
+  );
+  const fields = new Set(fieldsOf(report));
+  expect(fields.size).toBeGreaterThan(3);
+  return [...fields].filter((field) => !named.has(field.split(/[.[\]]+/).at(-1) ?? ""));
+}
+
+describe("docs/json.md", () => {
+  it.each([
+    ["inspect SESSION --json", () => ["inspect", session]],
+    ["inspect SESSION --prompts --json", () => ["inspect", session, "--prompts"]],
+    ["clear SESSION --json", () => ["clear", session, "--out", join(home, "cleared.jsonl")]],
+    ["sessions --json", () => ["sessions"]],
+    [
+      "compact SESSION --json",
+      () => ["compact", session, "--model", "claude-sonnet-5-5", "--base-url", simulator.url, "--in-place"],
+    ],
+  ])("names every field that %s prints", async (heading, args) => {
+    const { stdout, code } = await runCli([...args(), "--json"], {
+      home,
+      env: { ANTHROPIC_API_KEY: "sk-simulated" },
+    });
+    expect(code).toBe(0);
+    expect(undocumented(heading, JSON.parse(stdout))).toEqual([]);
+  });
+});
