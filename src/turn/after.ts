@@ -68,7 +68,9 @@ function watchCache(state: ConversationState, usage: Reported): void {
 }
 
 function judgeCompaction(state: ConversationState, reportedTokens: number): void {
-  const threshold = state.thresholds.autoCompact;
+  const { autoCompact, size } = state.thresholds;
+  // After an overflow a call that goes through is all that was wanted, even where no compaction gets lower.
+  const threshold = state.judgement.trigger === "reactive" ? size : autoCompact;
   const verdict = state.judgement.reported({ turn: state.breaker.turn, tokens: reportedTokens, threshold });
   if (verdict === undefined) return;
   state.emit({ type: "compaction-judged", verdict, reportedTokens, threshold });

@@ -9,6 +9,9 @@ import { runCompaction } from "./run-compaction.ts";
 import type { ConversationState } from "./state.ts";
 import { type Outcome, turnResult } from "./turn-result.ts";
 
+/** Some providers report nothing: then the estimate is all there is. */
+const TURNS_TO_WAIT_FOR_REPORT = 3;
+
 /** What happens before a model call: take in what is new, clear, count, decide, carry out, hand back. */
 export async function before<T extends Message>(
   state: ConversationState,
@@ -64,7 +67,7 @@ async function compactByItself(state: ConversationState, signal: AbortSignal | u
     const fitted = planThatFits(state);
     const threshold = state.thresholds.autoCompact;
     const { floorTokens } = fitted;
-    const isNews = state.floorNotice.isNews({ floorTokens, threshold });
+    const isNews = isFloorSure(state) && state.floorNotice.isNews({ floorTokens, threshold });
     if ("plan" in fitted) {
       return { compaction: await runCompaction(state, { trigger: "auto", ...fitted, signal }) };
     }
@@ -76,6 +79,10 @@ async function compactByItself(state: ConversationState, signal: AbortSignal | u
     return { problem: error };
   }
 }
+
+/** An estimate of all that stands before the first message may be off by a third: a report tells more. */
+const isFloorSure = ({ overheadTokens, breaker }: ConversationState): boolean =>
+  overheadTokens !== undefined || breaker.turn > TURNS_TO_WAIT_FOR_REPORT;
 
 function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
   return new LonghaulError(

@@ -6,6 +6,9 @@ import { type Moment, PAUSE_MS, Strikes } from "./strikes.ts";
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
+/** Recoveries are the last resort, so more of them are let through; but not one in every turn. */
+const RECOVERY_TURNS = 5;
+
 /** A compaction that did not prove to help is not repeated in the next turn: there is nothing new to summarise. */
 const REST_TURNS = 2;
 
@@ -44,6 +47,8 @@ export class Breaker {
   readonly #recoveries: Strikes = new Strikes();
   /** The newest compactions that nobody asked for, oldest first. */
   readonly #recent: Moment[] = [];
+  /** Turns of the newest recoveries, oldest first. */
+  readonly #recoveredAt: number[] = [];
   #turn = 0;
   #toldOpen = false;
   #last: { readonly turn: number; readonly trigger: Trigger; readonly isProven: boolean } | undefined;
@@ -62,7 +67,10 @@ export class Breaker {
   }
 
   mayRecover(): boolean {
-    return !this.#recoveries.isHeld(this.#moment());
+    const [oldest] = this.#recoveredAt;
+    const areFrequent =
+      this.#recoveredAt.length >= MAX_COMPACTIONS && this.#turn - (oldest ?? 0) < RECOVERY_TURNS;
+    return !areFrequent && !this.#recoveries.isHeld(this.#moment());
   }
 
   /** The newest compaction was just now, and nothing has shown yet that it helped. */
@@ -103,9 +111,10 @@ export class Breaker {
       this.#strikes.reset();
       this.#recoveries.reset();
       this.#recent.length = 0;
+      this.#recoveredAt.length = 0;
     } else {
       this.#strikes.succeeded(at);
-      if (trigger === "reactive") this.#recoveries.succeeded(at);
+      if (trigger === "reactive") this.#recovered(at);
       this.#recent.push(at);
       if (this.#recent.length > MAX_COMPACTIONS) this.#recent.shift();
     }
@@ -140,6 +149,12 @@ export class Breaker {
       if (trigger === "reactive") this.#recoveries.ineffective(this.#moment());
     }
     return [...changes, ...this.#settle("success")];
+  }
+
+  #recovered(at: Moment): void {
+    this.#recoveries.succeeded(at);
+    this.#recoveredAt.push(at.turn);
+    if (this.#recoveredAt.length > MAX_COMPACTIONS) this.#recoveredAt.shift();
   }
 
   #moment(): Moment {

@@ -22,6 +22,12 @@ export interface ReportedSize {
  */
 export class Judgement {
   #firstTurn: number | undefined;
+  #trigger: Trigger | undefined;
+
+  /** Of the newest compaction. */
+  get trigger(): Trigger | undefined {
+    return this.#trigger;
+  }
 
   get isPending(): boolean {
     return this.#firstTurn !== undefined;
@@ -30,6 +36,7 @@ export class Judgement {
   compacted({ trigger, turn }: CompactionMoment): void {
     // By hand is between two turns: the answer that is still under way is one to the old conversation.
     this.#firstTurn = trigger === "manual" ? turn + 1 : turn;
+    this.#trigger = trigger;
   }
 
   /** Undefined where there is nothing to judge, or nothing to judge it by as yet. */

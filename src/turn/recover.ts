@@ -55,14 +55,14 @@ async function compactAfterOverflow<T extends Message>(
   state.usageTrust.overflowed();
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
+  const targetTokens = targetWithinReach(state);
   try {
     const plan = planReactive(snapshotOf(state), {
       failure: error.failure,
-      targetTokens: state.thresholds.autoCompact,
+      targetTokens,
       keepRecentTokens: state.options.compaction.keepRecentTokens,
       measured: measuredBy(state),
     });
-    const targetTokens = state.thresholds.autoCompact;
     const compaction = await runCompaction(state, { trigger: "reactive", plan, targetTokens, signal });
     const tokensAfter = state.size().tokens;
     state.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
@@ -72,6 +72,12 @@ async function compactAfterOverflow<T extends Message>(
     state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
     return undefined;
   }
+}
+
+/** Where no compaction gets below the threshold, what the window holds is all there is to aim at. */
+function targetWithinReach({ thresholds, overheadTokens = 0 }: ConversationState): number {
+  const { autoCompact, effective } = thresholds;
+  return overheadTokens < autoCompact ? autoCompact : effective;
 }
 
 /** The provider says how large its window is; a table may be wrong, or a server started with less. */

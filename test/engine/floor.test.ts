@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RequestFrame } from "../../src/summary/sources.ts";
+import { FRAME } from "./agent-loop.case.ts";
+import { openScene, type Scene, workUntil } from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await openScene({ keepBodies: 3 });
+});
+afterEach(() => scene.simulator.close());
+
+/** About 17 tokens a line. The window has 32,000, and the threshold is at 21,440. */
+const frameOf = (lines: number): RequestFrame => ({
+  ...FRAME,
+  system: "You are a careful engineer. Working directory: /home/dev/harbour\n".repeat(lines),
+  max_tokens: 2_000,
+});
+
+describe("a conversation that no compaction can get below its threshold", () => {
+  it("is told so once, and is not compacted ahead of an overflow", async () => {
+    const loop = scene.loop({ frame: frameOf(1_300) });
+    await loop.run(40);
+    expect(loop.eventsOf("floor-above-threshold")).toHaveLength(1);
+    expect(loop.problems.filter((code) => code === "window-full").length).toBeGreaterThan(0);
+    const checks = loop.eventsOf("window-checked").filter(({ decision }) => decision === "compact");
+    expect(checks.length).toBeGreaterThan(5);
+    expect(loop.eventsOf("compacted").filter(({ trigger }) => trigger === "auto")).toEqual([]);
+  });
+
+  it("goes on as long as an overflow can be recovered from: a call that goes through is no strike", async () => {
+    const loop = scene.loop({ frame: frameOf(1_300) });
+    expect(await workUntil(loop, () => loop.recoveries >= 6)).toBe(true);
+    const judged = loop.eventsOf("compaction-judged");
+    expect(judged.every(({ verdict }) => verdict === "effective")).toBe(true);
+    expect(loop.eventsOf("compacted").every(({ messagesKept }) => messagesKept > 0)).toBe(true);
+  });
+
+  it("ends with the provider's error where the window itself is too small, after a few tries", async () => {
+    const loop = scene.loop({ frame: frameOf(1_760) });
+    await expect(loop.run(60)).rejects.toMatchObject({ code: "model-too-long" });
+    const before = loop.eventsOf("compacted").length;
+    expect(before).toBeLessThan(12);
+    for (let again = 0; again < 12; again++) await loop.turn().catch(() => undefined);
+    expect(loop.eventsOf("compacted").length - before).toBeLessThan(8);
+  });
+});
+
+describe("a floor that is only estimated", () => {
+  it("is not told before the provider has reported what there is", async () => {
+    const loop = scene.loop({ frame: frameOf(900) });
+    await loop.run(3);
+    expect(loop.eventsOf("floor-above-threshold")).toEqual([]);
+    expect(loop.problems).toEqual([]);
+  });
+});
