@@ -101,7 +101,7 @@ describe("clearing a session's stale results", () => {
         : entry,
     );
     const path = await written(entries);
-    const result = clearSession(await loadSession(path), { keepNewest: 5 });
+    const result = clearSession(await loadSession(path), { keepNewest: 38 });
     expect(result.tokensBefore).toBeLessThan(12_000);
     expect(result.tokensAfter).toBeLessThan(result.tokensBefore);
     await writeClearing(result, { mode: "in-place" });

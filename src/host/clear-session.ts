@@ -7,7 +7,7 @@ import { createBoundary } from "../compact/boundary.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { renewEntries } from "../compact/renew-entries.ts";
 import { sizeUp } from "../compact/sized.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
@@ -86,8 +86,7 @@ export async function writeClearing(
     },
     ports,
   );
-  const kept = entries.filter((entry) => !isCompactBoundary(entry));
-  const lines: readonly Entry[] = [boundary, ...renewEntries(kept, boundary.uuid, ports)];
+  const lines: readonly Entry[] = [boundary, ...renewEntries(entries, boundary.uuid, ports)];
   const source = {
     inPlace: () => lines,
     asNewSession: (sessionId: string) => lines.map((line) => ({ ...line, sessionId }) as Entry),

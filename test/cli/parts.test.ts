@@ -166,6 +166,13 @@ describe("what a compaction puts back", () => {
     expect((await run("compact", session)).stdout).toMatch(/merry-plan\.md \(the plan\)/);
   });
 
+  it("with the summary is where the rest can be read, by a path that holds in any folder", async () => {
+    const report = await runJson("compact", "session.jsonl", "--in-place");
+    expect(report.out).toBe("session.jsonl");
+    const added = readFileSync(session, "utf8").slice(text.length);
+    expect(added).toContain(session);
+  });
+
   it("--no-restore puts nothing back at all", async () => {
     const report = await runJson("compact", session, "--no-restore");
     expect([report.restored, report.skipped]).toEqual([[], []]);

@@ -6,8 +6,6 @@ import { table } from "./table.ts";
 import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
 
-const TOOL_WIDTH = 40;
-
 export function clearView(report: ClearReport, terminal: Terminal): string {
   const { colours, width } = terminal;
   const { session } = report;
@@ -31,11 +29,7 @@ function verdict({ before, after, window, fits }: ClearReport, { colours }: Term
 
 function clearedSection({ cleared }: ClearReport, { colours, width }: Terminal): string {
   const results = cleared.reduce((sum, tool) => sum + tool.results, 0);
-  const rows = cleared.map((tool) => [
-    formatCount(tool.tokens),
-    formatCount(tool.results),
-    fitText(tool.tool, TOOL_WIDTH),
-  ]);
+  const rows = cleared.map((tool) => [formatCount(tool.tokens), formatCount(tool.results), tool.tool]);
   const columns = [
     { title: "tokens", align: "right" },
     { title: "results", align: "right" },

@@ -7,6 +7,7 @@ describe("folding a sentence", () => {
     expect(foldText("Summary     by nobody at all", 20, "  ")).toBe("Summary     by\n  nobody at all");
     expect(foldText("short", 20)).toBe("short");
     expect(foldText("", 20)).toBe("");
+    expect(foldText("abcdefgh and more", 5, "  ")).toBe("abcde\nfgh\n  and\n  mor\n  e");
   });
 
   it("gives lines that fit, also of words that do not, and loses nothing", () => {
