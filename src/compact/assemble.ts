@@ -40,8 +40,8 @@ export interface AssembleInput {
   readonly summary: SummaryTexts;
   readonly kept: KeptMessages;
   readonly restored: Restored;
-  /** What SessionStart hooks said; "" for nothing. */
-  readonly hookOutput: string;
+  /** What SessionStart hooks said. */
+  readonly hookOutput: Attachment | undefined;
   readonly tokensAfter: number;
 }
 
@@ -74,7 +74,7 @@ export function assemble(
     isKeptRenewed,
     afterword: needsAfterword ? follow(createMetaEntry(text, parent, entries, ports)) : undefined,
     attachments: input.restored.items.map(({ attachment }) => attach(attachment)),
-    hookResults: input.hookOutput === "" ? [] : [attach(hookResult(input.hookOutput))],
+    hookResults: input.hookOutput === undefined ? [] : [attach(input.hookOutput)],
   };
 }
 
@@ -110,16 +110,6 @@ function newBoundary(
 
 export const messagesIn = (entries: readonly Entry[]): number =>
   entries.filter((entry) => entry.type === "user" || entry.type === "assistant").length;
-
-/** As Claude Code writes what a hook has to say to the agent. */
-function hookResult(output: string): Attachment {
-  return {
-    type: "hook_additional_context",
-    content: [output],
-    hookName: "SessionStart:compact",
-    hookEvent: "SessionStart",
-  };
-}
 
 const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;

@@ -13,6 +13,7 @@ import type { SummaryAttempt } from "../summary/sources.ts";
 import { accountTokens } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
+import { fitHookOutput } from "./hook-output.ts";
 import { type HookContext, HookSteps } from "./hook-steps.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { keptMessages } from "./kept-messages.ts";
@@ -92,12 +93,16 @@ async function carryOut(
   });
   const blockTokens = summary.block === undefined ? 0 : plan.countTokens(written.text);
   const fixedTokens = plan.overheadTokens + kept.tokens + blockTokens + plan.countTokens(summary.text);
-  const restored = await wait(restore(plan, options, fixedTokens));
-  const hookOutput = await hooks.sessionStart();
+  const room = Math.max(0, resultCeiling(plan, options) - fixedTokens - 1);
+  // Before anything is put back: that takes what room there is, and would leave none for the hooks.
+  const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
+  const { items, skipped } = await wait(restore(plan, options, room - hookOutput.tokens));
+  const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
 
-  const tokensAfter = fixedTokens + restoredTokens(restored) + plan.countTokens(hookOutput);
+  const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
   if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
-  const compacted = assemble(plan, ports, { summary, kept, restored, hookOutput, tokensAfter });
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter };
+  const compacted = assemble(plan, ports, parts);
   await hooks.postCompact(written.text);
   throwIfAborted(options.signal);
   return report(plan, compacted, { written, restored, tokensAfter, hookOutcomes: hooks.outcomes });
@@ -123,14 +128,16 @@ function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: Co
   return { text: continuationMessage({ ...words, summary: written.text, keptRecent, keptEarlier }) };
 }
 
+/** What the result must stay below. */
+const resultCeiling = ({ tokensBefore }: CompactionPlan, { targetTokens }: CompactOptions): number =>
+  Math.min(targetTokens ?? tokensBefore, tokensBefore);
+
 async function restore(
   plan: CompactionPlan,
-  { state, signal, fileTools, targetTokens, restoreBudgetTokens }: CompactOptions,
-  fixedTokens: number,
+  { state, signal, fileTools, restoreBudgetTokens }: CompactOptions,
+  room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
-  const ceiling = Math.min(targetTokens ?? plan.tokensBefore, plan.tokensBefore);
-  const room = Math.max(0, ceiling - fixedTokens - 1);
   const { summarised, kept, keptPlace, countTokens, clearedToolUseIds } = plan;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   return await restoreAll(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { codeOf, countingPorts, longSession } from "../../test/support/long-session.ts";
 import type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "../hooks/hook.ts";
+import { restoredTokens } from "../restore/restored.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { HookSteps } from "./hook-steps.ts";
 import { planCompaction } from "./plan.ts";
@@ -101,6 +102,40 @@ describe("hooks around a compaction", () => {
     });
     expect(compaction.tokensAfter).toBeGreaterThan(quiet.tokensAfter);
     expect(quiet.hookResults).toEqual([]);
+  });
+
+  it("what SessionStart says has its room before anything is put back, so that the target holds", async () => {
+    const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
+    const text = "a line of a file\n".repeat(2_000);
+    const files = { read: async (path: string) => ({ state: "read" as const, text, displayPath: path }) };
+    const { tokensAfter: least } = await compact(plan, countingPorts(), {});
+    const targetTokens = least + 9_000;
+    const output = "the branch is main ".repeat(500).trim();
+    const hooks = new RecordingRunner({ SessionStart: { output } });
+    const options = { state: { files }, targetTokens };
+    const quiet = await compact(plan, countingPorts(), options);
+    const compaction = await compact(plan, countingPorts(), { ...options, hooks });
+    expect(compaction.tokensAfter).toBeLessThan(targetTokens);
+    expect(compaction.hookResults[0]?.attachment.content).toEqual([output]);
+    expect(compaction.restored.items).not.toEqual([]);
+    expect(restoredTokens(compaction.restored)).toBeLessThan(restoredTokens(quiet.restored));
+    expect(compaction.restored.skipped.map(({ kind }) => kind)).not.toContain("hook-output");
+  });
+
+  it("what SessionStart says beyond the target is cut, and that is told", async () => {
+    const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
+    const { tokensAfter: least } = await compact(plan, countingPorts(), {});
+    const hooks = new RecordingRunner({ SessionStart: { output: "the branch is main\n".repeat(9_000) } });
+    const cut = await compact(plan, countingPorts(), { hooks, targetTokens: least + 1_000 });
+    expect(cut.tokensAfter).toBeLessThan(least + 1_000);
+    expect(cut.tokensAfter).toBeGreaterThan(least + 500);
+    expect(String(cut.hookResults[0]?.attachment.content)).toMatch(/^the branch is main\n.*left out/s);
+    const told = [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }];
+    expect(cut.restored.skipped).toEqual(told);
+    const none = await compact(plan, countingPorts(), { hooks, targetTokens: 1 });
+    expect(none.tokensAfter).toBe(least);
+    expect(none.hookResults).toEqual([]);
+    expect(none.restored.skipped).toEqual(told);
   });
 
   it("tells how each of them ended, as it ends", async () => {

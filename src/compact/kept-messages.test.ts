@@ -85,7 +85,7 @@ describe("a summary of the provider's own", () => {
       summary: { text, block: { content: BLOCK, model: "claude-opus-5-5" } },
       kept: keptMessages(plan, { bindsThinking: true, isSigned: true }),
       restored: { items: [], skipped: [] },
-      hookOutput: "",
+      hookOutput: undefined,
       tokensAfter: 1_000,
     });
   };

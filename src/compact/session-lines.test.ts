@@ -3,7 +3,7 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/s
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
 import type { ContentBlock } from "../conversation/block.ts";
-import type { Entry } from "../conversation/entry.ts";
+import type { Attachment, Entry } from "../conversation/entry.ts";
 import { assemble, type CompactedEntries, rebuild } from "./assemble.ts";
 import { keptMessages } from "./kept-messages.ts";
 import { type PlanOptions, planCompaction } from "./plan.ts";
@@ -38,15 +38,17 @@ const FILE = {
   attachment: { type: "plan_file", planContent: "a plan" },
 };
 
+const said = (words: string): Attachment => ({ type: "hook_additional_context", content: [words] });
+
 interface Parts {
   readonly files?: boolean;
-  readonly hookOutput?: string;
+  readonly hookOutput?: Attachment;
   readonly isSigned?: boolean;
   readonly clearedToolUseIds?: ReadonlySet<string>;
 }
 
 function compacted(options: PlanOptions, parts: Parts = {}): CompactedEntries {
-  const { files = false, hookOutput = "", isSigned = false, clearedToolUseIds = new Set<string>() } = parts;
+  const { files = false, hookOutput, isSigned = false, clearedToolUseIds = new Set<string>() } = parts;
   const plan = planCompaction({ entries, clearedToolUseIds }, options);
   const block = isSigned ? { content: BLOCK, model: "m" } : undefined;
   return deepFreeze(
@@ -69,7 +71,7 @@ function expectChained(lines: readonly Entry[]): void {
 
 describe("a compaction appended to its session", () => {
   it("writes no kept message again where the agent re-links them: boundary, summary, and what follows", () => {
-    const compaction = compacted(UP_TO, { files: true, hookOutput: "main" });
+    const compaction = compacted(UP_TO, { files: true, hookOutput: said("main") });
     const lines = linesInPlace(compaction, CURRENT, BOUND, countingPorts());
     const { boundary, summary, attachments, hookResults } = compaction;
     expect(lines).toEqual([boundary, summary, ...attachments, ...hookResults]);
@@ -117,7 +119,7 @@ describe("a compaction appended to its session", () => {
 
   it("writes what was put back as words where the agent knows no attachments", () => {
     const lines = linesInPlace(
-      compacted(UP_TO, { files: true, hookOutput: "on main" }),
+      compacted(UP_TO, { files: true, hookOutput: said("on main") }),
       OLD,
       UNBOUND,
       countingPorts(),

@@ -11,7 +11,9 @@ export type RestoreKind =
   | "agents"
   | "tools"
   | "mcp-instructions"
-  | "session-memory";
+  | "session-memory"
+  /** What hooks say after a compaction: never restored, but it may be left out like the rest. */
+  | "hook-output";
 
 /** What a kind of restoration looks at. */
 export interface RestoreInput {
