@@ -118,7 +118,11 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
     )
     .option("--out <file>", "write the cleared conversation as a new session", parsePath)
     .option("--dry-run", "only show what would happen, whatever else is given")
-    .option("--keep <count>", "clear all but this many of the newest results, whatever it saves", parseKept)
+    .option(
+      "--keep <count>",
+      "clear all but this many of the newest results, whatever it saves",
+      atLeastOne(": the newest result always stays"),
+    )
     .addOption(
       new Option(
         "--target <tokens>",
@@ -148,7 +152,7 @@ function addSessions(program: Command, compose: () => Promise<Composition>): voi
   program
     .command("sessions")
     .description("list the sessions of Claude Code and longhaul on this machine, newest first")
-    .option("--limit <count>", "how many to list (default: 20)", parseTokens)
+    .option("--limit <count>", "how many to list (default: 20)", atLeastOne(""))
     .option("--all", "list every one")
     .option("--json", "print the list as JSON")
     .addHelpText("after", examples("sessions", "sessions --all --json"))
@@ -200,11 +204,13 @@ function parseTokens(text: string): number {
   return number;
 }
 
-function parseKept(text: string): number {
-  const count = parseTokens(text);
-  if (count === 0) throw new InvalidArgumentError("It must be at least 1: the newest result always stays.");
-  return count;
-}
+const atLeastOne =
+  (why: string) =>
+  (text: string): number => {
+    const count = parseTokens(text);
+    if (count === 0) throw new InvalidArgumentError(`It must be at least 1${why}.`);
+    return count;
+  };
 
 /** An unset variable of a shell script gives an empty text. */
 function parsePath(text: string): string {

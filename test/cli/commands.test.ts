@@ -221,6 +221,7 @@ describe("the program", () => {
     [["inspect", "x", "--bogus"]],
     [["compact", "x", "--keep-recent", "many"]],
     [["compact", "x", "--window", "12"]],
+    [["sessions", "--limit", "0"]],
     [["compact", "x", "--in-place", "--out", "y"]],
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
   ])("wrong use %j exits with 2", async (args) => {
