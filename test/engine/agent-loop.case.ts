@@ -8,7 +8,7 @@ import type { RequestFrame } from "../../src/summary/sources.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
+import type { Caller, Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
 import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
 import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";
 
@@ -68,6 +68,7 @@ export class AgentLoop {
   readonly #workplace: Workplace;
   readonly #random: Random;
   readonly #calling: Model;
+  readonly #caller: Caller;
   readonly #pastedTokens: number;
   #quietTurns = 0;
 
@@ -88,6 +89,7 @@ export class AgentLoop {
         this.retries += 1;
       },
     });
+    this.#caller = options.use === undefined ? "main" : "subagent";
     this.conversation = hostConversation(options.form ?? "messages", ports);
     this.compactor =
       options.use ??
@@ -117,7 +119,7 @@ export class AgentLoop {
     const { simulator, turnMs = DEFAULT_TURN_MS } = this.#options;
     simulator.clock.advance(turnMs);
     this.turns += 1;
-    const turn = await this.compactor.before(this.conversation.messages);
+    const turn = await this.compactor.before(this.conversation.messages, { caller: this.#caller });
     this.#take(turn);
     const reply = await complete(this.#calling, turn.request).catch(async (error: unknown) => {
       const again = await this.compactor.recover(error);

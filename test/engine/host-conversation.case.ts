@@ -46,7 +46,6 @@ class PlainConversation implements HostConversation {
 class EntryConversation implements HostConversation {
   readonly #ports: ConversationPorts;
   #entries: readonly Message[] = [];
-  #lastUuid: string | null = null;
 
   constructor(ports: ConversationPorts) {
     this.#ports = ports;
@@ -76,10 +75,10 @@ class EntryConversation implements HostConversation {
   }
 
   #link(): EntryLink {
-    const uuid = this.#ports.newUuid();
-    const parentUuid = this.#lastUuid;
-    this.#lastUuid = uuid;
-    return { uuid, parentUuid, timestamp: this.#ports.now().toISOString(), sessionId: "engine-test" };
+    const last = this.#entries.findLast((entry) => "uuid" in entry && entry.uuid !== undefined);
+    const parentUuid = last !== undefined && "uuid" in last ? (last.uuid ?? null) : null;
+    const timestamp = this.#ports.now().toISOString();
+    return { uuid: this.#ports.newUuid(), parentUuid, timestamp, sessionId: "engine-test" };
   }
 
   #add(entry: Message): void {

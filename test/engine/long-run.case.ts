@@ -3,6 +3,7 @@ import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
 import type { Turn } from "../../src/turn/options.ts";
 import { AgentLoop, type EventOf } from "./agent-loop.case.ts";
 import { armFaults } from "./faults.case.ts";
@@ -61,7 +62,7 @@ const PAUSES: readonly (readonly [everyTurns: number, minutes: number])[] = [
 
 /** The coder works on and on, with faults, pauses and a person who speaks now and then. */
 export async function longRun(options: LongRunOptions): Promise<LongRun> {
-  const { windowTokens, turns, resultTokens, transcriptPath, lookEvery = 1, seed = 1 } = options;
+  const { windowTokens, turns, transcriptPath, seed = 1 } = options;
   const simulator = await startSimulator({
     windowTokens,
     behaviours: [summaries("good"), coder({ turns: CODER_TURNS, chattiness: 0.1 })],
@@ -69,30 +70,13 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
     seed,
   });
   const transcript = await openTranscript(transcriptPath, { lock: async () => async () => undefined });
-  const search = new WordSearch(transcriptPath);
-  const traces = new Traces();
-  const compactions: Dated<EventOf<"compacted">>[] = [];
-  const judgements: Dated<EventOf<"compaction-judged">>[] = [];
+  const watch = new Watch(transcriptPath, options.lookEvery ?? 1);
   const loop: AgentLoop = new AgentLoop({
+    ...options,
     simulator,
-    seed,
-    modelName: options.modelName ?? "claude-haiku-4-5",
-    form: options.form ?? "messages",
-    resultTokens,
-    pastedTokens: options.pastedTokens ?? resultTokens,
-    humanEvery: options.humanEvery ?? 15,
     compactor: { windowTokens, transcript },
-    host: {
-      onEvent: (event) => {
-        if (event.type === "compacted") compactions.push({ turn: loop.turns, event });
-        if (event.type === "compaction-judged") judgements.push({ turn: loop.turns, event });
-      },
-    },
-    onTurn: (turn) => {
-      traces.add(turn.messages);
-      const isRewritten = turn.compaction !== undefined || turn.cleared > 0;
-      if (isRewritten || loop.turns % lookEvery === 0) search.look(turn, loop.said);
-    },
+    host: { onEvent: (event) => watch.note(event, loop) },
+    onTurn: (turn) => watch.see(turn, loop),
   });
   armFaults(simulator, windowTokens);
   const heaps: number[] = [];
@@ -112,15 +96,51 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   return {
     ...log,
     loop,
-    compactions,
-    judgements,
-    lost: [...search.lost],
-    lookedFor: search.found,
-    heldMessages: traces.heldBeside(loop.conversation.messages),
-    seenMessages: traces.count,
+    ...watch.findings(loop),
     figures: { ...figures, heapMegabytes: heapMegabytes.join(" → ") },
     heapMegabytes,
   };
+}
+
+type Watched = Pick<
+  LongRun,
+  "compactions" | "judgements" | "lost" | "lookedFor" | "heldMessages" | "seenMessages"
+>;
+
+/** What is noted on the way. */
+class Watch {
+  readonly #search: WordSearch;
+  readonly #lookEvery: number;
+  readonly #traces = new Traces();
+  readonly #compactions: Dated<EventOf<"compacted">>[] = [];
+  readonly #judgements: Dated<EventOf<"compaction-judged">>[] = [];
+
+  constructor(transcriptPath: string, lookEvery: number) {
+    this.#search = new WordSearch(transcriptPath);
+    this.#lookEvery = lookEvery;
+  }
+
+  note(event: CompactorEvent, { turns: turn }: AgentLoop): void {
+    if (event.type === "compacted") this.#compactions.push({ turn, event });
+    if (event.type === "compaction-judged") this.#judgements.push({ turn, event });
+  }
+
+  see(turn: Turn, { turns, said }: AgentLoop): void {
+    this.#traces.add(turn.messages);
+    const isRewritten = turn.compaction !== undefined || turn.cleared > 0;
+    if (isRewritten || turns % this.#lookEvery === 0) this.#search.look(turn, said);
+  }
+
+  findings({ conversation }: AgentLoop): Watched {
+    return {
+      compactions: this.#compactions,
+      judgements: this.#judgements,
+      lost: [...this.#search.lost],
+      lookedFor: this.#search.found,
+      heldMessages: this.#traces.heldBeside(conversation.messages),
+      seenMessages: this.#traces.count,
+    };
+  }
 }
 
 type LogFindings = Pick<LongRun, "requests" | "invalid" | "overflows" | "faults">;

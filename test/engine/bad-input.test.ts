@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRandom } from "../../src/demo/random.ts";
+import { createHooks } from "../../src/hooks/runner.ts";
+import type { Message } from "../../src/turn/options.ts";
+import { toolResult, toolUse } from "../support/builders.ts";
+import { AgentLoop } from "./agent-loop.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { hasCompacted, openScene, type Scene, WINDOW_TOKENS, workUntil } from "./scene.case.ts";
+
+const DAY_MS = 86_400_000;
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await openScene({ keepBodies: 10 });
+});
+afterEach(() => scene.simulator.close());
+
+/** Each breaks a rule of the API in its own way. */
+const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
+  ["a result that nobody asked for", [{ role: "user", content: [toolResult("gone", "orphan")] }]],
+  [
+    "a call without a result",
+    [
+      { role: "user", content: "Go." },
+      { role: "assistant", content: [toolUse("lost", "Read", { file_path: "/a" })] },
+      { role: "user", content: "Go on." },
+    ],
+  ],
+  ["the assistant at the start", [{ role: "assistant", content: "Hello." }]],
+  [
+    "empty texts",
+    [
+      { role: "user", content: "" },
+      { role: "user", content: [{ type: "text", text: " " }] },
+    ],
+  ],
+  [
+    "the same id twice",
+    [
+      { role: "user", content: "Go." },
+      { role: "assistant", content: [toolUse("twice", "Read", {})] },
+      { role: "user", content: [toolResult("twice", "one"), toolResult("twice", "two")] },
+    ],
+  ],
+  [
+    "text before results",
+    [
+      { role: "user", content: "Go." },
+      { role: "assistant", content: [toolUse("late", "Read", {})] },
+      { role: "user", content: [{ type: "text", text: "first" }, toolResult("late", "then")] },
+    ],
+  ],
+  ["a hole in the list", [null, { role: "user", content: "Go." }]],
+];
+
+describe("a conversation that breaks the rules on arrival", () => {
+  it.each(DAMAGED)("is mended, told of once, and goes on: %s", async (_name, damaged) => {
+    const loop = scene.loop();
+    const said = loop.conversation.messages;
+    loop.conversation.goOnWith([...(damaged as readonly Message[]), ...said]);
+    await loop.turn();
+    expect(loop.lastTurn?.findings.length).toBeGreaterThan(0);
+    expect(loop.eventsOf("request-repaired").length).toBeGreaterThan(0);
+    const told = loop.eventsOf("request-repaired").length;
+    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+    await loop.run(3);
+    expect(loop.eventsOf("request-repaired")).toHaveLength(told);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is mended as well when the damage comes in the middle of the work", async () => {
+    const loop = scene.loop();
+    for (const [, damaged] of DAMAGED) {
+      await loop.run(2);
+      loop.conversation.goOnWith([...loop.conversation.messages, ...(damaged as readonly Message[])]);
+    }
+    await loop.run(40);
+    expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (form) => {
+  it("makes nobody compact or clear again and again, and nobody stop", async () => {
+    const random = createRandom(5);
+    const loop: AgentLoop = new AgentLoop({
+      simulator: scene.simulator,
+      form,
+      resultTokens: 800,
+      compactor: {
+        windowTokens: WINDOW_TOKENS,
+        ports: { now: () => new Date(Date.UTC(2026, 0, 1) + random.between(-400, 400) * DAY_MS) },
+      },
+    });
+    await loop.run(120);
+    expect(loop.eventsOf("compacted").length).toBeGreaterThan(1);
+    expect(loop.eventsOf("compacted").length).toBeLessThan(20);
+    expect(loop.eventsOf("compaction-judged").every(({ verdict }) => verdict === "effective")).toBe(true);
+    expect(loop.recoveries).toBe(0);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("hooks that misbehave", () => {
+  it("do not stop a compaction when they hang, throw or answer nonsense", async () => {
+    const fail = (): never => {
+      throw new Error("broken");
+    };
+    const hooks = createHooks({
+      callbacks: {
+        PreCompact: [{ hooks: [() => new Promise(() => undefined)], timeout: 0.05 }, fail],
+        PostCompact: [async () => 42],
+      },
+    });
+    const shown: string[] = [];
+    const loop = scene.loop({ compactor: { hooks }, host: { onHookMessage: (text) => shown.push(text) } });
+    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+    const states = loop.eventsOf("hook-ended").map(({ event, state }) => `${event} ${state}`);
+    expect(states).toContain("PreCompact timed-out");
+    expect(states).toContain("PreCompact failed");
+    expect(shown.length).toBe(states.length);
+    await loop.run(2);
+  });
+
+  it("stop it when they say so: the turn goes on without, and tells", async () => {
+    const hooks = {
+      run: async () => ({ outcomes: [], output: "", blocked: { by: "guard", reason: "not now" } }),
+    };
+    const loop = scene.loop({ compactor: { hooks } });
+    expect(await workUntil(loop, () => loop.eventsOf("breaker-opened").length > 0)).toBe(true);
+    const failures = loop.eventsOf("compaction-failed");
+    expect(failures.map(({ reason }) => reason)).toEqual(Array(3).fill("blocked_by_hook"));
+    expect(loop.problems).toEqual(Array(3).fill("compaction-blocked"));
+    expect(loop.eventsOf("compacted")).toEqual([]);
+  });
+});
