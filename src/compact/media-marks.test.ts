@@ -15,14 +15,17 @@ describe("old media as marks", () => {
     c.user([picture("one"), { type: "text", text: "first" }]);
     c.user([picture("two"), picture("three")]);
     deepFreeze(c.entries);
-    expect(withOldMediaAsMarks(c.entries, 3 * PICTURE_BYTES)).toBe(c.entries);
-    const [first, second] = withOldMediaAsMarks(c.entries, 3 * PICTURE_BYTES - 1) as [Entry, Entry];
+    expect(withOldMediaAsMarks(c.entries, { maxBytes: 3 * PICTURE_BYTES })).toBe(c.entries);
+    const [first, second] = withOldMediaAsMarks(c.entries, { maxBytes: 3 * PICTURE_BYTES - 1 }) as [
+      Entry,
+      Entry,
+    ];
     expect(first).toEqual({
       ...c.entries[0],
       message: { role: "user", content: [MARK, { type: "text", text: "first" }] },
     });
     expect(second).toBe(c.entries[1]);
-    expect(withOldMediaAsMarks(c.entries, PICTURE_BYTES)[1]).toMatchObject({
+    expect(withOldMediaAsMarks(c.entries, { maxBytes: PICTURE_BYTES })[1]).toMatchObject({
       message: { content: [MARK, picture("three")] },
     });
   });
@@ -32,7 +35,7 @@ describe("old media as marks", () => {
     c.user([image("tiny")]);
     c.user([image("A".repeat(5_000))]);
     c.user([picture("new")]);
-    const contents = withOldMediaAsMarks(c.entries, 2 * PICTURE_BYTES).map(
+    const contents = withOldMediaAsMarks(c.entries, { maxBytes: 2 * PICTURE_BYTES }).map(
       (entry) => entry.type === "user" && entry.message.content,
     );
     expect(contents).toEqual([[MARK], [MARK], [picture("new")]]);
@@ -46,7 +49,7 @@ describe("old media as marks", () => {
       toolResult("u", "x"),
     ]);
     c.attachment({ type: "queued_command", prompt: [picture("typed")], mode: "prompt" });
-    const marked = withOldMediaAsMarks(deepFreeze(c.entries), 0);
+    const marked = withOldMediaAsMarks(deepFreeze(c.entries), { maxBytes: 0 });
     expect(marked[0]).toBe(c.entries[0]);
     expect(marked[1]).toMatchObject({
       message: {
@@ -67,7 +70,7 @@ describe("old media as marks", () => {
     const source = { type: "base64", media_type: "application/pdf", data: "A".repeat(100) };
     c.user([{ type: "document", source }]);
     const said = c.assistant([picture("of the assistant")]);
-    const marked = withOldMediaAsMarks(c.entries, 0);
+    const marked = withOldMediaAsMarks(c.entries, { maxBytes: 0 });
     expect(marked[0]).toMatchObject({ message: { content: [{ type: "text", text: "[document]" }] } });
     expect(marked[1]).toBe(said);
   });
@@ -85,7 +88,7 @@ describe("old media as marks", () => {
       { type: "user", message: { content: odd } },
       c.user([picture("new")]),
     ] as unknown as readonly Entry[];
-    const marked = withOldMediaAsMarks(entries, PICTURE_BYTES);
+    const marked = withOldMediaAsMarks(entries, { maxBytes: PICTURE_BYTES });
     expect(marked.slice(0, 6)).toEqual(entries.slice(0, 6));
     for (const [at, entry] of entries.entries()) if (at !== 6) expect(marked[at]).toBe(entry);
     const nested = { type: "tool_result", content: [null, MARK] };

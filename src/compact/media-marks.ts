@@ -5,9 +5,15 @@ import { mediaMarker } from "../conversation/check/rules/media-marker.ts";
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { isBlock, isEntry, rawContent } from "../conversation/untrusted.ts";
 
-/** The entries with their oldest pictures and documents as marks, so that the others have at most so many bytes. */
-export function withOldMediaAsMarks(entries: readonly Entry[], maxBytes: number): readonly Entry[] {
-  const doomed = mediaOver(entries, maxBytes);
+/** How many pictures and documents may stay, and how many bytes they may have together. */
+export interface MediaLimits {
+  readonly maxBytes: number;
+  readonly maxCount?: number | undefined;
+}
+
+/** The entries with their oldest pictures and documents as marks, so that the others are within the limits. */
+export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
+  const doomed = mediaOver(entries, limits);
   if (doomed.size === 0) return entries;
   const mark = (block: ContentBlock): ContentBlock =>
     isBlock(block) && isMedia(block) && doomed.has(block) ? mediaMarker(block) : block;
@@ -21,14 +27,22 @@ export function withOldMediaAsMarks(entries: readonly Entry[], maxBytes: number)
 }
 
 /** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
-function mediaOver(entries: readonly Entry[], maxBytes: number): ReadonlySet<ContentBlock> {
-  const newestFirst = entries.flatMap((entry) => blocksOf(entry).flatMap(mediaIn)).reverse();
+function mediaOver(
+  entries: readonly Entry[],
+  { maxBytes, maxCount = Number.POSITIVE_INFINITY }: MediaLimits,
+): ReadonlySet<ContentBlock> {
+  const newestFirst = entries.flatMap(mediaOf).reverse();
   let bytes = 0;
-  const first = newestFirst.findIndex((block) => {
+  const first = newestFirst.findIndex((block, index) => {
     bytes += jsonBytes(block);
-    return bytes > maxBytes;
+    return bytes > maxBytes || index >= maxCount;
   });
   return new Set(first === -1 ? [] : newestFirst.slice(first));
+}
+
+/** Its pictures and documents, those inside tool results too. */
+export function mediaOf(entry: Entry): readonly ContentBlock[] {
+  return blocksOf(entry).flatMap(mediaIn);
 }
 
 function mediaIn(block: ContentBlock): readonly ContentBlock[] {

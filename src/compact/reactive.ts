@@ -92,7 +92,7 @@ function planWithShortTail(sized: SizedConversation, keepTokens: number): Compac
 }
 
 function withFewMedia(plan: CompactionPlan): CompactionPlan {
-  const kept = withOldMediaAsMarks(plan.kept, MEDIA_BYTES_AFTER_TOO_LARGE);
+  const kept = withOldMediaAsMarks(plan.kept, { maxBytes: MEDIA_BYTES_AFTER_TOO_LARGE });
   if (kept === plan.kept) return plan;
   return { ...plan, kept, keptTokens: measureEntries(kept, plan.countTokens), isKeptRewritten: true };
 }

@@ -1,9 +1,22 @@
 import type { ContentBlock, ToolResultBlock } from "./block.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, isMicrocompactBoundary } from "./entry.ts";
+import { asList } from "./fields.ts";
 import { isBlock, isEntry, rawContent } from "./untrusted.ts";
 
 /** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
+
+/** Results that micro-compactions emptied: on disk they are whole, and only these marks tell. */
+export function clearedIdsIn(entries: readonly Entry[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const entry of entries) {
+    if (!isEntry(entry) || !isMicrocompactBoundary(entry)) continue;
+    for (const id of asList(entry.microcompactMetadata?.compactedToolIds)) {
+      if (typeof id === "string") ids.add(id);
+    }
+  }
+  return ids;
+}
 
 export function isCleared(block: ToolResultBlock): boolean {
   return block.content === CLEARED_RESULT_TEXT;

@@ -130,6 +130,8 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
   }),
   "request-repaired": fc.record({ rules: fc.dictionary(named, figure) }),
   "thinking-left-out": fc.record({ blocks: figure, reason: fc.constantFrom("rewrite", "mismatch") }),
+  "media-replaced": fc.record({ replaced: figure, left: figure }),
+  "transcript-failed": fc.record({ waiting: figure }),
   snipped: fc.record({ messages: figure, tokensFreed: figure }),
   recovered: fc.record({ from: named, tokensBefore: figure, tokensAfter: figure }),
   "recovery-failed": fc.record({ from: named, code: named }),

@@ -10,10 +10,15 @@ type Reported = NonNullable<ResponseFacts["usage"]>;
 
 /** What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged. */
 export function after(state: ConversationState, response: ResponseFacts): void {
+  state.lastCallAt = state.now();
+  if (!state.isAnswerUnderWay) {
+    // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
+    state.reply = replyFacts(response, undefined);
+    return;
+  }
   const freedTokens = noteClearing(state, response);
   const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
   state.reply = replyFacts(response, usage);
-  state.lastCallAt = state.now();
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
   // The provider has counted anew: what was taken out is no longer in its figures.
@@ -40,7 +45,8 @@ function noteClearing(state: ConversationState, response: ResponseFacts): number
   const freed = edits.reduce((sum, edit) => sum + figure(edit.cleared_input_tokens), 0);
   if (freed === 0) return 0;
   state.cacheWatch.dropBaseline();
-  const tokensAfter = response.usage ? inputTokens(response.usage) : state.size().tokens;
+  const reported = response.usage ? inputTokens(response.usage) : Number.NaN;
+  const tokensAfter = Number.isFinite(reported) ? reported : Math.max(0, state.size().tokens - freed);
   state.emit({
     type: "results-cleared",
     form: "api",
@@ -52,7 +58,8 @@ function noteClearing(state: ConversationState, response: ResponseFacts): number
   return freed;
 }
 
-const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+const figure = (value: unknown): number =>
+  typeof value === "number" && Number.isFinite(value) ? Math.max(0, value) : 0;
 
 function watchCache(state: ConversationState, usage: Reported): void {
   const { droppedEdits, expectedDrop } = state.cachedEdits.report({

@@ -4,10 +4,11 @@ import type { SkipReason } from "./events.ts";
 import { failureReason } from "./failure-reason.ts";
 import { planThatFits } from "./fitting-plan.ts";
 import { whyNotToCompact } from "./guards.ts";
+import { limitMedia } from "./limit-media.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
 import type { ConversationState } from "./state.ts";
-import { type Outcome, turnResult } from "./turn-result.ts";
+import { type Outcome, turnToSend } from "./turn-result.ts";
 
 /** Some providers report nothing: then the estimate is all there is. */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
@@ -20,11 +21,12 @@ export async function before<T extends Message>(
 ): Promise<Turn<T>> {
   state.beginTurn(options);
   state.takeIn(messages);
+  limitMedia(state);
   const cleared = clearStale(state);
   const decision = decide(state);
   const outcome: Outcome =
     decision === "compact" ? await compactByItself(state, options.signal) : { skipped: decision };
-  return turnResult<T>(state, { cleared, ...outcome });
+  return turnToSend<T>(state, { cleared, ...outcome });
 }
 
 /** Only after the guards do tokens count. */

@@ -42,7 +42,7 @@ export function usesContextEdits({ options }: ConversationState): boolean {
 
 function choose(state: ConversationState): Clearing | undefined {
   const { form, idleMinutes } = state.options.clearing;
-  const { results } = state.thread;
+  const { results } = state.thread.contents;
   if (form === "auto" || form === "time" || form === "cached") {
     const byTime = chooseByTime(results, { idleMs: state.idleMs(), thresholdMs: idleMinutes * MINUTE_MS });
     if (byTime !== undefined) return byTime;
@@ -69,7 +69,7 @@ export const inProportion = ({ thresholds }: ConversationState, tokens: number):
 /** The messages stay as they are; the request says what to leave out. */
 function editCached(state: ConversationState): Clearing | undefined {
   const tokensBefore = state.size().tokens;
-  const clearing = state.cachedEdits.register(state.thread.results);
+  const clearing = state.cachedEdits.register(state.thread.contents.results);
   if (clearing !== undefined) report(state, clearing, tokensBefore);
   return clearing;
 }

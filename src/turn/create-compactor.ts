@@ -66,7 +66,7 @@ class ConversationCompactor implements Compactor {
   }
 
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>> {
-    return this.#inTurn(async () => snipMessages(this.#state, messages, selection));
+    return this.#inTurn(() => snipMessages(this.#state, messages, selection));
   }
 
   child(options: ChildOptions = {}): Compactor {
@@ -92,8 +92,9 @@ class ConversationCompactor implements Compactor {
     return child;
   }
 
-  close(): void {
+  close(): Promise<void> {
     this.#onClose();
+    return this.#inTurn(() => this.#state.transcript.flush());
   }
 
   #inTurn<R>(work: () => Promise<R>): Promise<R> {

@@ -142,6 +142,10 @@ export type EventDetail =
     }
   | { readonly type: "request-repaired"; readonly rules: Readonly<Record<string, number>> }
   | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: "rewrite" | "mismatch" }
+  /** Old pictures and documents became marks, in one batch, before the provider's limit was passed. */
+  | { readonly type: "media-replaced"; readonly replaced: number; readonly left: number }
+  /** Told once until it works again. Nothing is compacted meanwhile. */
+  | { readonly type: "transcript-failed"; readonly waiting: number }
   | { readonly type: "snipped"; readonly messages: number; readonly tokensFreed: number }
   | {
       readonly type: "recovered";

@@ -1,4 +1,6 @@
+import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
+import { isSameJson } from "./same-json.ts";
 
 /**
  * The conversation as the host holds it. A host may go on with what it was handed back, or keep its own messages
@@ -53,22 +55,41 @@ export class HostView {
 }
 
 /**
- * Every reference is compared: a message that the host exchanged must not go unseen. Four at a time, which halves
- * the only part of a turn that grows with the conversation.
+ * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a
+ * database, as a copy) is the same if it says the same.
  */
 function continues(messages: readonly Message[], known: readonly Message[]): boolean {
-  const { length } = known;
-  if (messages.length < length) return false;
-  let at = 0;
-  for (; at + 3 < length; at += 4) {
-    if (
-      messages[at] !== known[at] ||
-      messages[at + 1] !== known[at + 1] ||
-      messages[at + 2] !== known[at + 2] ||
-      messages[at + 3] !== known[at + 3]
-    )
-      return false;
+  if (messages.length < known.length) return false;
+  let at = nextDifference(messages, known, 0);
+  while (at < known.length) {
+    if (!saysTheSame(messages[at], known[at])) return false;
+    at = nextDifference(messages, known, at + 1);
   }
-  for (; at < length; at++) if (messages[at] !== known[at]) return false;
   return true;
 }
+
+/** By reference. Four at a time, which halves the only part of a turn that grows with the conversation. */
+function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
+  const { length } = known;
+  let at = from;
+  while (
+    at + 3 < length &&
+    messages[at] === known[at] &&
+    messages[at + 1] === known[at + 1] &&
+    messages[at + 2] === known[at + 2] &&
+    messages[at + 3] === known[at + 3]
+  )
+    at += 4;
+  while (at < length && messages[at] === known[at]) at++;
+  return at;
+}
+
+function saysTheSame(one: unknown, other: unknown): boolean {
+  if (!isRecord(one) || !isRecord(other)) return false;
+  // Most that differ do so here already, and need not be written out.
+  if (one.role !== other.role || one.uuid !== other.uuid || sizeOf(one) !== sizeOf(other)) return false;
+  return isSameJson(one, other);
+}
+
+const sizeOf = ({ content }: JsonRecord): number =>
+  typeof content === "string" || Array.isArray(content) ? content.length : -1;

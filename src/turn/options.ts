@@ -5,11 +5,11 @@ import type { ContentBlock } from "../conversation/block.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { Entry, Usage } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { FileTools } from "../restore/read-state.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -62,8 +62,8 @@ export interface CompactorOptions {
 
 export interface ClearingOptions {
   /**
-   * `auto` (default) takes the cheapest form that the provider has: by time when the cache has gone cold,
-   * edits in the cached prefix, the provider's own clearing, and by size where there is none of these.
+   * `auto` (default): by time when the cache has gone cold, else by edits in the cached prefix where the
+   * provider has them, else by size when a compaction would be due otherwise.
    */
   readonly form: "auto" | "size" | "time" | "cached" | "api" | "off";
   /** Tools whose results can be had again. */
@@ -182,7 +182,7 @@ export interface Compactor {
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
   /** A subagent's own conversation: its own window, state and breaker. */
   child(options?: ChildOptions): Compactor;
-  /** A subagent that has ended. */
-  close(): void;
+  /** The end of a conversation. Resolves when the transcript has everything; a subagent is no longer listed. */
+  close(): Promise<void>;
   readonly children: readonly Compactor[];
 }

@@ -97,10 +97,10 @@ function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
 function messageFrom(entry: Entry): ApiMessage | undefined {
   switch (entry.type) {
     case "user":
-      return entry.message;
+      return contentBlocks(entry.message?.content).length === 0 ? undefined : entry.message;
     case "assistant": {
-      const { content } = entry.message;
-      return content.length === 0 ? undefined : { role: "assistant", content };
+      const content = entry.message?.content;
+      return contentBlocks(content).length === 0 ? undefined : { role: "assistant", content };
     }
     case "attachment": {
       const content = attachmentContent(entry.attachment);

@@ -9,7 +9,7 @@ import type { Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
-import { turnResult } from "./turn-result.ts";
+import { turnToSend } from "./turn-result.ts";
 
 /** After a failed call: what to call again with. Undefined where the error is the user's to see. */
 export async function recover<T extends Message>(
@@ -37,7 +37,7 @@ function leaveOutThinking<T extends Message>(state: ConversationState): Turn<T> 
   state.noteFindings(state.thread.rewrite(entries));
   state.historyChanged();
   state.emit({ type: "thinking-left-out", blocks, reason: "mismatch" });
-  return turnResult<T>(state, {});
+  return turnToSend<T>(state, {});
 }
 
 /** Once per turn: what one compaction did not mend, a second one would not either. */
@@ -66,7 +66,7 @@ async function compactAfterOverflow<T extends Message>(
     const compaction = await runCompaction(state, { trigger: "reactive", plan, targetTokens, signal });
     const tokensAfter = state.size().tokens;
     state.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
-    return turnResult<T>(state, { compaction });
+    return turnToSend<T>(state, { compaction });
   } catch (failure) {
     if (!(failure instanceof LonghaulError) || failureReason(failure) === "aborted") throw failure;
     state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });

@@ -6,7 +6,7 @@ import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import { findModel, type KnownModel } from "../window/models.ts";
-import { resolveSettings, type Settings } from "../window/settings.ts";
+import { resolveSettings, type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
@@ -42,7 +42,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
   return {
     ...options,
     modelName: name,
-    facts: options.windowTokens === undefined ? known : { ...known, windowTokens: options.windowTokens },
+    facts: isWindow(options.windowTokens) ? { ...known, windowTokens: options.windowTokens } : known,
     capabilities: options.model?.capabilities ?? {
       ...PLAIN_CAPABILITIES,
       boundThinking: known.bindsThinking === true,
@@ -55,9 +55,15 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
     countText: options.countText ?? ESTIMATORS.o200k,
-    warnings,
+    warnings:
+      options.windowTokens === undefined || isWindow(options.windowTokens)
+        ? warnings
+        : [...warnings, `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`],
   };
 }
+
+const isWindow = (tokens: number | undefined): tokens is number =>
+  tokens !== undefined && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS;
 
 /** Where there is a process: the core runs in browsers too. */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {

@@ -4,7 +4,8 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { abortableBy } from "../models/abortable.ts";
-import type { HostState } from "../restore/host-state.ts";
+import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
+import { recentlyReadPaths } from "../restore/read-state.ts";
 import { attemptsOf } from "../summary/chain.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
 import type { Trigger } from "./events.ts";
@@ -40,7 +41,10 @@ export async function runCompaction(
       await adopt(state, made);
       return made;
     });
+    forgetFiles(state, plan);
     reportSuccess(state, request, compaction, state.now() - startedAt);
+    // The conversation goes on as a new one.
+    state.turnId = state.options.ports.newUuid();
     return compaction;
   } catch (error) {
     reportFailure(state, trigger, error, state.now() - startedAt);
@@ -129,14 +133,25 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   state.snipFreed = 0;
   state.longestIdleMs = 0;
   for (const entry of entries) state.host.message(entry);
-  // What others share is not a subagent's to reset.
-  if (state.ownsSharedState) state.host.cleanCaches();
+  // What others share is not a subagent's to reset; caches that it was given are its own.
+  if (state.ownsSharedState || state.agentId !== undefined) state.host.cleanCaches();
 }
 
-/** Subagents that are under way are known here; a host that keeps its own list tells more. */
+/** What the agent had seen of them is gone, so its next read must be a real one. */
+function forgetFiles({ host, options }: ConversationState, { summarised }: CompactionPlan): void {
+  const paths = recentlyReadPaths(summarised, options.fileTools);
+  if (paths.length > 0) host.filesForgotten(paths);
+}
+
+/** Subagents that are under way are known here; a host that keeps its own list tells more of them. */
 function hostState({ options, children }: ConversationState): HostState {
-  const agents = children.size === 0 ? {} : { agents: () => [...children.values()] };
-  return { ...agents, ...options.state };
+  if (children.size === 0) return options.state ?? {};
+  const agents = async (): Promise<readonly BackgroundAgent[]> => {
+    const told = (await options.state?.agents?.()) ?? [];
+    const ids = new Set(told.map(({ id }) => id));
+    return [...told, ...[...children.values()].filter(({ id }) => !ids.has(id))];
+  };
+  return { ...options.state, agents };
 }
 
 function reportSuccess(

@@ -4,12 +4,14 @@ import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
 
 /** Chosen old messages go, with a marker in their place. Until the next usage, what they held is subtracted. */
-export function snipMessages<T extends Message>(
+export async function snipMessages<T extends Message>(
   state: ConversationState,
   messages: readonly T[],
   selection: SnipSelection,
-): Turn<T> {
+): Promise<Turn<T>> {
   state.takeIn(messages);
+  // The marker says that what was removed can be read there.
+  await state.transcript.flush();
   const { thread, options } = state;
   const snipped = snip(thread.entries, inEntries(state, messages, selection), {
     ports: options.ports,
@@ -23,6 +25,9 @@ export function snipMessages<T extends Message>(
     state.transcript.add(snipped.markers);
     state.historyChanged();
     state.snipFreed += snipped.tokensFreed;
+    if (snipped.thinkingBlocks > 0) {
+      state.emit({ type: "thinking-left-out", blocks: snipped.thinkingBlocks, reason: "rewrite" });
+    }
     state.emit({ type: "snipped", messages: snipped.removed, tokensFreed: snipped.tokensFreed });
   }
   return turnResult<T>(state, {});

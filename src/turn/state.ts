@@ -67,6 +67,8 @@ export class ConversationState {
   cachedMessages = 0;
   /** Messages of the turn under way; they are in the cache once its response has come. */
   sentMessages = 0;
+  /** A call was made for the conversation as it is now. */
+  isAnswerUnderWay = false;
   watched: SentRequest | undefined;
   lastCallAt: number | undefined;
   /** The longest pause since the last compaction: what the provider clears after it stays cleared. */
@@ -87,7 +89,9 @@ export class ConversationState {
     this.frame = options.request;
     this.turnId = options.ports.newUuid();
     this.caller = this.#usualCaller;
-    this.transcript = new TranscriptQueue(options.transcript);
+    this.transcript = new TranscriptQueue(options.transcript, (waiting) =>
+      this.emit({ type: "transcript-failed", waiting }),
+    );
     this.breaker = new Breaker({ now: this.now });
     this.host = safely(options.host ?? {}, () => ({ agentId, turnId: this.turnId }));
     this.thread = new Thread({
@@ -100,6 +104,7 @@ export class ConversationState {
       clearableTools: options.clearing.tools,
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
+      bindsThinking: () => this.bindsThinking,
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
@@ -172,7 +177,11 @@ export class ConversationState {
   takeIn(messages: readonly Message[]): void {
     this.given = messages;
     const { reply } = this;
-    const { added, findings } = this.thread.take(messages, reply);
+    const { added, findings, isAnotherConversation } = this.thread.take(messages, reply);
+    if (isAnotherConversation) {
+      this.snipFreed = 0;
+      this.historyChanged();
+    }
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
@@ -200,6 +209,8 @@ export class ConversationState {
   /** We changed what was sent before: the provider's cache ends there, and that is no alarm. */
   historyChanged(): void {
     this.cachedMessages = 0;
+    this.sentMessages = 0;
+    this.isAnswerUnderWay = false;
     this.cachedEdits.reset();
     this.cacheWatch.dropBaseline();
     this.usageTrust.rebase();
@@ -211,7 +222,7 @@ export class ConversationState {
 
   /** The report on the shortest conversation tells most: the longer it is, the more is our own error. */
   learnOverhead(reportedInput: number): void {
-    const besides = this.thread.estimatedTokens;
+    const besides = this.thread.contents.estimatedTokens;
     if (this.#overhead !== undefined && besides > this.#overhead.besides) return;
     this.#overhead = { tokens: Math.max(0, reportedInput - Math.round(besides * this.ratio)), besides };
   }
@@ -226,7 +237,7 @@ export class ConversationState {
   /** Whether the provider's figures can be true, given what we have sent. */
   isCredible(usage: unknown, freedByProvider = 0): boolean {
     const size = this.size();
-    const seen = this.thread.estimatedTokens - this.cachedEdits.deletedEstimate;
+    const seen = this.thread.contents.estimatedTokens - this.cachedEdits.deletedEstimate;
     const whole = Math.round(seen * this.#usualRatio) + this.frameTokens();
     return this.usageTrust.isCredible(usage, () => ({
       expectedTokens: Math.max(0, size.tokens - freedByProvider),

@@ -14,6 +14,7 @@ function newThread(): Thread {
     clearableTools: ELIGIBLE_TOOLS,
     overheadTokens: () => 0,
     newLink: (parentUuid) => ({ uuid: `u${++uuids}`, parentUuid, timestamp: "2026-01-01T00:00:00.000Z" }),
+    bindsThinking: () => false,
     isTrusted: () => true,
   });
 }

@@ -1,6 +1,5 @@
 import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
-import { ResultIndex } from "../clear/result-index.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
 import {
@@ -11,15 +10,17 @@ import {
   isMicrocompactBoundary,
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
-import { entryBlocks, isEntry, isRecord } from "../conversation/untrusted.ts";
+import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import type { CountText } from "../tokens/measure.ts";
+import { asSent } from "./as-sent.ts";
+import { Contents } from "./contents.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
@@ -33,6 +34,7 @@ export interface ThreadOptions {
   /** What goes with every call besides messages, in tokens, until a report tells. */
   readonly overheadTokens: () => number;
   readonly newLink: (parentUuid: string | null) => EntryLink;
+  readonly bindsThinking: () => boolean;
   /** Whether a reported usage is to be believed. */
   readonly isTrusted: (entry: AssistantEntry) => boolean;
 }
@@ -49,18 +51,18 @@ export class Thread {
   #entries: Entry[] = [];
   #outgoing: CheckedMessages | FlattenedEntries;
   #meter: ContextMeter;
-  #results: ResultIndex;
+  #contents: Contents;
   readonly #host = new HostView();
   #leaf: string | null = null;
-  #estimatedTokens = 0;
-  readonly #toolNames = new Set<string>();
+  /** We have changed something in it: reports on single messages are about another conversation. */
+  #isRewritten = false;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
     this.measures = new Measures(options.countText);
     this.#outgoing = this.#newOutgoing();
     this.#meter = this.#newMeter();
-    this.#results = this.#newIndex();
+    this.#contents = this.#newContents();
   }
 
   get entries(): readonly Entry[] {
@@ -76,18 +78,9 @@ export class Thread {
     return this.#meter;
   }
 
-  get results(): ResultIndex {
-    return this.#results;
-  }
-
-  /** Of every call so far, since the last rewrite of all. */
-  get toolNames(): ReadonlySet<string> {
-    return this.#toolNames;
-  }
-
-  /** All entries by our estimate, before any calibration. */
-  get estimatedTokens(): number {
-    return this.#estimatedTokens;
+  /** What is in it: results, pictures, calls. */
+  get contents(): Contents {
+    return this.#contents;
   }
 
   /** The checked messages of a request. A later turn adds to them; a rewrite makes new ones. */
@@ -113,7 +106,7 @@ export class Thread {
     this.#host.add(added);
     // What is new may also undo a repair: a result that was made up gives way to the real one.
     if (wasRepaired || this.#isRepaired()) this.#host.offer(this.sent, messages);
-    return { added: entries, findings };
+    return { added: entries, findings, isAnotherConversation: false };
   }
 
   /** The conversation in the host's form: its own array where that says the same. */
@@ -140,28 +133,31 @@ export class Thread {
     { entries }: AppliedClearing,
     mark: MicrocompactBoundaryEntry,
   ): readonly Finding[] {
-    this.#results.applied(clearing);
-    this.#index(mark, entries.length);
+    this.#contents.cleared(clearing, entries);
+    this.#contents.add(mark, entries.length);
     this.#meter.add(mark);
     return this.#replace([...entries, mark]);
   }
 
   /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
   rewrite(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
-    this.#results = this.#newIndex();
-    for (const [index, entry] of entries.entries()) this.#index(entry, index);
+    const contents = this.#newContents();
+    for (const [index, entry] of entries.entries()) contents.add(entry, index);
+    this.#contents = contents;
     return this.#replace(entries, leaf);
   }
 
   /** `leaf`: where the newest line of the transcript is another than the last of these. */
   #replace(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
-    this.#entries = [...entries];
-    this.#leaf = leaf ?? entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
+    const outgoing = this.#newOutgoing();
     const findings =
-      this.#outgoing instanceof CheckedMessages
-        ? this.#outgoing.replace(this.#plain.messagesFor(entries))
-        : this.#outgoing.replace(entries);
-    this.#estimatedTokens = entries.reduce((sum, entry) => sum + this.measures.ofEntry(entry), 0);
+      outgoing instanceof CheckedMessages
+        ? outgoing.replace(this.#plain.messagesFor(entries))
+        : outgoing.replace(entries);
+    this.#outgoing = outgoing;
+    this.#entries = [...entries];
+    this.#isRewritten = true;
+    this.#leaf = leaf ?? entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
     this.#host.replace(this.#inForm());
     return findings;
   }
@@ -188,13 +184,17 @@ export class Thread {
 
   /** What is sent for these entries, all of them or a part. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
-    if (entries.length === this.#entries.length) return this.outbox()();
-    return this.#form === "messages" ? this.#plain.messagesFor(entries) : flatten(entries);
+    const isWhole = entries.length === this.#entries.length && entries[0] === this.#entries[0];
+    if (isWhole) return this.outbox()();
+    return this.#form === "messages"
+      ? this.#plain.messagesFor(entries)
+      : flatten(entries, this.#flattening());
   }
 
   #readAll(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
     this.#form = isEntry(messages.find(isRecord)) ? "entries" : "messages";
     const before = new Set(this.#entries);
+    const isFirst = before.size === 0;
     const taken = new Set<Entry>();
     this.#leaf = null;
     const entries = this.#wrapAll(messages, facts, (message) => {
@@ -203,17 +203,20 @@ export class Thread {
       return known;
     });
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
-    const fromBoundary = entries.slice(Math.max(0, boundary));
+    const given = entries.slice(Math.max(0, boundary));
+    const fromBoundary = asSent(given, this.#options.bindsThinking());
+    const added = given.filter((entry) => !before.has(entry));
     this.#outgoing = this.#newOutgoing();
     const findings = this.#appendOutgoing(messages, fromBoundary);
     this.#meter = this.#newMeter();
-    this.#results = this.#newIndex();
+    this.#contents = this.#newContents();
     this.#entries = [];
-    this.#estimatedTokens = 0;
-    for (const entry of fromBoundary) this.#add(entry);
+    for (const entry of fromBoundary) this.#add(entry, this.#isRewritten);
+    this.#isRewritten = false;
     this.#host.begin(messages);
     if (this.#isRepaired()) this.#host.offer(this.sent, messages);
-    return { added: fromBoundary.filter((entry) => !before.has(entry)), findings };
+    if (fromBoundary !== given) this.#host.replace(this.#entries);
+    return { added, findings, isAnotherConversation: !isFirst };
   }
 
   #wrapAll(
@@ -222,7 +225,8 @@ export class Thread {
     known: (message: ApiMessage) => readonly Entry[] | undefined,
   ): readonly Entry[] {
     const entries: Entry[] = [];
-    let unclaimed = facts;
+    // What was told of the last response belongs to the newest answer.
+    const newest = facts && messages.findLast((message) => isRecord(message) && message.role === "assistant");
     let parent = this.#leaf;
     for (const message of messages) {
       if (isEntry(message)) entries.push(message);
@@ -231,8 +235,8 @@ export class Thread {
         const seen = known(plain);
         if (seen !== undefined && seen.length > 0) entries.push(...seen);
         else {
-          entries.push(this.#plain.wrap(plain, this.#options.newLink(parent), unclaimed));
-          if (plain.role === "assistant") unclaimed = undefined;
+          const own = plain === newest ? facts : undefined;
+          entries.push(this.#plain.wrap(plain, this.#options.newLink(parent), own));
         }
       }
       parent = entries.at(-1)?.uuid ?? parent;
@@ -247,22 +251,13 @@ export class Thread {
       : this.#outgoing.append(entries);
   }
 
-  #add(entry: Entry): void {
+  #add(entry: Entry, isOld = false): void {
     const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = isMicrocompactBoundary(entry) && this.#meter.size().source === "estimate";
-    const ignoreUsage = isVoidMark || (isReport && !this.#options.isTrusted(entry));
-    const tokens = this.measures.ofEntry(entry);
-    this.#meter.add(entry, { tokens, ignoreUsage });
-    this.#estimatedTokens += tokens;
-    this.#index(entry, this.#entries.push(entry) - 1);
-  }
-
-  #index(entry: Entry, index: number): void {
-    if (entry.type === "assistant") {
-      for (const block of entryBlocks(entry)) if (block.type === "tool_use") this.#toolNames.add(block.name);
-    }
-    this.#results.add(entry, index, this.measures.ofBlock);
+    const ignoreUsage = isVoidMark || isOld || (isReport && !this.#options.isTrusted(entry));
+    this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage });
+    this.#contents.add(entry, this.#entries.push(entry) - 1);
   }
 
   /** Whether plain messages are sent otherwise than they were given. Entries stay as they are in any case. */
@@ -275,11 +270,14 @@ export class Thread {
   }
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
-    const { model, ...check } = this.#options.check;
-    const request = model === undefined ? {} : { model };
     return this.#form === "messages"
-      ? new CheckedMessages({ ...check, ...request })
-      : new FlattenedEntries({ check, request });
+      ? new CheckedMessages(this.#options.check)
+      : new FlattenedEntries(this.#flattening());
+  }
+
+  #flattening(): FlattenOptions {
+    const { model, ...check } = this.#options.check;
+    return { check, request: model === undefined ? {} : { model } };
   }
 
   #newMeter(calibration?: Calibration): ContextMeter {
@@ -288,8 +286,8 @@ export class Thread {
     return new ContextMeter({ countText, calibration: learned, overheadTokens: overheadTokens() });
   }
 
-  #newIndex(): ResultIndex {
-    return new ResultIndex({ tools: this.#options.clearableTools });
+  #newContents(): Contents {
+    return new Contents(this.measures, this.#options.clearableTools);
   }
 }
 
@@ -297,4 +295,6 @@ export interface Taken {
   /** Entries that were not in the conversation before. */
   readonly added: readonly Entry[];
   readonly findings: readonly Finding[];
+  /** The host changed what we knew: everything was read from the start. */
+  readonly isAnotherConversation: boolean;
 }

@@ -8,21 +8,25 @@ import type { TranscriptPort } from "./options.ts";
  */
 export class TranscriptQueue {
   readonly #port: TranscriptPort | undefined;
+  readonly #onFailure: (waiting: number) => void;
   #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
+  /** How many were waiting when writing last failed; 0 while it works. */
+  #stuckAt = 0;
 
-  constructor(port: TranscriptPort | undefined) {
+  constructor(port: TranscriptPort | undefined, onFailure: (waiting: number) => void = () => undefined) {
     this.#port = port;
+    this.#onFailure = onFailure;
   }
 
   add(entries: readonly Entry[]): void {
-    const { has } = this.#port ?? {};
-    if (this.#port === undefined) return;
+    const port = this.#port;
+    if (port === undefined) return;
     for (const entry of entries) {
-      if (entry.uuid === undefined || has?.(entry.uuid) !== true) this.#waiting.push(entry);
+      if (entry.uuid === undefined || port.has?.(entry.uuid) !== true) this.#waiting.push(entry);
     }
-    if (this.#waiting.length === 0) return;
-    // A failure is told by the next flush, which tries again.
+    // On a full disk the backlog is tried again when it has doubled, not with every entry.
+    if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
     void this.#write().catch(() => undefined);
   }
 
@@ -60,8 +64,11 @@ export class TranscriptQueue {
       this.#waiting = [];
       try {
         await this.#port.append(batch);
+        this.#stuckAt = 0;
       } catch (error) {
         this.#waiting = [...batch, ...this.#waiting];
+        if (this.#stuckAt === 0) this.#onFailure(this.#waiting.length);
+        this.#stuckAt = this.#waiting.length;
         throw error;
       }
     }

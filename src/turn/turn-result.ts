@@ -18,9 +18,14 @@ export interface Outcome {
   readonly problem?: LonghaulError | undefined;
 }
 
-/** What the host gets for its turn. */
-export function turnResult<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
+/** What the host gets for its turn: a call follows. */
+export function turnToSend<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
   noteSending(state);
+  return turnResult(state, outcome);
+}
+
+/** What the host gets between two calls. */
+export function turnResult<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
   const tokens = state.size().tokens;
   const window = windowState(tokens, state.thresholds);
   const problem =
@@ -33,6 +38,7 @@ function noteSending(state: ConversationState): void {
   const { system, tools } = state.frame ?? {};
   const model = state.options.modelName;
   state.sentMessages = state.thread.sent.length;
+  state.isAnswerUnderWay = true;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
 
@@ -97,7 +103,7 @@ export function sendingFrame(state: ConversationState): RequestFrame {
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
     targetTokens: inProportion(state, clearing.targetTokens),
     tools: clearing.tools,
-    toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.toolNames],
+    toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
     idleMs: state.longestIdleMs,
     thinkingOn: isThinkingOn(frame),
   });

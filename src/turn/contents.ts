@@ -1,0 +1,60 @@
+import type { Clearing } from "../clear/clearing.ts";
+import { ResultIndex } from "../clear/result-index.ts";
+import { mediaOf } from "../compact/media-marks.ts";
+import { mostJsonBytes } from "../conversation/check/json-bytes.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
+import type { Measures } from "./measures.ts";
+
+/** What a conversation holds, kept up as it grows: what an entry costs is what it holds. */
+export class Contents {
+  readonly results: ResultIndex;
+  readonly #measures: Measures;
+  readonly #toolNames = new Set<string>();
+  #media = { count: 0, bytes: 0 };
+  #estimatedTokens = 0;
+
+  constructor(measures: Measures, clearableTools: readonly string[]) {
+    this.#measures = measures;
+    this.results = new ResultIndex({ tools: clearableTools });
+  }
+
+  /** Of all calls in it. */
+  get toolNames(): ReadonlySet<string> {
+    return this.#toolNames;
+  }
+
+  /** Pictures and documents, and their size at most. */
+  get media(): { readonly count: number; readonly bytes: number } {
+    return this.#media;
+  }
+
+  /** All of it by our estimate, before any calibration. */
+  get estimatedTokens(): number {
+    return this.#estimatedTokens;
+  }
+
+  add(entry: Entry, index: number): void {
+    this.#estimatedTokens += this.#measures.ofEntry(entry);
+    if (entry.type === "assistant") {
+      for (const block of entryBlocks(entry)) if (block.type === "tool_use") this.#toolNames.add(block.name);
+    }
+    this.#addMedia(entry);
+    this.results.add(entry, index, this.#measures.ofBlock);
+  }
+
+  /** Results of it were emptied; these are the entries now. */
+  cleared(clearing: Clearing, entries: readonly Entry[]): void {
+    this.results.applied(clearing);
+    this.#estimatedTokens = entries.reduce((sum, entry) => sum + this.#measures.ofEntry(entry), 0);
+    this.#media = { count: 0, bytes: 0 };
+    for (const entry of entries) this.#addMedia(entry);
+  }
+
+  #addMedia(entry: Entry): void {
+    for (const block of mediaOf(entry)) {
+      this.#media.count += 1;
+      this.#media.bytes += mostJsonBytes(block);
+    }
+  }
+}
