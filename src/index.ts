@@ -77,6 +77,7 @@ export {
   type ToolUseAt,
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
+export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
 export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
@@ -124,7 +125,6 @@ export type {
   Todo,
   UsedSkill,
 } from "./restore/host-state.ts";
-export { FILE_TOOLS, type FileTools } from "./restore/read-state.ts";
 export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
 export type {
   Restored,

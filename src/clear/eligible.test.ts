@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ELIGIBLE_TOOLS, FILE_READ_TOOLS, WRITE_LIKE_TOOLS } from "./eligible.ts";
+import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./eligible.ts";
 
 describe("the tools whose results can be had again", () => {
   it("are file read, shell, grep, glob, web fetch, web search, file edit and file write", () => {
@@ -42,10 +42,9 @@ describe("the tools whose results can be had again", () => {
     for (const name of others) expect(ELIGIBLE_TOOLS).not.toContain(name);
   });
 
-  it("are named once each, and those that read or write files are among them", () => {
+  it("are named once each, and those that write files are among them", () => {
     expect(new Set(ELIGIBLE_TOOLS).size).toBe(ELIGIBLE_TOOLS.length);
-    for (const name of [...FILE_READ_TOOLS, ...WRITE_LIKE_TOOLS]) expect(ELIGIBLE_TOOLS).toContain(name);
-    expect([...FILE_READ_TOOLS].filter((name) => WRITE_LIKE_TOOLS.has(name))).toEqual([]);
+    for (const name of WRITE_LIKE_TOOLS) expect(ELIGIBLE_TOOLS).toContain(name);
     expect(["Edit", "MultiEdit", "Write"].every((name) => WRITE_LIKE_TOOLS.has(name))).toBe(true);
     expect(["Bash", "Grep", "WebFetch", "Read"].some((name) => WRITE_LIKE_TOOLS.has(name))).toBe(false);
   });

@@ -12,10 +12,7 @@ import { ResultIndex } from "./result-index.ts";
 const PLACEHOLDER_TOKENS = tokensOf({ type: "tool_result", tool_use_id: "x", content: CLEARED_RESULT_TEXT });
 
 const idsOf = (index: ResultIndex): readonly string[] => index.results().map(({ id }) => id);
-const totals = ({ activeCount, eligibleTokens }: ResultIndex): readonly number[] => [
-  activeCount,
-  eligibleTokens,
-];
+const totals = (index: ResultIndex): readonly number[] => [index.activeCount, index.eligibleTokens];
 
 describe("the index of results", () => {
   it("holds eligible, answered results, oldest first, with what they hold", () => {
@@ -126,6 +123,17 @@ describe("the index of results", () => {
     expect(paths).toEqual(["/a", "/b"]);
     expect(results.map(({ path }) => path)).toEqual(["/a", "/b", undefined, undefined, "/a"]);
     expect(tools).toEqual(["Edit", "Read", "read_file"]);
+  });
+
+  it("names the files of tools that are told to read, and of the caller's own tools", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "str_replace_editor", { command: "view", path: "/a" }, textOf(100));
+    talk.tool("b", "str_replace_editor", { command: "insert", path: "/b" }, textOf(100));
+    talk.tool("c", "slurp", { filename: "/c" }, textOf(100));
+    const usual = indexOf(talk.entries);
+    expect(usual.describe("size", usual.results()).paths).toEqual(["/a"]);
+    const own = indexOf(talk.entries, { tools: ["slurp"], fileTools: new Map([["slurp", "read"]]) });
+    expect(own.describe("size", own.results()).paths).toEqual(["/c"]);
   });
 
   it("forgets what was cleared, and counts it again when it is written again", () => {

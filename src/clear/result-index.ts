@@ -1,16 +1,18 @@
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
 import { type AssistantEntry, type Entry, isSynthetic } from "../conversation/entry.ts";
-import { firstString } from "../conversation/fields.ts";
+import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { entryBlocks, isEntry, responseIdOf } from "../conversation/untrusted.ts";
 import type { ClearedResult, Clearing } from "./clearing.ts";
-import { ELIGIBLE_TOOLS, FILE_READ_TOOLS } from "./eligible.ts";
+import { ELIGIBLE_TOOLS } from "./eligible.ts";
 
 export type TokensOf = (block: ContentBlock) => number;
 
 export interface ResultIndexOptions {
   /** Names of the tools whose results can be had again, as they are written. */
   readonly tools?: readonly string[] | undefined;
+  /** The agent's tools for files, where they have other names than the usual ones: cleared reads are forgotten. */
+  readonly fileTools?: FileTools | undefined;
 }
 
 /** A result in the conversation that would be worth clearing. */
@@ -42,9 +44,6 @@ interface KnownUse {
   isEligible: boolean;
 }
 
-/** How tools name the file they read. */
-const PATH_FIELDS = ["file_path", "path", "filePath", "absolute_path", "target_file"] as const;
-
 const PLACEHOLDER: ToolResultBlock = {
   type: "tool_result",
   tool_use_id: "",
@@ -58,6 +57,7 @@ const PLACEHOLDER: ToolResultBlock = {
  */
 export class ResultIndex {
   readonly #tools: ReadonlySet<string>;
+  readonly #fileTools: FileTools;
   readonly #uses = new Map<string, KnownUse>();
   readonly #responses = new Map<string, number>();
   readonly #results = new Map<string, TrackedResult>();
@@ -71,6 +71,7 @@ export class ResultIndex {
 
   constructor(options: ResultIndexOptions = {}) {
     this.#tools = new Set(options.tools ?? ELIGIBLE_TOOLS);
+    this.#fileTools = options.fileTools ?? FILE_TOOLS;
   }
 
   /** How many results could be cleared. */
@@ -165,7 +166,7 @@ export class ResultIndex {
     const isEligible = this.#tools.has(name);
     const known = this.#uses.get(id);
     if (known === undefined) {
-      const path = FILE_READ_TOOLS.has(name) ? firstString(input, ...PATH_FIELDS) : undefined;
+      const path = fileUseOf(name, input, this.#fileTools) === "read" ? filePathIn(input) : undefined;
       this.#uses.set(id, { tool: name, path, begins, isEligible });
       return;
     }

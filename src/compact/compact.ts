@@ -1,11 +1,11 @@
 import { withClearedResults } from "../conversation/cleared.ts";
+import type { FileTools } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { FileTools } from "../restore/read-state.ts";
 import { restoreAll } from "../restore/restore-all.ts";
 import { type Restored, restoredTokens } from "../restore/restored.ts";
 import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";

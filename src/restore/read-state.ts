@@ -1,45 +1,9 @@
 import { isCleared, withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contentText, firstString, stringField } from "../conversation/fields.ts";
+import { contentText, firstString } from "../conversation/fields.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
+import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
-
-/** What a tool does to the file it names; `by-command`: its input says which. */
-export type FileUse = "read" | "change" | "by-command";
-
-/** Tools after which the agent knows a file's content, by their names in lower case. */
-export type FileTools = ReadonlyMap<string, FileUse>;
-
-/** As the common agents call them. */
-export const FILE_TOOLS: FileTools = new Map<string, FileUse>([
-  ["read", "read"],
-  ["read_file", "read"],
-  ["view", "read"],
-  ["open_file", "read"],
-  ["notebookread", "read"],
-  ["edit", "change"],
-  ["multiedit", "change"],
-  ["write", "change"],
-  ["notebookedit", "change"],
-  ["edit_file", "change"],
-  ["write_file", "change"],
-  ["create_file", "change"],
-  ["replace", "change"],
-  ["str_replace", "change"],
-  ["search_replace", "change"],
-  ["str_replace_editor", "by-command"],
-  ["str_replace_based_edit_tool", "by-command"],
-]);
-
-const PATH_FIELDS = [
-  "file_path",
-  "notebook_path",
-  "path",
-  "filePath",
-  "absolute_path",
-  "target_file",
-  "filename",
-] as const;
 
 /** What a read answers when the agent has the file already: it shows no content. */
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;
@@ -86,13 +50,10 @@ export function visiblePaths(entries: readonly Entry[], options: VisibleOptions 
   return paths;
 }
 
-function useOf({ name, use }: ToolPair, tools: FileTools): "read" | "change" | undefined {
-  const fileUse = tools.get(name.toLowerCase());
-  if (fileUse !== "by-command") return fileUse;
-  return stringField(use.block.input, "command") === "view" ? "read" : "change";
-}
+const useOf = ({ name, use }: ToolPair, tools: FileTools): "read" | "change" | undefined =>
+  fileUseOf(name, use.block.input, tools);
 
-const pathOf = ({ use }: ToolPair): string | undefined => firstString(use.block.input, ...PATH_FIELDS);
+const pathOf = ({ use }: ToolPair): string | undefined => filePathIn(use.block.input);
 
 function showsContent(pair: ToolPair): boolean {
   return pair.results.some(

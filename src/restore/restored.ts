@@ -1,6 +1,6 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
+import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { CountText } from "../tokens/measure.ts";
-import type { FileTools } from "./read-state.ts";
 
 export type RestoreKind =
   | "files"

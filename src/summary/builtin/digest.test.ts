@@ -90,6 +90,33 @@ describe("the work of a session", () => {
     expect(digest.exchanges.flatMap((exchange) => exchange.texts)).toEqual([]);
   });
 
+  it("knows the tools of other agents for files, and those that are told what to do", () => {
+    const session = new ConversationBuilder();
+    session.tool("t1", "read_file", { absolute_path: "/p/read.ts" }, "x");
+    session.tool(
+      "t2",
+      "write_to_file",
+      { path: "/p/new.ts", content: "export function parsePage() {}" },
+      "ok",
+    );
+    const editor = "str_replace_based_edit_tool";
+    session.tool("t3", editor, { command: "view", path: "/p/viewed.ts" }, "x");
+    session.tool(
+      "t4",
+      editor,
+      { command: "create", path: "/p/made.ts", file_text: "class PageReader {}" },
+      "ok",
+    );
+    session.tool("t5", editor, { command: "str_replace", path: "/p/e.ts", old_str: "a", new_str: "b" }, "ok");
+    expect(digestSession(session.entries).files).toMatchObject([
+      { path: "/p/read.ts", reads: 1, edits: 0 },
+      { path: "/p/new.ts", created: true, defines: ["parsePage"] },
+      { path: "/p/viewed.ts", reads: 1, edits: 0 },
+      { path: "/p/made.ts", created: true, defines: ["PageReader"] },
+      { path: "/p/e.ts", edits: 1, lastEdits: [{ was: "a", now: "b" }] },
+    ]);
+  });
+
   it("does not count an edit that failed", () => {
     const session = new ConversationBuilder();
     session.assistant([

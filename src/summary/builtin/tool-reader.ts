@@ -1,5 +1,6 @@
 import { contentText, field, firstString, stringField } from "../../conversation/fields.ts";
 import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
+import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { clip, headOf, oneLine } from "./clip.ts";
 import type { SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";
@@ -11,10 +12,10 @@ import {
   readAnswers,
   readPlan,
 } from "./read/answers.ts";
-import { isShellTool, parseCommit, programOf, readCommand, scannedOutput } from "./read/commands.ts";
+import { parseCommit, programOf, readCommand, scannedOutput } from "./read/commands.ts";
 import type { ConceptCounter } from "./read/concepts.ts";
 import { ErrorLedger } from "./read/errors.ts";
-import { editsIn, FileLedger, fileUseOf } from "./read/files.ts";
+import { editsIn, FileLedger, fileUseIn } from "./read/files.ts";
 import {
   type BackgroundTask,
   type Finding,
@@ -146,8 +147,8 @@ export class ToolReader {
   }
 
   #fileCall(call: Call, exchange: ExchangeBuilder): boolean {
-    const use = call.isError ? undefined : fileUseOf(call.name);
-    const path = use && firstString(call.input, "file_path", "notebook_path", "path", "filePath");
+    const use = call.isError ? undefined : fileUseIn(call.name, call.input);
+    const path = use && filePathIn(call.input);
     if (use === undefined || path === undefined) return false;
     const { at, setting } = call;
     if (use === "read") {
@@ -157,7 +158,9 @@ export class ToolReader {
     }
     const edits = editsIn(call.input);
     const code =
-      use === "write" ? (stringField(call.input, "content") ?? "") : edits.map(({ now }) => now).join("\n");
+      use === "write"
+        ? (firstString(call.input, "content", "file_text") ?? "")
+        : edits.map(({ now }) => now).join("\n");
     const defines = [...definedNames(code)];
     this.#files.change(at, path, {
       kind: use,

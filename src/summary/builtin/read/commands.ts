@@ -56,10 +56,6 @@ const FAILING_TEXT =
 
 const PUSHED_RANGE = /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/;
 
-export function isShellTool(name: string): boolean {
-  return /^(?:bash|powershell|shell|exec|run_command|terminal|local_shell|exec_command)$/i.test(name);
-}
-
 export function readCommand(
   at: number,
   command: string,

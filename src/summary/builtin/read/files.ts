@@ -1,4 +1,5 @@
 import { listField, stringField } from "../../../conversation/fields.ts";
+import { fileUseOf, writesWholeFile } from "../../../conversation/tool-kinds.ts";
 import { headOf } from "../clip.ts";
 
 export interface FileRecord {
@@ -34,22 +35,13 @@ export interface FileChange {
 
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
 
-export type FileUse = "read" | "write" | "edit";
+type FileUse = "read" | "write" | "edit";
 
-const FILE_TOOLS: ReadonlyMap<string, FileUse> = new Map([
-  ["read", "read"],
-  ["notebookread", "read"],
-  ["write", "write"],
-  ["create_file", "write"],
-  ["edit", "edit"],
-  ["multiedit", "edit"],
-  ["notebookedit", "edit"],
-  ["str_replace", "edit"],
-]);
-
-/** What a tool does to the file it names; undefined for tools that work on no single file. */
-export function fileUseOf(tool: string): FileUse | undefined {
-  return FILE_TOOLS.get(tool.toLowerCase());
+/** What a call does to the file it names; undefined for tools that work on no single file. */
+export function fileUseIn(tool: string, input: unknown): FileUse | undefined {
+  const use = fileUseOf(tool, input);
+  if (use !== "change") return use;
+  return writesWholeFile(tool, input) ? "write" : "edit";
 }
 
 type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
