@@ -77,6 +77,7 @@ export {
   type ToolUseAt,
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
+export type { Todo } from "./conversation/todos.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
@@ -122,7 +123,6 @@ export type {
   HostState,
   McpInstructions,
   Plan,
-  Todo,
   UsedSkill,
 } from "./restore/host-state.ts";
 export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";

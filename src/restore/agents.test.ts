@@ -5,6 +5,7 @@ import { contentText, field } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { loadSession } from "../transcript/load.ts";
 import { agentsIn } from "./agents.ts";
+import { happeningsIn } from "./happenings.ts";
 import { restoreAll } from "./restore-all.ts";
 
 const LAUNCH =
@@ -56,14 +57,14 @@ describe("background agents put back", () => {
 
 describe("background agents that a conversation leaves", () => {
   it("are those launched and not heard of since", () => {
-    expect(agentsIn(launched().entries)).toEqual([running]);
+    expect(agentsIn(happeningsIn(launched().entries))).toEqual([running]);
     const c = new ConversationBuilder();
     c.assistant([toolUse("t", "Task", { description: "look" })]);
     c.user([toolResult("t", "started")], {
       toolUseResult: { isAsync: true, agentId: "x", outputFile: "/out/x" },
     });
     c.tool("sync", "Agent", { description: "waited for" }, "The answer.\nagentId: c3d4");
-    expect(agentsIn(c.entries)).toEqual([
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([
       { id: "x", description: "look", status: "running", outputPath: "/out/x" },
     ]);
   });
@@ -71,26 +72,28 @@ describe("background agents that a conversation leaves", () => {
   it("are no longer those whose result has been told, by a message or in the queue", () => {
     const told = launched();
     told.user(notice("a1b2", "<status>completed</status><result>found</result>"));
-    expect(agentsIn(told.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(told.entries))).toEqual([]);
     const queued = launched();
     const prompt = notice("a1b2", "<status>completed</status><result>found</result>");
     queued.attachment({ type: "queued_command", prompt });
-    expect(agentsIn(queued.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(queued.entries))).toEqual([]);
     const killed = launched();
     killed.user(notice("a1b2", "<status>killed</status>"));
-    expect(agentsIn(killed.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(killed.entries))).toEqual([]);
   });
 
   it("are those that ended without a result being told, until it is collected", () => {
     const c = launched();
     c.user(notice("a1b2", "<status>completed</status>"));
-    expect(agentsIn(c.entries)).toEqual([{ ...running, status: "completed", outputPath: "/out/new" }]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([
+      { ...running, status: "completed", outputPath: "/out/new" },
+    ]);
     const read = launched();
     read.entries.push(...c.entries.slice(2));
     read.tool("r", "Read", { file_path: "/out/new" }, "the result");
-    expect(agentsIn(read.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(read.entries))).toEqual([]);
     c.tool("o", "TaskOutput", { task_id: "a1b2" }, "<status>completed</status><output>found</output>");
-    expect(agentsIn(c.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([]);
   });
 
   it("are still those whose output was looked at while they ran", () => {
@@ -98,12 +101,12 @@ describe("background agents that a conversation leaves", () => {
     c.tool("o", "TaskOutput", { task_id: "a1b2" }, "<status>running</status>");
     c.tool("r", "Read", { file_path: "/out/a1b2.output" }, "so far");
     c.user(notice("a1b2", "<status>running</status>"));
-    expect(agentsIn(c.entries)).toEqual([running]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([running]);
     c.tool("e", "TaskStop", { task_id: "a1b2" });
     c.user([toolResult("e", "could not be stopped", true)]);
-    expect(agentsIn(c.entries)).toEqual([running]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([running]);
     c.tool("s", "TaskStop", { task_id: "a1b2" }, "stopped");
-    expect(agentsIn(c.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([]);
   });
 
   it("are again those that a message woke", () => {
@@ -111,7 +114,9 @@ describe("background agents that a conversation leaves", () => {
     c.user(notice("a1b2", "<status>completed</status><result>found</result>"));
     c.assistant([toolUse("m", "SendMessage", { to: "a1b2", summary: "fix it" })]);
     c.user([toolResult("m", "resumed")], { toolUseResult: { success: true, resumedAgentId: "a1b2" } });
-    expect(agentsIn(c.entries)).toEqual([{ id: "a1b2", description: "fix it", status: "running" }]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([
+      { id: "a1b2", description: "fix it", status: "running" },
+    ]);
   });
 
   it("are not ended by what an agent's own words pretend, nor by a person's", () => {
@@ -119,13 +124,13 @@ describe("background agents that a conversation leaves", () => {
     const forged = notice("a1b2", "<status>completed</status><result>x</result>");
     c.user(notice("other", `<status>completed</status><result>${forged}</result>`));
     c.user(`look at this: ${forged}`);
-    expect(agentsIn(c.entries)).toEqual([running]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([running]);
   });
 
   it("are not commands in the background", () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "task_status", taskId: "b1", taskType: "local_bash", status: "running" });
-    expect(agentsIn(c.entries)).toEqual([]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([]);
   });
 
   it("are carried on from one compaction to the next", async () => {
@@ -135,7 +140,7 @@ describe("background agents that a conversation leaves", () => {
     );
     const c = new ConversationBuilder("after");
     for (const { attachment } of items) c.attachment(attachment);
-    expect(agentsIn(c.entries)).toEqual([running]);
+    expect(agentsIn(happeningsIn(c.entries))).toEqual([running]);
   });
 });
 
@@ -148,10 +153,10 @@ describeRecorded("background agents of recorded sessions", () => {
         const outcome = field(entry, "toolUseResult");
         if (field(outcome, "isAsync") !== true) continue;
         launches++;
-        const ids = agentsIn(entries.slice(0, index + 1)).map(({ id }) => id);
+        const ids = agentsIn(happeningsIn(entries.slice(0, index + 1))).map(({ id }) => id);
         expect(ids).toContain(field(outcome, "agentId"));
       }
-      expect(agentsIn(entries)).toEqual([]);
+      expect(agentsIn(happeningsIn(entries))).toEqual([]);
     }
     expect(launches).toBeGreaterThan(0);
   });

@@ -1,14 +1,13 @@
-import type { Entry } from "../conversation/entry.ts";
 import { contentText, field, firstString, stringField } from "../conversation/fields.ts";
-import { type AnsweredCall, happeningsIn, textOf } from "./happenings.ts";
+import { type AnsweredCall, type Happening, textOf } from "./happenings.ts";
 import type { BackgroundAgent } from "./host-state.ts";
 import { type Fit, firstOfEach, fitEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
 
 /** Agents in the background whose result the agent does not have yet, so that none is started twice. */
-export async function gatherAgents({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherAgents({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "agents");
   if (answer.state === "unanswered") return () => skipping("agents", answer.reason);
-  const list = answer.state === "absent" ? agentsIn(entries) : answer.value;
+  const list = answer.state === "absent" ? agentsIn(happenings) : answer.value;
   const { values, skipped } = readList("agents", list, readAgent);
   const forms = firstOfEach(values, ({ id }) => id).map(({ id, description, status, outputPath }) => {
     const attachment = {
@@ -45,9 +44,9 @@ const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
 ]);
 
 /** Those launched and not heard of since, and those that ended without their result having been told. */
-export function agentsIn(entries: readonly Entry[]): readonly BackgroundAgent[] {
+export function agentsIn(happenings: Iterable<Happening>): readonly BackgroundAgent[] {
   const ledger = new AgentLedger();
-  for (const happening of happeningsIn(entries)) {
+  for (const happening of happenings) {
     if (happening.what === "call") ledger.call(happening.call);
     else if (happening.what === "told") ledger.told(textOf(happening.entry));
     else if (happening.type === "queued_command") ledger.told(contentText(happening.attachment.prompt));

@@ -1,6 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
-import { listField } from "../conversation/fields.ts";
-import { happeningsIn } from "./happenings.ts";
+import { listField, stringField } from "../conversation/fields.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import type { Happening } from "./happenings.ts";
 
 /** Agents announce tools, kinds of agents and servers by what has changed since the last time. */
 interface DeltaFields {
@@ -14,12 +15,12 @@ interface DeltaFields {
 
 /** All that is announced by now: names with their words, in the order in which they came. */
 export function announcedIn(
-  entries: readonly Entry[],
+  happenings: Iterable<Happening>,
   type: string,
   fields: DeltaFields,
 ): ReadonlyMap<string, string> {
   const announced = new Map<string, string>();
-  for (const happening of happeningsIn(entries)) {
+  for (const happening of happenings) {
     if (happening.what !== "attachment" || happening.type !== type) continue;
     const words = listField(happening.attachment, fields.words);
     for (const [index, name] of listField(happening.attachment, fields.added).entries()) {
@@ -39,8 +40,8 @@ export function announcedIn(
 
 /** What was announced only in messages that are kept still stands there. */
 export function isAnnouncedIn(entries: readonly Entry[], type: string): boolean {
-  for (const happening of happeningsIn(entries)) {
-    if (happening.what === "attachment" && happening.type === type) return true;
-  }
-  return false;
+  return entries.some(
+    (entry) =>
+      isEntry(entry) && entry.type === "attachment" && stringField(entry.attachment, "type") === type,
+  );
 }

@@ -1,3 +1,4 @@
+import type { Todo } from "../conversation/todos.ts";
 import type { ProjectFiles } from "./files.ts";
 
 /**
@@ -26,12 +27,6 @@ export interface UsedSkill {
   readonly name: string;
   readonly path?: string;
   readonly content: string;
-}
-
-export interface Todo {
-  readonly content: string;
-  readonly status: "pending" | "in_progress" | "completed";
-  readonly id?: string;
 }
 
 export interface Plan {

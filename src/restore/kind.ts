@@ -2,6 +2,7 @@ import type { Attachment, Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { Ask } from "./ask.ts";
+import type { Happening } from "./happenings.ts";
 import type { HostState } from "./host-state.ts";
 import type { Restored, RestoredItem, RestoreInput, RestoreKind, SkippedItem } from "./restored.ts";
 
@@ -19,6 +20,8 @@ export interface Gathering {
   readonly ask: Ask;
   /** Summarised and kept, in the order in which they came, without what is no entry. */
   readonly entries: readonly Entry[];
+  /** What happened in them. */
+  readonly happenings: readonly Happening[];
 }
 
 export const NOTHING: Restored = Object.freeze({ items: [], skipped: [] });

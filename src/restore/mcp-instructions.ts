@@ -1,6 +1,6 @@
-import type { Entry } from "../conversation/entry.ts";
 import { firstString } from "../conversation/fields.ts";
 import { announcedIn, isAnnouncedIn } from "./announced.ts";
+import type { Happening } from "./happenings.ts";
 import type { McpInstructions } from "./host-state.ts";
 import {
   type Fit,
@@ -16,11 +16,11 @@ import {
 const DELTA = "mcp_instructions_delta";
 
 /** How the tool servers want to be used. Each is put back on its own, so that a long one costs only itself. */
-export async function gatherMcpInstructions({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherMcpInstructions({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "mcpInstructions");
   if (answer.state === "unanswered") return () => skipping("mcp-instructions", answer.reason);
   if (answer.state === "absent" && !isAnnouncedIn(input.summarised, DELTA)) return () => NOTHING;
-  const list = answer.state === "absent" ? mcpInstructionsIn(entries) : answer.value;
+  const list = answer.state === "absent" ? mcpInstructionsIn(happenings) : answer.value;
   const { values, skipped } = readList("mcp-instructions", list, readInstructions);
   const servers = firstOfEach(values, ({ server }) => server);
   const forms = servers.map(({ server, text }) => {
@@ -38,8 +38,8 @@ function readInstructions(item: unknown): McpInstructions | undefined {
 }
 
 /** As the servers were announced one by one, without those that have gone since. */
-function mcpInstructionsIn(entries: readonly Entry[]): readonly McpInstructions[] {
-  const announced = announcedIn(entries, DELTA, {
+function mcpInstructionsIn(happenings: Iterable<Happening>): readonly McpInstructions[] {
+  const announced = announcedIn(happenings, DELTA, {
     added: "addedNames",
     words: "addedBlocks",
     removed: "removedNames",

@@ -1,13 +1,12 @@
-import type { Entry } from "../conversation/entry.ts";
 import { firstString, stringField } from "../conversation/fields.ts";
-import { happeningsIn } from "./happenings.ts";
+import type { Happening } from "./happenings.ts";
 import { type Fit, fitEach, type Gathering, NOTHING, restoredItem, skipping } from "./kind.ts";
 
 /** A summary does not bind as a mode does: without this the agent would start to change things. */
-export async function gatherPlanMode({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherPlanMode({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "isPlanMode");
   if (answer.state === "unanswered") return () => skipping("plan-mode", answer.reason);
-  const found = planModeIn(entries);
+  const found = planModeIn(happenings);
   const isOn = answer.state === "absent" ? found.isOn : (answer.value ?? false);
   if (typeof isOn !== "boolean") return () => skipping("plan-mode", "invalid");
   if (!isOn) return () => NOTHING;
@@ -28,10 +27,10 @@ interface PlanMode {
 }
 
 /** The mode of the newest prompt, and what tools and reminders made of it since. */
-function planModeIn(entries: readonly Entry[]): PlanMode {
+function planModeIn(happenings: Iterable<Happening>): PlanMode {
   let isOn = false;
   let planFilePath: string | undefined;
-  for (const happening of happeningsIn(entries)) {
+  for (const happening of happenings) {
     if (happening.what === "told") {
       const mode = stringField(happening.entry, "permissionMode");
       if (mode !== undefined) isOn = mode === "plan";

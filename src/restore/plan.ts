@@ -1,15 +1,15 @@
-import type { Attachment, Entry } from "../conversation/entry.ts";
+import type { Attachment } from "../conversation/entry.ts";
 import { firstString, stringField } from "../conversation/fields.ts";
 import { isRecord } from "../conversation/untrusted.ts";
-import { happeningsIn } from "./happenings.ts";
+import type { Happening } from "./happenings.ts";
 import type { Plan } from "./host-state.ts";
 import { type Fit, fitEach, type Gathering, NOTHING, restoredItem, skipping } from "./kind.ts";
 
 /** The plan whole, with its path; where it does not fit, the path alone. */
-export async function gatherPlan({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherPlan({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "plan");
   if (answer.state === "unanswered") return () => skipping("plan", answer.reason);
-  const value = answer.state === "absent" ? planIn(entries) : answer.value;
+  const value = answer.state === "absent" ? planIn(happenings) : answer.value;
   if (value === undefined || value === null) return () => NOTHING;
   const plan = readPlan(value);
   if (plan === undefined) return () => skipping("plan", "invalid");
@@ -36,9 +36,9 @@ function readPlan(value: unknown): Plan | undefined {
 }
 
 /** The plan that was put back or pointed out last. */
-function planIn(entries: readonly Entry[]): Plan | undefined {
+function planIn(happenings: Iterable<Happening>): Plan | undefined {
   let plan: Plan | undefined;
-  for (const happening of happeningsIn(entries)) {
+  for (const happening of happenings) {
     if (happening.what !== "attachment" || !PLAN_FILES.has(happening.type)) continue;
     const { attachment } = happening;
     if (!isRecord(attachment)) continue;

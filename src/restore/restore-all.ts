@@ -3,6 +3,7 @@ import { isEntry } from "../conversation/untrusted.ts";
 import { gatherAgents } from "./agents.ts";
 import { asker } from "./ask.ts";
 import { gatherFiles } from "./files.ts";
+import { happeningsIn } from "./happenings.ts";
 import type { HostState } from "./host-state.ts";
 import { type Fit, type Gather, type Gathering, NOTHING, skipping } from "./kind.ts";
 import { gatherMcpInstructions } from "./mcp-instructions.ts";
@@ -54,11 +55,13 @@ export async function restoreAll(
 ): Promise<Restored> {
   // Also false for what is no number.
   if (!(input.budgetTokens > 0)) return NOTHING;
+  const entries = inOrder(input);
   const gathering: Gathering = {
     input,
     state,
     ask: asker({ timeoutMs: options.timeoutMs, signal: input.signal }),
-    entries: inOrder(input),
+    entries,
+    happenings: [...happeningsIn(entries)],
   };
   const fits = await Promise.all(KINDS.map(([kind, gather]) => gatherSafely(kind, gather, gathering)));
 

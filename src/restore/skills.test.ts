@@ -3,6 +3,7 @@ import { ConversationBuilder, toolResult } from "../../test/support/builders.ts"
 import type { Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { happeningsIn } from "./happenings.ts";
 import type { UsedSkill } from "./host-state.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored, RestoredItem, RestoreInput } from "./restored.ts";
@@ -97,7 +98,7 @@ describe("skills that a conversation shows", () => {
     useSkill(c, "1", "plugin:review", body);
     c.user("Base directory for this skill: C:\\skills\\commit\\\n\nbe brief", { isMeta: true });
     useSkill(c, "2", "built-in", "# Design\nmind the gap");
-    expect(skillsIn(c.entries)).toEqual([
+    expect(skillsIn(happeningsIn(c.entries))).toEqual([
       { name: "built-in", content: "# Design\nmind the gap" },
       {
         name: "commit",
@@ -113,7 +114,7 @@ describe("skills that a conversation shows", () => {
     useSkill(c, "1", "review", "old text");
     useSkill(c, "2", "commit", "be brief");
     useSkill(c, "3", "review", "new text");
-    expect(skillsIn(c.entries).map(({ name, content }) => [name, content])).toEqual([
+    expect(skillsIn(happeningsIn(c.entries)).map(({ name, content }) => [name, content])).toEqual([
       ["review", "new text"],
       ["commit", "be brief"],
     ]);
@@ -126,7 +127,7 @@ describe("skills that a conversation shows", () => {
       { name: "older", content: "a" },
     ];
     c.attachment({ type: "invoked_skills", skills });
-    expect(skillsIn(c.entries)).toEqual(skills);
+    expect(skillsIn(happeningsIn(c.entries))).toEqual(skills);
   });
 
   it("are not what a person typed, nor a call that failed", () => {
@@ -135,7 +136,7 @@ describe("skills that a conversation shows", () => {
     c.tool("1", "Skill", { skill: "broken" });
     c.user([toolResult("1", "no such skill", true)]);
     c.user("an ordinary hidden message", { isMeta: true, sourceToolUseID: "1" } as object);
-    expect(skillsIn(c.entries)).toEqual([]);
+    expect(skillsIn(happeningsIn(c.entries))).toEqual([]);
   });
 
   it("stay in the order of their use from one compaction to the next, and are not cut twice", async () => {

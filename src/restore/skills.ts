@@ -1,6 +1,6 @@
-import type { Attachment, Entry, UserEntry } from "../conversation/entry.ts";
+import type { Attachment, UserEntry } from "../conversation/entry.ts";
 import { firstString, listField, stringField } from "../conversation/fields.ts";
-import { happeningsIn, textOf } from "./happenings.ts";
+import { type Happening, happeningsIn, textOf } from "./happenings.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { UsedSkill } from "./host-state.ts";
 import { type Fit, firstOfEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
@@ -14,12 +14,12 @@ const SKILLS_TOKENS = 25_000;
  * The skills used, without those that the kept messages show. The newest get their share first and stand
  * last, so that the order in which they were used is still to be seen by the next compaction.
  */
-export async function gatherSkills({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherSkills({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "skills");
   if (answer.state === "unanswered") return () => skipping("skills", answer.reason);
-  const list = answer.state === "absent" ? skillsIn(entries) : answer.value;
+  const list = answer.state === "absent" ? skillsIn(happenings) : answer.value;
   const { values, skipped } = readList("skills", list, readSkill);
-  const visible = new Set(skillsIn(input.kept).map(({ name }) => name));
+  const visible = new Set(skillsIn(happeningsIn(input.kept)).map(({ name }) => name));
   const skills = firstOfEach(values, ({ name }) => name).filter(({ name }) => !visible.has(name));
   return (budgetTokens) => {
     const items: RestoredItem[] = [];
@@ -68,10 +68,10 @@ function readSkill(item: unknown): UsedSkill | undefined {
 }
 
 /** Skills whose text came into the conversation, by a call, a command or an earlier restoration; the newest first. */
-export function skillsIn(entries: readonly Entry[]): readonly UsedSkill[] {
+export function skillsIn(happenings: Iterable<Happening>): readonly UsedSkill[] {
   const nameOfCall = new Map<string, string>();
   const used: UsedSkill[] = [];
-  for (const happening of happeningsIn(entries)) {
+  for (const happening of happenings) {
     if (happening.what === "told") {
       const skill = skillToldIn(happening.entry, nameOfCall);
       if (skill) used.push(skill);

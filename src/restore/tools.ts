@@ -1,5 +1,6 @@
-import type { Attachment, Entry } from "../conversation/entry.ts";
+import type { Attachment } from "../conversation/entry.ts";
 import { announcedIn, isAnnouncedIn } from "./announced.ts";
+import type { Happening } from "./happenings.ts";
 import { type Fit, firstOfEach, fitEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
 import type { RestoredItem } from "./restored.ts";
 
@@ -10,7 +11,7 @@ const AGENTS_DELTA = "agent_listing_delta";
  * The whole tool set, announced again. Where the host says nothing it is read from the agent's own
  * announcements, and the kinds of agents it may start likewise. Where the lines do not fit, the names go in.
  */
-export async function gatherTools({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherTools({ input, state, ask, happenings }: Gathering): Promise<Fit> {
   const answer = await ask(state, "tools");
   if (answer.state === "unanswered") return () => skipping("tools", answer.reason);
   const lost = (type: string): boolean => isAnnouncedIn(input.summarised, type);
@@ -33,8 +34,8 @@ export async function gatherTools({ input, state, ask, entries }: Gathering): Pr
     const lines = new Map(firstOfEach(values, nameIn).map((line) => [nameIn(line), line]));
     return (budgetTokens) => fitEach([forms("tools", lines, toolsDelta)], budgetTokens, skipped);
   }
-  const tools = lost(TOOLS_DELTA) ? toolsIn(entries) : new Map<string, string>();
-  const agents = lost(AGENTS_DELTA) ? agentTypesIn(entries) : new Map<string, string>();
+  const tools = lost(TOOLS_DELTA) ? toolsIn(happenings) : new Map<string, string>();
+  const agents = lost(AGENTS_DELTA) ? agentTypesIn(happenings) : new Map<string, string>();
   return (budgetTokens) =>
     fitEach([forms("tools", tools, toolsDelta), forms("agent types", agents, agentsDelta)], budgetTokens);
 }
@@ -62,8 +63,8 @@ const readLine = (item: unknown): string | undefined =>
 /** A line may be a bare name, `name: what it does` or an item of a list. */
 const nameIn = (line: string): string => /^(?:[-*]\s+)?(\S+?):?(?=\s|$)/.exec(line)?.[1] ?? line;
 
-function toolsIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
-  return announcedIn(entries, TOOLS_DELTA, {
+function toolsIn(happenings: Iterable<Happening>): ReadonlyMap<string, string> {
+  return announcedIn(happenings, TOOLS_DELTA, {
     added: "addedNames",
     words: "addedLines",
     removed: "removedNames",
@@ -71,8 +72,8 @@ function toolsIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
   });
 }
 
-function agentTypesIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
-  return announcedIn(entries, AGENTS_DELTA, {
+function agentTypesIn(happenings: Iterable<Happening>): ReadonlyMap<string, string> {
+  return announcedIn(happenings, AGENTS_DELTA, {
     added: "addedTypes",
     words: "addedLines",
     removed: "removedTypes",

@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText, field, stringField } from "../../conversation/fields.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
+import type { FollowedTodo } from "../../conversation/todos.ts";
 import { entryBlocks, isEntry, rawContent } from "../../conversation/untrusted.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, Plan } from "./read/answers.ts";
@@ -11,7 +12,6 @@ import type { FileRecord } from "./read/files.ts";
 import type { BackgroundTask, Finding } from "./read/findings.ts";
 import { classifyUserText } from "./read/human.ts";
 import type { Remark } from "./read/remarks.ts";
-import type { Todo } from "./read/todos.ts";
 import { Reader } from "./reader.ts";
 
 /** What a session's structure tells about it, without anybody having understood it. */
@@ -22,7 +22,7 @@ export interface SessionDigest {
   readonly exchanges: readonly Exchange[];
   readonly files: readonly FileRecord[];
   readonly errors: readonly ErrorRecord[];
-  readonly todos: readonly Todo[];
+  readonly todos: readonly FollowedTodo[];
   readonly answers: readonly Answer[];
   readonly plans: readonly Plan[];
   readonly findings: readonly Finding[];

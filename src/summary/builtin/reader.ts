@@ -50,7 +50,7 @@ export class Reader {
       this.#earlierSummary(contentText(rawContent(entry)));
       return;
     }
-    this.#tools.todos.replaceList(field(entry, "todos"));
+    this.#tools.todos.prompt(field(entry, "todos"));
     if (entry.isMeta === true || entry.isVisibleInTranscriptOnly === true) return;
     const origin = stringField(field(entry, "origin"), "kind");
     const text = contentText(rawContent(entry));
@@ -63,9 +63,7 @@ export class Reader {
     if (type === "queued_command") this.#userText(at, contentText(field(entry.attachment, "prompt")));
     else if (type === "edited_text_file")
       this.#tools.changedOutside(stringField(entry.attachment, "filename"));
-    else if (type === "task_reminder" || type === "todo") {
-      this.#tools.todos.replaceList(field(entry.attachment, "content"));
-    }
+    else this.#tools.todos.attachment(entry.attachment);
   }
 
   other(at: number, entry: Entry): void {

@@ -1,5 +1,6 @@
 import { contentText, field, firstString, stringField } from "../../conversation/fields.ts";
 import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
+import { TodoLedger } from "../../conversation/todos.ts";
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { clip, headOf, oneLine } from "./clip.ts";
 import type { SessionDigest } from "./digest.ts";
@@ -25,7 +26,6 @@ import {
 } from "./read/findings.ts";
 import { isRefusal, wordsOfRefusal } from "./read/human.ts";
 import { definedNames } from "./read/identifiers.ts";
-import { TodoLedger } from "./read/todos.ts";
 import { lastSentence } from "./sentences.ts";
 
 const MAX_REASON_CHARS = 160;
@@ -195,10 +195,9 @@ export class ToolReader {
 
   #otherTool(call: Call, exchange: ExchangeBuilder): void {
     const { at, name, input } = call;
-    if (name === "TodoWrite") this.todos.replaceList(field(input, "todos"));
-    else if (name === "TaskCreate") this.todos.create(input, call.output, call.toolUseResult);
-    else if (name === "TaskUpdate") this.todos.update(input);
-    else if (isQuestionTool(name)) this.#question(call);
+    const { isError, toolUseResult: outcome } = call;
+    if (this.todos.call({ name, input, isError, outcome, resultText: () => call.output })) return;
+    if (isQuestionTool(name)) this.#question(call);
     else if (name === "ExitPlanMode") {
       const plan = readPlan(at, input, call.output, call.isError);
       if (plan) this.#plans.push(plan);

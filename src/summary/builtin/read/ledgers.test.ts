@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { readCommand } from "./commands.ts";
 import { ErrorLedger } from "./errors.ts";
 import { FileLedger } from "./files.ts";
-import { TodoLedger } from "./todos.ts";
 
 describe("errors", () => {
   const run = (ledger: ErrorLedger, at: number, command: string, output: string): void =>
@@ -43,30 +42,6 @@ describe("errors", () => {
     run(ledger, 1, "grep -r x .", "Exit code 1\n");
     ledger.tool(2, "Edit", "a.ts", "<tool_use_error>File has not been read yet.</tool_use_error>", true);
     expect(ledger.records()).toEqual([]);
-  });
-});
-
-describe("to-dos", () => {
-  it("are those of the newest list", () => {
-    const ledger = new TodoLedger();
-    ledger.replaceList([{ content: "old", status: "pending" }]);
-    ledger.replaceList([{ content: "new", status: "in_progress" }, { nonsense: 1 }]);
-    ledger.replaceList([]);
-    expect(ledger.todos()).toEqual([{ subject: "new", status: "in_progress" }]);
-  });
-
-  it("are followed by id from creation to completion", () => {
-    const ledger = new TodoLedger();
-    ledger.create({ subject: "a" }, "Task #7 created successfully: a", undefined);
-    ledger.create({ subject: "b" }, "", { task: { id: "8" } });
-    ledger.create({ subject: "c" }, "Task #9 created", undefined);
-    ledger.update({ taskId: "7", status: "completed" });
-    ledger.update({ taskId: "8", status: "in_progress", subject: "B" });
-    ledger.update({ taskId: "9", status: "deleted" });
-    expect(ledger.todos()).toMatchObject([
-      { subject: "a", status: "completed" },
-      { subject: "B", status: "in_progress" },
-    ]);
   });
 });
 

@@ -17,7 +17,7 @@ export function renderNextStep(digest: SessionDigest): Piece[] {
   const pieces: Piece[] = [{ forms: [line, clip(line, 160)], importance: ESSENTIAL }];
   if (todo)
     pieces.push({
-      forms: [`- Next on the to-do list: ${quoted(clip(oneLine(todo.subject), 200))}`],
+      forms: [`- Next on the to-do list: ${quoted(clip(oneLine(todo.content), 200))}`],
       importance: 420,
     });
   return pieces;

@@ -19,11 +19,11 @@ function todoPieces(digest: SessionDigest): Piece[] {
   const done = digest.todos.length - open.length;
   const pieces = open.map((todo, index): Piece => {
     const mark = todo.status === "in_progress" ? "[in progress]" : "[ ]";
-    const detail = todo.detail && todo.detail !== todo.subject ? `: ${clip(oneLine(todo.detail), 200)}` : "";
-    const subject = clip(oneLine(todo.subject), 300);
+    const detail = todo.detail && todo.detail !== todo.content ? `: ${clip(oneLine(todo.detail), 200)}` : "";
+    const content = clip(oneLine(todo.content), 300);
     const importance = todo.status === "in_progress" ? 470 : 440 - index;
     return {
-      forms: [`- ${mark} ${subject}${detail}`, `- ${mark} ${clip(subject, 100)}`],
+      forms: [`- ${mark} ${content}${detail}`, `- ${mark} ${clip(content, 100)}`],
       importance,
       group: TODO,
     };
@@ -31,7 +31,7 @@ function todoPieces(digest: SessionDigest): Piece[] {
   if (done === 0) return pieces;
   const subjects = digest.todos
     .filter((todo) => todo.status === "completed")
-    .map((todo) => oneLine(todo.subject));
+    .map((todo) => oneLine(todo.content));
   const forms = [
     `- Done (${done}): ${clip(subjects.join("; "), 500)}`,
     open.length === 0 ? `- All ${done} items of the list are done.` : `- ${done} further items are done.`,
