@@ -1,0 +1,158 @@
+import { describe, expect, it, vi } from "vitest";
+import { ConversationBuilder, thinking } from "../../test/support/builders.ts";
+import { countingPorts, longSession } from "../../test/support/long-session.ts";
+import type { ContentBlock } from "../conversation/block.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
+import { SECTION_NAMES } from "../summary/sections.ts";
+import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
+import { type CompactionPlan, type PlanOptions, planCompaction } from "./plan.ts";
+
+const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
+const BLOCK = { type: "compaction", content: "so far", signature: "s" } as unknown as ContentBlock;
+const { entries } = longSession(30);
+
+const planned = (options: PlanOptions = {}, list: readonly Entry[] = entries): CompactionPlan =>
+  planCompaction({ entries: list }, options);
+const compacted = (options: PlanOptions = {}, how: CompactOptions = {}): Promise<Compaction> =>
+  compact(planned(options), countingPorts(), how);
+const textOf = ({ summary }: Compaction): string => JSON.stringify(summary.message.content);
+
+const RECENT_FOLLOW = "most recent messages follow";
+const ABOVE_STAND = "messages above stand as they were";
+
+describe("the words around a summary", () => {
+  it("say that recent messages follow only where some do", async () => {
+    const kept = textOf(await compacted());
+    expect(kept).toContain(RECENT_FOLLOW);
+    expect(kept).not.toContain(ABOVE_STAND);
+    const alone = textOf(await compacted({ keepRecentTokens: 0 }));
+    expect(alone).not.toContain(RECENT_FOLLOW);
+    expect(alone).not.toContain(ABOVE_STAND);
+  });
+
+  it("say that earlier messages stand above only where some do", async () => {
+    const kept = textOf(await compacted({ variant: "from", at: 12 }));
+    expect(kept).toContain(ABOVE_STAND);
+    expect(kept).not.toContain(RECENT_FOLLOW);
+    const alone = textOf(await compacted({ variant: "from", at: 0 }));
+    expect(alone).not.toContain(ABOVE_STAND);
+    expect(alone).not.toContain(RECENT_FOLLOW);
+  });
+});
+
+describe("what a compaction counts", () => {
+  it("is the overhead, what is kept and the summary, where nothing is put back", async () => {
+    const plan = planned();
+    const compaction = await compact(plan, countingPorts());
+    const text = compaction.summary.message.content as string;
+    expect(compaction.tokensAfter).toBe(plan.overheadTokens + plan.keptTokens + plan.countTokens(text));
+    expect(compaction.restored).toEqual({ items: [], skipped: [] });
+    expect(compaction.boundary.compactMetadata.postTokens).toBe(compaction.tokensAfter);
+  });
+
+  it("must be less than before: as much is refused, with both figures", async () => {
+    const plan = planned();
+    const { tokensAfter } = await compact(plan, countingPorts());
+    const attempt = compact({ ...plan, tokensBefore: tokensAfter }, countingPorts());
+    await expect(attempt).rejects.toMatchObject({
+      code: "compaction-ineffective",
+      message: expect.stringMatching(
+        new RegExp(`has ${tokensAfter} tokens now and would have ${tokensAfter}`),
+      ),
+      remedy: expect.stringContaining("Nothing was changed"),
+      facts: { before: tokensAfter, after: tokensAfter },
+    });
+    const enough = await compact({ ...plan, tokensBefore: tokensAfter + 1 }, countingPorts());
+    expect(enough.tokensAfter).toBe(tokensAfter);
+  });
+
+  it("are messages, not what stands beside them", async () => {
+    const c = new ConversationBuilder();
+    c.push({ type: "summary", summary: "a title" } as unknown as Entry);
+    c.attachment({ type: "todo", content: [] });
+    for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(900));
+    const last = c.user("one more");
+    c.attachment({ type: "todo", content: [] });
+    const plan = planned({ variant: "up-to", at: last.uuid }, c.entries);
+    const compaction = await compact(plan, countingPorts());
+    expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([9, 1]);
+    expect(compaction.userText).toMatch(/: 9 messages summarised, 1 message kept\.$/);
+  });
+
+  it("is told to the person, with what was put back and without what is none", async () => {
+    const files = {
+      read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
+    };
+    const none = await compacted({ keepRecentTokens: 0 });
+    expect(none.userText).toMatch(/: 120 messages summarised\.$/);
+    const some = await compacted({ keepRecentTokens: 0 }, { state: { files } });
+    expect(some.userText).toMatch(/: 120 messages summarised, 5 things put back\.$/);
+  });
+
+  it("hangs what follows on the last kept message that has an id", async () => {
+    const title = { type: "summary", summary: "a title" } as unknown as Entry;
+    const files = {
+      read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
+    };
+    const compaction = await compact(planned({}, [...entries, title]), countingPorts(), { state: { files } });
+    expect(compaction.kept.at(-1)).toBe(title);
+    expect(compaction.attachments[0]?.parentUuid).toBe(entries.at(-1)?.uuid);
+  });
+});
+
+describe("who wrote the summary", () => {
+  it("is told with what that cost where it was a model", async () => {
+    const usage = { input_tokens: 7, output_tokens: 5 };
+    const model = scriptedModel([{ content: GOOD, usage }]);
+    const compaction = await compacted({}, { model });
+    expect(compaction.written.source).toBe("model");
+    expect(compaction.usage).toMatchObject(usage);
+    expect((await compacted()).usage).toBeUndefined();
+  });
+
+  const signing = (reply: ScriptedReply): CompactOptions => ({
+    summariser: "provider",
+    bindsThinking: true,
+    model: scriptedModel([reply], { capabilities: { compaction: { onDemand: true, threshold: false } } }),
+  });
+
+  it("is the provider: its block stands as it was signed, and thinking after it stays", async () => {
+    const c = longSession(20);
+    c.user("go on");
+    c.assistant([thinking("well"), { type: "text", text: "done" }]);
+    const plan = planned({ variant: "up-to", at: 80 }, c.entries);
+    const usage = { input_tokens: 7, output_tokens: 5 };
+    const how = { ...signing({ content: [BLOCK], usage }), transcriptPath: "/s.jsonl" };
+    const compaction = await compact(plan, countingPorts(), how);
+    expect(compaction.summary).toMatchObject({
+      type: "assistant",
+      message: { role: "assistant", content: [BLOCK], model: "scripted" },
+    });
+    expect(compaction.usage).toMatchObject(usage);
+    expect(compaction.kept).toBe(plan.kept);
+    const words = compaction.afterword?.message.content as string;
+    expect(words).toContain("/s.jsonl");
+    expect(words).not.toContain(RECENT_FOLLOW);
+    expect(rebuild(compaction).at(-1)).toBe(compaction.afterword);
+    const { countTokens, overheadTokens, keptTokens } = plan;
+    expect(compaction.tokensAfter).toBe(
+      overheadTokens + keptTokens + countTokens("so far") + countTokens(words),
+    );
+  });
+});
+
+describe("a signal that outlives a compaction", () => {
+  it("is left without listeners, whether it went well or not", async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    await compacted({}, { signal });
+    await compact({ ...planned(), tokensBefore: 1 }, countingPorts(), { signal }).catch(() => undefined);
+    expect(added.mock.calls.length).toBeGreaterThan(0);
+    const listeners = (calls: readonly (readonly unknown[])[]): unknown =>
+      new Set(calls.map((call) => call[1]));
+    expect(listeners(removed.mock.calls)).toEqual(listeners(added.mock.calls));
+    expect(removed.mock.calls.length).toBe(added.mock.calls.length);
+  });
+});
