@@ -5,8 +5,8 @@ import { AgentLoop, FRAME } from "./agent-loop.case.ts";
 import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 
 const CHILDREN = 12;
-const PARENT_TURNS = 45;
-const CHILD_TURNS = 45;
+const PARENT_TURNS = 34;
+const CHILD_TURNS = 40;
 
 let scene: Scene;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => scene.simulator.close());
 
 const nameOf = (child: number): string => `agent-${child}`;
-const windowOf = (child: number): number => 14_000 + 2_000 * child;
+const windowOf = (child: number): number => 12_000 + 1_200 * child;
 const frameOf = (child: number): RequestFrame => ({
   ...FRAME,
   system: `You are the subagent ${nameOf(child)}. Working directory: /home/dev/harbour\n`,

@@ -49,11 +49,11 @@ const COURSES: readonly (readonly [string, Course])[] = [
   ],
   [
     "entries of a session",
-    { windowTokens: 32_000, resultTokens: 400, form: "entries", turns: 2_000, usualTurns: 300 },
+    { windowTokens: 32_000, resultTokens: 400, form: "entries", turns: 2_000, usualTurns: 150 },
   ],
   [
     "a model that binds its thinking",
-    { windowTokens: 32_000, resultTokens: 400, modelName: "claude-opus-5-5", turns: 2_000, usualTurns: 300 },
+    { windowTokens: 32_000, resultTokens: 400, modelName: "claude-opus-5-5", turns: 2_000, usualTurns: 200 },
   ],
   [
     "entries of a session, and a model that binds its thinking",
@@ -63,7 +63,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
       form: "entries",
       modelName: "claude-opus-5-5",
       turns: 2_000,
-      usualTurns: 200,
+      usualTurns: 120,
     },
   ],
 ];

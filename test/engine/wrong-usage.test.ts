@@ -4,7 +4,7 @@ import type { AgentLoop } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { openScene, type Scene } from "./scene.case.ts";
 
-const TURNS = 90;
+const TURNS = 70;
 
 let scene: Scene;
 let honestCompactions = 0;
