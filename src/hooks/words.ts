@@ -1,3 +1,4 @@
+import { headOf, withoutControls } from "../conversation/text.ts";
 import { fitToShow } from "../models/provider-words.ts";
 import type { HookEvent, HookOutcome } from "./hook.ts";
 
@@ -7,32 +8,23 @@ export const MAX_OUTPUT_CHARACTERS = 10_000;
 /** Enough to recognise a command by; the rest of the line is for what the hook said. */
 const LONGEST_NAME = 60;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const ESCAPE_SEQUENCE = /[\u001b\u009b](?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\[?[0-9;?]*[A-Za-z])/g;
 /** Those that make a line read otherwise than it is. */
 const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A command, a prompt or a function as it is called in one short line: no control characters, and no keys. */
 export function shownName(text: string): string {
-  const line = fitToShow(text.replace(ESCAPE_SEQUENCE, "").replace(DIRECTION_MARKS, ""));
+  const line = fitToShow(withoutControls(text).replace(DIRECTION_MARKS, ""));
   return cut(line, LONGEST_NAME);
 }
 
 /** What a hook said, fit for a screen and for a prompt. */
 export function fitOutput(text: string): string {
-  const clean = text
-    .replace(/\r\n?/g, "\n")
-    .replace(ESCAPE_SEQUENCE, "")
-    .replace(/[^\P{Cc}\n\t]/gu, "")
-    .trim();
-  return cut(clean, MAX_OUTPUT_CHARACTERS).toWellFormed();
+  return cut(withoutControls(text).trim(), MAX_OUTPUT_CHARACTERS).toWellFormed();
 }
 
 function cut(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  // A high surrogate at the cut would be half a character.
-  const head = text.slice(0, maxCharacters - 1).replace(/[\ud800-\udbff]$/, "");
-  return `${head.trimEnd()}…`;
+  return `${headOf(text, maxCharacters - 1).trimEnd()}…`;
 }
 
 const ENDED_AS: Readonly<Record<HookOutcome["state"], string>> = {

@@ -1,3 +1,4 @@
+import { headOf } from "../conversation/text.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import type { ModelRequest } from "./port.ts";
 
@@ -21,7 +22,7 @@ export function fitToShow(said: string, request?: ModelRequest, secrets: readonl
   const text = withoutKeys(withoutEchoes(said.slice(0, LONGEST_READ), request), secrets)
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return text.length <= LONGEST_WORDS ? text : `${text.slice(0, LONGEST_WORDS).trimEnd()} …`;
+  return text.length <= LONGEST_WORDS ? text : `${headOf(text, LONGEST_WORDS).trimEnd()} …`;
 }
 
 /** By their usual beginnings, or by what stands before them. */

@@ -1,3 +1,5 @@
+import { headOf } from "../conversation/text.ts";
+
 /** A shorter head tells less than it costs. */
 export const LEAST_HEAD_TOKENS = 200;
 /** No text has longer tokens on average; more than this is not even looked at. */
@@ -22,7 +24,7 @@ export function headThatFits(text: string, budgetTokens: number, fits: (head: st
   let low = 0;
   let high = longest;
   for (let step = 0; step < STEPS && high > low; step++) {
-    const head = wholeCharacters(text, Math.ceil((low + high) / 2));
+    const head = headOf(text, Math.ceil((low + high) / 2));
     if (fits(head)) {
       best = head;
       low = Math.max(head.length, low + 1);
@@ -30,10 +32,4 @@ export function headThatFits(text: string, budgetTokens: number, fits: (head: st
   }
   const line = best.slice(0, best.lastIndexOf("\n") + 1);
   return line.length >= best.length * LINE_SHARE && fits(line) ? line : best;
-}
-
-/** Not half of a surrogate pair. */
-function wholeCharacters(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }

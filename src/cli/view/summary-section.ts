@@ -1,3 +1,4 @@
+import { withoutControls } from "../../conversation/text.ts";
 import { inputTokens } from "../../conversation/usage.ts";
 import { SECTION_NAMES } from "../../summary/sections.ts";
 import type { SummaryAttempt } from "../../summary/sources.ts";
@@ -101,8 +102,5 @@ function outline({ sections, titles }: Summary): readonly string[] {
 
 function wholeText({ text }: Summary, { colours, width }: Terminal): readonly string[] {
   const rule = colours.dim("─".repeat(width));
-  return [rule, printable(text), rule];
+  return [rule, withoutControls(text), rule];
 }
-
-/** Text of a session on a terminal: line breaks and tabs stay, other control characters do not. */
-const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, "");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clip, clipMarkdown, fenced, headAndTail, headOf, oneLine, tailOf, withoutControls } from "./clip.ts";
+import { clip, clipMarkdown, fenced, headAndTail, oneLine } from "./clip.ts";
 
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
@@ -9,20 +9,17 @@ describe("cutting text", () => {
   it("never splits a character that takes two units", () => {
     fc.assert(
       fc.property(wellFormed, fc.nat(80), (text, length) => {
-        for (const cut of [headOf, tailOf, clip, headAndTail, clipMarkdown]) {
+        for (const cut of [clip, headAndTail, clipMarkdown]) {
           expect(LONE_SURROGATE.test(cut(text, length))).toBe(LONE_SURROGATE.test(text));
         }
       }),
     );
-    expect(headOf("a😀b", 2)).toBe("a");
-    expect(tailOf("a😀b", 2)).toBe("b");
   });
 
   it("leaves text that is short enough as it is", () => {
     fc.assert(
       fc.property(wellFormed, (text) => {
-        for (const cut of [headOf, tailOf, clip, headAndTail, clipMarkdown])
-          expect(cut(text, text.length)).toBe(text);
+        for (const cut of [clip, headAndTail, clipMarkdown]) expect(cut(text, text.length)).toBe(text);
       }),
     );
   });
@@ -50,10 +47,4 @@ describe("cutting text", () => {
   });
 
   it("makes one line of several", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
-
-  it("removes what only a terminal understands", () => {
-    expect(withoutControls("\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%")).toBe(
-      "red link 10%\n100%",
-    );
-  });
 });

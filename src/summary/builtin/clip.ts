@@ -1,24 +1,6 @@
+import { headOf, tailOf } from "../../conversation/text.ts";
+
 /** Cuts that never split a character, and quoting that survives whatever is quoted. */
-
-const HIGH_SURROGATE_FIRST = 0xd800;
-const HIGH_SURROGATE_LAST = 0xdbff;
-const LOW_SURROGATE_FIRST = 0xdc00;
-const LOW_SURROGATE_LAST = 0xdfff;
-
-/** The first `maxChars` UTF-16 units, one fewer where the cut would halve a character. */
-export function headOf(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const end = Math.max(0, maxChars);
-  const last = text.charCodeAt(end - 1);
-  return text.slice(0, last >= HIGH_SURROGATE_FIRST && last <= HIGH_SURROGATE_LAST ? end - 1 : end);
-}
-
-export function tailOf(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const start = text.length - Math.max(0, maxChars);
-  const first = text.charCodeAt(start);
-  return text.slice(first >= LOW_SURROGATE_FIRST && first <= LOW_SURROGATE_LAST ? start + 1 : start);
-}
 
 /** At most `maxChars`, ended by an ellipsis; cut at a space when one is near, for a whole last word. */
 export function clip(text: string, maxChars: number): string {
@@ -66,21 +48,6 @@ export function blockQuote(text: string): string {
     .map((line) => (line.trim() === "" ? ">" : `> ${line}`))
     .join("\n")
     .replace(/>(?:\n>$)+/gm, ">");
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const ESCAPE_SEQUENCE = /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\[[0-9;?]*[A-Za-z])/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]+/g;
-
-/**
- * Escape sequences and other control characters only cost tokens. A carriage return ends a line. Text
- * without the usual ones is taken for clean: looking for all of them would cost more than it brings.
- */
-export function withoutControls(text: string): string {
-  if (!text.includes("\u001b") && !text.includes("\r") && !text.includes("\0")) return text;
-  const lines = text.includes("\r") ? text.replace(/\r\n/g, "\n").replace(/\r/g, "\n") : text;
-  return lines.replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }
 
 /** Shortens markdown at a line break; an open fence is closed again. */

@@ -1,4 +1,5 @@
-import { headOf, oneLine, tailOf } from "./clip.ts";
+import { headOf, tailOf } from "../../conversation/text.ts";
+import { oneLine } from "./clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;

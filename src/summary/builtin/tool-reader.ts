@@ -1,8 +1,9 @@
 import { contentText, field, firstString, stringField } from "../../conversation/fields.ts";
 import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
+import { headOf } from "../../conversation/text.ts";
 import { TodoLedger } from "../../conversation/todos.ts";
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
-import { clip, headOf, oneLine } from "./clip.ts";
+import { clip, oneLine } from "./clip.ts";
 import type { SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";
 import {

@@ -1,4 +1,5 @@
-import { clip, headOf, oneLine, tailOf, withoutControls } from "../clip.ts";
+import { headOf, tailOf, withoutControls } from "../../../conversation/text.ts";
+import { clip, oneLine } from "../clip.ts";
 import { exitCode } from "./failures.ts";
 
 export type CommandKind = "test" | "build" | "check" | "commit" | "push" | "other";

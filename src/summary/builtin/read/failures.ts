@@ -1,4 +1,5 @@
-import { clip, headOf, tailOf, withoutControls } from "../clip.ts";
+import { headOf, tailOf, withoutControls } from "../../../conversation/text.ts";
+import { clip } from "../clip.ts";
 
 /** The ends of an output tell why it failed; the middle of a megabyte of log does not. */
 const SCANNED_END_CHARS = 1_500;

@@ -1,6 +1,6 @@
 import { listField, stringField } from "../../../conversation/fields.ts";
+import { headOf } from "../../../conversation/text.ts";
 import { fileUseOf, writesWholeFile } from "../../../conversation/tool-kinds.ts";
-import { headOf } from "../clip.ts";
 
 export interface FileRecord {
   readonly path: string;

@@ -1,5 +1,6 @@
+import { headOf } from "../../../conversation/text.ts";
 import type { Piece } from "../budget.ts";
-import { blockQuote, clip, headAndTail, headOf, oneLine, quoted } from "../clip.ts";
+import { blockQuote, clip, headAndTail, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import type { Action, AgentText, Exchange } from "../exchange.ts";
 import { isRequest } from "../exchange.ts";

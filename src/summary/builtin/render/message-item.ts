@@ -1,4 +1,5 @@
-import { clip, fenced, headAndTail, headOf, oneLine, quoted } from "../clip.ts";
+import { headOf } from "../../../conversation/text.ts";
+import { clip, fenced, headAndTail, oneLine, quoted } from "../clip.ts";
 
 /** One message of a person as a list item: written here, and read back when a summary is summarised. */
 

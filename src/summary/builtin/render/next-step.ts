@@ -1,5 +1,6 @@
+import { headOf } from "../../../conversation/text.ts";
 import { ESSENTIAL, type Piece } from "../budget.ts";
-import { clip, headOf, oneLine, quoted } from "../clip.ts";
+import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { endsWithQuestion, lastSentence, lastSentences } from "../sentences.ts";

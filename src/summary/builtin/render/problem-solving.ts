@@ -1,5 +1,6 @@
+import { headOf } from "../../../conversation/text.ts";
 import type { Piece } from "../budget.ts";
-import { clip, clipMarkdown, headOf, oneLine, quoted } from "../clip.ts";
+import { clip, clipMarkdown, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import type { Plan } from "../read/answers.ts";
 import { earlierItems } from "../read/earlier.ts";

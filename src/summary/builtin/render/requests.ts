@@ -1,5 +1,6 @@
+import { headOf } from "../../../conversation/text.ts";
 import type { Piece } from "../budget.ts";
-import { clip, headOf, oneLine, quoted } from "../clip.ts";
+import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { type Exchange, isRequest } from "../exchange.ts";
 import { lastSentences, leadSentence } from "../sentences.ts";

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { headOf, tailOf, withoutControls } from "./text.ts";
+
+const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
+
+describe("cutting text", () => {
+  it("never splits a character that takes two units, and loses no other", () => {
+    fc.assert(
+      fc.property(wellFormed, fc.nat(80), (text, length) => {
+        for (const part of [headOf(text, length), tailOf(text, length)]) {
+          expect(part.isWellFormed()).toBe(text.isWellFormed());
+          expect(part.length).toBeLessThanOrEqual(length);
+          expect(part.length).toBeGreaterThanOrEqual(Math.min(text.length, length) - 1);
+        }
+        expect(text.startsWith(headOf(text, length)) && text.endsWith(tailOf(text, length))).toBe(true);
+      }),
+    );
+    expect(headOf("a😀b", 2)).toBe("a");
+    expect(tailOf("a😀b", 2)).toBe("b");
+    expect([headOf("abc", 2), tailOf("abc", 2), headOf("abc", -1), tailOf("abc", 0)]).toEqual([
+      "ab",
+      "bc",
+      "",
+      "",
+    ]);
+  });
+});
+
+describe("text without control characters", () => {
+  it("has lost what only a terminal understands; a carriage return ends a line", () => {
+    const colours = "\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%\r\nend";
+    expect(withoutControls(colours)).toBe("red link 10%\n100%\nend");
+    expect(withoutControls("\u009b1mbold\u001bM \u0085 \u007f\tx")).toBe("bold  \tx");
+  });
+
+  it("holds none, whatever it was, and is otherwise as it was", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const plain = withoutControls(text);
+        expect(plain).not.toMatch(/[^\P{Cc}\n\t]/u);
+        expect(withoutControls(plain)).toBe(plain);
+        if (!/[^\P{Cc}\n\t]/u.test(text)) expect(plain).toBe(text);
+      }),
+    );
+  });
+});
