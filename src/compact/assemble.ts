@@ -56,7 +56,7 @@ export function assemble(
   const content = block === undefined ? { text } : { block: block.content, model: block.model };
   const summary = createSummaryEntry(content, plainBoundary, entries, ports);
   const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
-  const isKeptRenewed = plan.isKeptRewritten && input.kept.entries.length > 0;
+  const { isKeptRewritten: isKeptRenewed } = plan;
   const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
   let parent = plan.keptPlace === "before" ? summary.uuid : (lastUuid(kept) ?? summary.uuid);
   const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {

@@ -52,5 +52,9 @@ describe("writeSummary", () => {
     expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarisedTokens / 3);
     const tight = await writeSummary(plan, { targetTokens: 2_000 });
     expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
+    // Where there is no room at all, a shorter one would not help.
+    const free = await writeSummary(plan, {});
+    expect((await writeSummary(plan, { targetTokens: 1_000 })).text).toBe(free.text);
+    expect(ESTIMATORS.o200k(free.text)).toBeGreaterThan(1_000);
   });
 });
