@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const FEW_RUNS = fileURLToPath(new URL("scripts/fast-check-few-runs.mjs", import.meta.url));
+const ALL_ROOMS = "src/{clear,compact,conversation}/**/*.test.ts";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration so.
 export default defineConfig({
@@ -13,8 +14,10 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ["src/{clear,compact,conversation}/**/*.test.ts"],
+    include: [process.env.MUTATION_TESTS ?? ALL_ROOMS],
     // They need recordings that are not in the repository.
     exclude: ["**/*-recorded.test.ts"],
+    // A test that is only slow must not count as one that noticed.
+    testTimeout: 60_000,
   },
 });
