@@ -98,6 +98,8 @@ export interface BoundaryKnowledge {
    * the model ties it to a history that is gone.
    */
   readonly withoutThinkingUpTo?: string;
+  /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
+  readonly endsWith?: string;
 }
 
 /** Kept messages stay where they were on disk; this tells the reader how to re-link them. */

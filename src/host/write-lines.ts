@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { asOneWrite } from "../conversation/one-write.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
 import { openTranscript } from "../transcript/writer.ts";
@@ -33,7 +34,7 @@ export async function writeLines(
   ports: CompactionPorts,
 ): Promise<WrittenLines> {
   if (target.mode === "in-place") {
-    const lines = source.inPlace();
+    const lines = asOneWrite(source.inPlace());
     const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
     try {
       await writer.append(lines);

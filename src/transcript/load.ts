@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { withoutTornWrites } from "../conversation/one-write.ts";
 import type { Damage } from "./damage.ts";
 import { type EntryIndex, indexEntries } from "./entry-index.ts";
 import { EntryReader } from "./entry-reader.ts";
@@ -89,7 +90,11 @@ export interface IndexedEntries {
 }
 
 /** A line that is written again is an update or a retry: the last one is what the agent has. */
-export function indexWithoutDuplicates({ entries, damage }: ReadEntries, isWholeFile = true): IndexedEntries {
+export function indexWithoutDuplicates(
+  { entries: read, damage }: ReadEntries,
+  isWholeFile = true,
+): IndexedEntries {
+  const entries = withoutTornWrites(read);
   const index = indexEntries(entries, isWholeFile);
   const repeated = index.linkedEntries - index.positions.size;
   if (repeated === 0) return { index, damage };

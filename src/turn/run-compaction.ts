@@ -2,6 +2,7 @@ import { type Compaction, compact, rebuild } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
+import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { abortableBy } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
@@ -125,7 +126,7 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   if (transcript !== undefined) {
     const bindsThinking = state.bindsThinking;
     await state.transcript.commit(
-      linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports),
+      asOneWrite(linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports)),
     );
   }
   state.noteFindings(state.thread.restart(entries));
