@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { createCompactor } from "./create-compactor.ts";
+import type { CompactorEvent } from "./events.ts";
+import type { Compactor, CompactorOptions } from "./options.ts";
+
+const words = (count: number, seed: number): string =>
+  Array.from({ length: count }, (_, at) => `word${(at * 7 + seed * 13) % 997}`).join(" ");
+
+const round = (turn: number, name = "Ask"): readonly ApiMessage[] => [
+  { role: "assistant", content: [toolUse(`t${turn}`, name, { turn })] },
+  { role: "user", content: [toolResult(`t${turn}`, words(300, turn))] },
+];
+
+const tokensOf = (messages: readonly ApiMessage[]): number =>
+  Math.round(JSON.stringify(messages).length / 3.6);
+
+function engine(options: CompactorOptions = {}): { compactor: Compactor; events: CompactorEvent[] } {
+  const events: CompactorEvent[] = [];
+  const compactor = createCompactor({
+    modelName: "claude-haiku-4-5",
+    environment: {},
+    request: { system: "be brief", max_tokens: 2_000 },
+    ...options,
+    host: { ...options.host, onEvent: (event) => void events.push(event) },
+  });
+  return { compactor, events };
+}
+
+const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
+
+describe("a host that makes its messages anew for every turn", () => {
+  it("is understood as if it had kept them: nothing is counted or written twice", async () => {
+    let lines = 0;
+    const append = async (entries: readonly unknown[]): Promise<void> => {
+      lines += entries.length;
+    };
+    const { compactor, events } = engine({ transcript: { path: "/t", append } });
+    let own: readonly ApiMessage[] = [{ role: "user", content: "go" }];
+    for (let turn = 0; turn < 12; turn++) {
+      const { request, tokens } = await compactor.before(structuredClone(own) as readonly ApiMessage[]);
+      const truth = tokensOf(request.messages);
+      if (turn > 2) expect(Math.abs(tokens / truth - 1)).toBeLessThan(0.2);
+      compactor.after({ id: `m${turn}`, usage: { input_tokens: truth, output_tokens: 40 } });
+      own = [...own, ...round(turn)];
+    }
+    await compactor.close();
+    expect(lines).toBe(own.length - 2);
+    expect(typesOf(events)).not.toContain("usage-distrusted");
+  });
+});
+
+describe("an answer that is still under way when the user compacts", () => {
+  it("says nothing about the new conversation", async () => {
+    const { compactor, events } = engine();
+    let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
+    for (let turn = 0; turn < 30; turn++) {
+      const { request } = await compactor.before(messages);
+      compactor.after({ usage: { input_tokens: tokensOf(request.messages), output_tokens: 40 } });
+      messages = [...messages, ...round(turn)];
+    }
+    const long = await compactor.before(messages);
+    const compacted = await compactor.compact(messages);
+    compactor.after({ usage: { input_tokens: tokensOf(long.request.messages), output_tokens: 40 } });
+    const next = await compactor.before([...compacted.messages, { role: "user", content: "next" }]);
+    expect(next.tokens).toBeLessThan(tokensOf(next.request.messages) * 1.3);
+    expect(typesOf(events)).not.toContain("cache-break");
+    expect(typesOf(events)).not.toContain("usage-distrusted");
+  });
+});
+
+describe("a session that is resumed", () => {
+  it("sends results that a mark says were cleared as cleared, and binding models no thinking after them", async () => {
+    const c = new ConversationBuilder();
+    c.user("go");
+    c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);
+    c.user([toolResult("a", words(500, 1))]);
+    c.assistant([thinking("after"), { type: "text", text: "read" }]);
+    c.push({
+      ...c.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: { compactedToolIds: ["a"] },
+    });
+    c.user("go on");
+    const { compactor } = engine({ modelName: "claude-opus-5-5" });
+    const { request } = await compactor.before(c.entries);
+    const sent = JSON.stringify(request.messages);
+    expect(sent).toContain(CLEARED_RESULT_TEXT);
+    expect(sent).not.toContain("sig:after");
+    expect(sent).toContain("sig:before");
+  });
+});
+
+describe("more pictures than the provider takes", () => {
+  it("become marks in one batch, so that the next turns change nothing that was sent", async () => {
+    const { compactor, events } = engine({ settings: { autoCompactEnabled: false } });
+    let messages: readonly ApiMessage[] = [{ role: "user", content: "look" }];
+    const sent: string[] = [];
+    for (let turn = 0; turn < 112; turn++) {
+      const turnResult = await compactor.before(messages);
+      sent.push(JSON.stringify(turnResult.messages).slice(0, -1));
+      const shown: ApiMessage = { role: "user", content: [toolResult(`t${turn}`, [image()])] };
+      const call: ApiMessage = { role: "assistant", content: [toolUse(`t${turn}`, "Look", {})] };
+      messages = [...turnResult.messages, call, shown];
+    }
+    const replaced = events.filter((event) => event.type === "media-replaced");
+    expect(replaced).toMatchObject([{ left: 75 }]);
+    const rewrites = sent.filter((text, at) => at > 0 && !text.startsWith(sent[at - 1] ?? ""));
+    expect(rewrites).toHaveLength(1);
+  });
+});
+
+describe("options that cannot be meant", () => {
+  it.each([Number.NaN, 0, -1])("a window of %d tokens is ignored, and said to be", async (windowTokens) => {
+    const { compactor, events } = engine({ windowTokens });
+    const { thresholds } = await compactor.before([{ role: "user", content: "go" }]);
+    expect(thresholds.size).toBe(200_000);
+    expect(typesOf(events)).toContain("settings-ignored");
+  });
+});
