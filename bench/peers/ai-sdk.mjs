@@ -33,7 +33,7 @@ const prune = {
     const messages = turns.map(modelMessageOf);
     const run = () =>
       pruneMessages({ messages, reasoning: "before-last-message", toolCalls: "before-last-6-messages" });
-    return { act: { run } };
+    return { clear: { run } };
   },
 };
 

@@ -27,7 +27,7 @@ const trim = {
     const messages = messagesOf(turns);
     const trimTo = (maxTokens) =>
       trimMessages(messages, { maxTokens, strategy: "last", tokenCounter: countTokensApproximately });
-    return { check: { run: () => trimTo(Number.MAX_SAFE_INTEGER) }, act: { run: () => trimTo(keepTokens) } };
+    return { check: { run: () => trimTo(Number.MAX_SAFE_INTEGER) }, keep: { run: () => trimTo(keepTokens) } };
   },
 };
 
@@ -45,7 +45,7 @@ const clear = {
     const prepare = () => [...messages];
     return {
       check: { run: () => apply(Number.MAX_SAFE_INTEGER, messages) },
-      act: { prepare, run: (list) => apply(1, list) },
+      clear: { prepare, run: (list) => apply(1, list) },
     };
   },
 };
@@ -65,7 +65,7 @@ const summarize = {
       });
     const run = async (tokens) =>
       (await middleware(tokens).beforeModel({ messages }, { context: {} })) ?? null;
-    return { check: { run: () => run(Number.MAX_SAFE_INTEGER) }, act: { run: () => run(1) } };
+    return { check: { run: () => run(Number.MAX_SAFE_INTEGER) }, keep: { run: () => run(1) } };
   },
 };
 

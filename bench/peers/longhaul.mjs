@@ -1,9 +1,15 @@
+// The parts of the engine that a peer has something like, each on its own; the whole of it is in engine/.
 import {
+  applyClearing,
   ContextMeter,
+  chooseBySize,
   computeThresholds,
   contextTokens,
+  ESTIMATORS,
   findModel,
+  measureContent,
   planCompaction,
+  ResultIndex,
   windowState,
 } from "../../dist/index.js";
 
@@ -12,9 +18,9 @@ const thresholds = computeThresholds(findModel("claude-sonnet-5"));
 const meter = {
   name: "longhaul, ContextMeter",
   ours: true,
-  open({ entries, next }) {
+  open({ before, next }) {
     const kept = new ContextMeter();
-    for (const entry of entries) kept.add(entry);
+    for (const entry of before) kept.add(entry);
     const run = () => {
       kept.add(next);
       return windowState(kept.size().tokens, thresholds);
@@ -26,17 +32,16 @@ const meter = {
 const oneShot = {
   name: "longhaul, contextTokens of all",
   ours: true,
-  open({ entries, next }) {
-    const all = [...entries, next];
-    return { check: { run: () => windowState(contextTokens(all), thresholds) } };
+  open({ entries }) {
+    return { check: { run: () => windowState(contextTokens(entries), thresholds) } };
   },
 };
 
 const withoutUsage = {
   name: "longhaul, same without usage",
   ours: true,
-  open({ entries, next }) {
-    const all = [...entries, next].map((entry) =>
+  open({ entries }) {
+    const all = entries.map((entry) =>
       entry.type === "assistant" ? { ...entry, message: { ...entry.message, usage: undefined } } : entry,
     );
     return { check: { run: () => windowState(contextTokens(all), thresholds) } };
@@ -46,10 +51,60 @@ const withoutUsage = {
 const plan = {
   name: "longhaul, planCompaction",
   ours: true,
-  open({ entries, next, keepTokens }) {
-    const snapshot = { entries: [...entries, next] };
-    return { act: { run: () => planCompaction(snapshot, { keepRecentTokens: keepTokens }) } };
+  open({ entries, keepTokens }) {
+    const snapshot = { entries };
+    return { keep: { run: () => planCompaction(snapshot, { keepRecentTokens: keepTokens }) } };
   },
 };
 
-export const peers = [meter, oneShot, withoutUsage, plan];
+/** By the estimate that costs least, as the peers do. */
+const tokensOf = ({ content }) => measureContent(content, ESTIMATORS.classic);
+
+function indexOf(entries) {
+  const index = new ResultIndex();
+  for (const [at, entry] of entries.entries()) index.add(entry, at, tokensOf);
+  return index;
+}
+
+/** The defaults: down to 40,000 tokens, and no batch below 20,000. */
+const BATCH = { targetTokens: 40_000, minimumSavingTokens: 20_000 };
+/** All but the newest three, like the peers. */
+const ALL = { targetTokens: 1, minimumSavingTokens: 1 };
+const clearAs = (index, entries, options) => {
+  const clearing = chooseBySize(index, options);
+  return clearing && applyClearing(entries, clearing, { bindsThinking: false });
+};
+
+const clearBatch = {
+  name: "longhaul, the next batch",
+  ours: true,
+  isBatch: true,
+  open({ entries }) {
+    const index = indexOf(entries);
+    // Earlier turns have cleared what they could; a little more than the least batch has come since.
+    const earlier = chooseBySize(index, {
+      targetTokens: BATCH.targetTokens + BATCH.minimumSavingTokens * 1.2,
+    });
+    if (earlier === undefined) return {};
+    const left = applyClearing(entries, earlier, { bindsThinking: false }).entries;
+    index.applied(earlier);
+    return { clear: { run: () => clearAs(index, left, BATCH) } };
+  },
+};
+const clearAll = {
+  name: "longhaul, all at once",
+  ours: true,
+  isAllAtOnce: true,
+  open({ entries }) {
+    const index = indexOf(entries);
+    return { clear: { run: () => clearAs(index, entries, ALL) } };
+  },
+};
+
+const clearUnknown = {
+  name: "longhaul, same, nothing known before",
+  ours: true,
+  open: ({ entries }) => ({ clear: { run: () => clearAs(indexOf(entries), entries, ALL) } }),
+};
+
+export const peers = [meter, oneShot, withoutUsage, plan, clearBatch, clearAll, clearUnknown];

@@ -11,7 +11,7 @@ const limit = {
       (await new TokenLimiterProcessor(tokens).processLLMRequest({ prompt })) ?? null;
     return {
       check: { run: () => limitTo(Number.MAX_SAFE_INTEGER) },
-      act: { run: () => limitTo(keepTokens) },
+      keep: { run: () => limitTo(keepTokens) },
     };
   },
 };

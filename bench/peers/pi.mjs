@@ -49,7 +49,7 @@ function opened({ turns, keepTokens, tokens }, usage) {
     check: {
       run: () => shouldCompact(estimateContextTokens(messages).tokens, 2 * tokens, settings(keepTokens)),
     },
-    act: { run: () => prepareCompaction(entries, settings(keepTokens)) },
+    keep: { run: () => prepareCompaction(entries, settings(keepTokens)) },
   };
 }
 

@@ -1,0 +1,91 @@
+// A turn that needs nothing: what before() costs when a call and its result are all that is new.
+import { collectGarbage, consume, lowerQuartile } from "../measure.mjs";
+import { peers as plainPeers } from "../peers/plain.mjs";
+import { ENDLESS_WINDOW, Host } from "./host.mjs";
+
+/** A host starts anew before its conversation has grown by more than this share. */
+const MOST_GROWTH = 0.1;
+const TOKENS_PER_TURN = 500;
+const TURNS_PER_ROUND = 40;
+/** Until the engine has compiled everything. */
+const WARM_UP_TURNS = 1_500;
+
+const onEvent = () => undefined;
+
+/** The claims are about the first. */
+export const VARIANTS = [
+  { name: "longhaul, before(): messages, pushed", options: {} },
+  { name: "longhaul, same, a new array each turn", options: { grows: "spread" } },
+  { name: "longhaul, same, with onEvent", options: { host: { onEvent } } },
+  { name: "longhaul, before(): entries, pushed", options: { form: "entries" } },
+  { name: "longhaul, same, with onEvent", options: { form: "entries", host: { onEvent } } },
+];
+
+/**
+ * All sizes in turns, each time beside a plain pass over the same conversation, so that a busy moment of the
+ * machine hits them all.
+ * @returns `{ before, mean, after, plain }`, milliseconds by size: lower quartiles but for the mean
+ */
+export async function measureIdle(options, conversations, rounds) {
+  const seats = conversations.map((conversation) => new Seat(conversation, options));
+  await warmUp(seats[0]);
+  for (const seat of seats) await seat.open();
+  collectGarbage();
+  for (let round = 0; round < rounds; round++) for (const seat of seats) await seat.round();
+  return {
+    before: seats.map(({ before }) => lowerQuartile(before)),
+    mean: seats.map(({ before }) => before.reduce((sum, ms) => sum + ms, 0) / before.length),
+    after: seats.map(({ after }) => lowerQuartile(after)),
+    plain: seats.map(({ plain }) => lowerQuartile(plain)),
+  };
+}
+
+async function warmUp(seat) {
+  for (let turn = 0; turn < WARM_UP_TURNS; turn += TURNS_PER_ROUND) await seat.round();
+  seat.forget();
+}
+
+class Seat {
+  #conversation;
+  #options;
+  #mostTurns;
+  #plainPass;
+  #host;
+  #turns = 0;
+
+  constructor(conversation, options) {
+    const { tokens, turns } = conversation;
+    this.#conversation = conversation;
+    this.#options = { windowTokens: ENDLESS_WINDOW, ...options };
+    this.#mostTurns = Math.max(TURNS_PER_ROUND, (tokens * MOST_GROWTH) / TOKENS_PER_TURN);
+    this.#plainPass = plainPeers[0].open({ turns }).check.run;
+    this.forget();
+  }
+
+  forget() {
+    this.before = [];
+    this.after = [];
+    this.plain = [];
+  }
+
+  async open() {
+    this.#host = new Host(this.#options);
+    this.#turns = 0;
+    await this.#host.open(this.#conversation);
+  }
+
+  async round() {
+    if (this.#host === undefined || this.#turns + TURNS_PER_ROUND > this.#mostTurns) await this.open();
+    for (let turn = 0; turn < TURNS_PER_ROUND; turn++) {
+      this.after.push(this.#host.respond());
+      const { turn: made, beforeMs } = await this.#host.before();
+      if (made.skipped !== "below-threshold" || made.cleared > 0)
+        throw new Error("this turn needed something");
+      this.before.push(beforeMs);
+    }
+    this.#turns += TURNS_PER_ROUND;
+    const startedAt = performance.now();
+    consume(this.#plainPass());
+    this.plain.push(performance.now() - startedAt);
+  }
+}

@@ -1,0 +1,174 @@
+// How each step of the engine grows with the conversation.
+import {
+  checkRequest,
+  ESTIMATORS,
+  flatten,
+  measureContext,
+  measureEntries,
+  planCompaction,
+} from "../../dist/index.js";
+import { planReactive } from "../../src/compact/reactive.ts";
+import { consume } from "../measure.mjs";
+import { ENDLESS_WINDOW, Host } from "./host.mjs";
+
+const KEPT_TURNS = 2;
+const OVERHEAD_TOKENS = 3_000;
+const TARGET_TOKENS = 160_000;
+/** An estimate decides with a third on top; then come summary, answer and a margin, as in any large window. */
+const DECISION_PADDING = 4 / 3;
+const WINDOW_RESERVE = 33_000 + 2_000;
+/** About 10,000 tokens: what fills the window up. */
+const LARGE_RESULT_REPEATS = 600;
+/** Shorter than this, and the system's account of the time that a process was given is too coarse. */
+const SHORTEST_SAMPLE_MS = 1;
+
+const open = async (conversation, options = {}) => {
+  const host = new Host({ windowTokens: ENDLESS_WINDOW, ...options });
+  await host.open(conversation);
+  return host;
+};
+
+/** A window that the next large result fills, so that old results are cleared. */
+async function almostFull(conversation) {
+  conversation.ownTokens ??= (await open(conversation)).tokens;
+  const host = new Host({
+    windowTokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE,
+  });
+  await host.open(conversation);
+  // A report would take the third away that the window was made for.
+  host.respond({ resultRepeats: LARGE_RESULT_REPEATS, isReported: false });
+  return host;
+}
+
+/** As the turns have counted: nothing is measured again. */
+function counted({ entries }) {
+  const tokens = new Map(entries.map((entry) => [entry, measureEntries([entry], ESTIMATORS.classic)]));
+  const context = measureContext(entries);
+  const tokensOf = (entry) => tokens.get(entry) ?? 0;
+  return [{ entries }, { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD_TOKENS }];
+}
+
+/** As the API says it. */
+const tooLong = ({ tokens }) => ({
+  type: "error",
+  error: {
+    type: "invalid_request_error",
+    message: `prompt is too long: ${Math.round(tokens * 1.1)} tokens > ${Math.round(tokens * 0.9)} maximum`,
+  },
+});
+
+const must = (turn, isDone) => {
+  if (!turn || !isDone(turn)) throw new Error("this step did nothing");
+  return turn;
+};
+
+/**
+ * `prepare` is not timed; it is made anew for each call where the call `changes` what it is given. The yardstick is
+ * known to be linear and touches everything: what the machine does to it once the conversation has outgrown the
+ * caches, it does to all the others.
+ */
+export const STEPS = [
+  {
+    name: "yardstick: a copy of every message and block",
+    isYardstick: true,
+    prepare: ({ messages }) => messages,
+    run: (messages) =>
+      messages.map(({ role, content }) => ({
+        role,
+        content: typeof content === "string" ? content : content.map((block) => ({ ...block })),
+      })),
+  },
+  { name: "flatten", prepare: ({ entries }) => entries, run: (entries) => flatten(entries) },
+  {
+    name: "checkRequest",
+    prepare: ({ messages }) => ({ messages }),
+    run: (request) => checkRequest(request),
+  },
+  { name: "first before(), messages", prepare: (conversation) => conversation, run: (all) => open(all) },
+  {
+    name: "first before(), entries",
+    prepare: (conversation) => conversation,
+    run: (all) => open(all, { form: "entries" }),
+  },
+  {
+    name: "before() that clears by size",
+    changes: true,
+    // Below, there is not enough to be cleared.
+    from: 200_000,
+    prepare: almostFull,
+    run: async (host) =>
+      must((await host.before()).turn, ({ cleared, compaction }) => cleared > 0 && !compaction),
+  },
+  {
+    name: "planCompaction, all counted before",
+    prepare: counted,
+    run: ([snapshot, measured]) => planCompaction(snapshot, { measured }),
+  },
+  {
+    name: "planReactive, all counted before",
+    prepare: counted,
+    run: ([snapshot, measured]) =>
+      planReactive(snapshot, { measured, failure: { kind: "too-long" }, targetTokens: TARGET_TOKENS }),
+  },
+  {
+    name: "compact(), built-in summary",
+    changes: true,
+    prepare: (conversation) => open(conversation),
+    run: async ({ compactor, messages }) =>
+      must(await compactor.compact(messages), ({ compaction }) => compaction),
+  },
+  {
+    name: "recover(), built-in summary",
+    changes: true,
+    prepare: async (conversation) => ({ host: await open(conversation), error: tooLong(conversation) }),
+    run: async ({ host, error }) => must(await host.compactor.recover(error), ({ compaction }) => compaction),
+  },
+  {
+    name: "snip(), all but two turns",
+    changes: true,
+    prepare: (conversation) => open(conversation),
+    run: async ({ compactor, messages }) => {
+      const turn = await compactor.snip(messages, { keepLastTurns: KEPT_TURNS });
+      return must(turn, (made) => made.messages.length < messages.length);
+    },
+  },
+];
+
+/** Until the engine has compiled what it will: the first calls on a large conversation would tell of nothing else. */
+const WARM_UP_MS = 1_000;
+
+export async function warmUp({ prepare, run, changes }, conversation) {
+  const until = performance.now() + WARM_UP_MS;
+  let input = await prepare(conversation);
+  while (performance.now() < until) {
+    consume(await run(input));
+    if (changes) input = await prepare(conversation);
+  }
+}
+
+/** Least milliseconds of a call: of a busy machine's time, what the process was given. */
+export async function leastMs({ prepare, run, changes }, conversation, samples) {
+  let input = await prepare(conversation);
+  consume(await run(input));
+  let least = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < samples; sample++) {
+    if (changes) input = await prepare(conversation);
+    const cpuBefore = process.cpuUsage();
+    const startedAt = performance.now();
+    consume(await run(input));
+    const wallMs = performance.now() - startedAt;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuMs = (user + system) / 1000;
+    least = Math.min(least, wallMs, cpuMs >= SHORTEST_SAMPLE_MS ? cpuMs : wallMs);
+  }
+  return least;
+}
+
+/** The power of the size that the times rise with: 1 is linear, 2 quadratic. By least squares. */
+export function growthExponent(sizes, times) {
+  const points = sizes.map((size, index) => [Math.log(size), Math.log(times[index])]);
+  const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+  const [x, y] = [mean(0), mean(1)];
+  const over = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
+  return over / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+}
