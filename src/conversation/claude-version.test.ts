@@ -16,7 +16,15 @@ describe("the version in a model's name", () => {
   });
 
   it("is not read from a date, from the older order of names, or from other models", () => {
-    for (const model of ["claude-instant-20230101", "claude-3-5-sonnet-20241022", "gpt-5", "", 5, undefined])
+    for (const model of [
+      ["claude-opus-4-1"],
+      "claude-instant-20230101",
+      "claude-3-5-sonnet-20241022",
+      "gpt-5",
+      "",
+      5,
+      undefined,
+    ])
       expect(claudeVersion(model)).toBeUndefined();
   });
 
@@ -27,7 +35,11 @@ describe("the version in a model's name", () => {
       true,
       true,
     ]);
-    expect([isAtLeast(version, 4, 6), isAtLeast(version, 5, 0)]).toEqual([false, false]);
+    expect([isAtLeast(version, 4, 6), isAtLeast(version, 5, 0), isAtLeast(version, 5, 1)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
     expect(isAtLeast(undefined, 0, 0)).toBe(false);
   });
 });

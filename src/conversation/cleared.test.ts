@@ -5,6 +5,10 @@ import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from ".
 import type { Entry } from "./entry.ts";
 
 describe("clearing tool results", () => {
+  it("leaves the same text every time, byte for byte: another would break every cached prompt", () => {
+    expect(CLEARED_RESULT_TEXT).toBe("[Old tool result content cleared]");
+  });
+
   it("replaces the content and keeps the block, its id and the tool use", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, "long text");
@@ -48,6 +52,7 @@ describe("clearing tool results", () => {
       withClearedResults(talk.entries, new Set(["a"])),
     );
     expect(withClearedResultsAt(talk.entries, [0, 2], ids)).toBe(talk.entries);
+    expect(JSON.stringify(talk.entries)).not.toContain(CLEARED_RESULT_TEXT);
     expect(withClearedResultsAt(talk.entries, [1], new Set(["b"]))).toBe(talk.entries);
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
-import { moveCutBack } from "./cut.ts";
+import { moveCutBack, soundCuts } from "./cut.ts";
 import type { Entry } from "./entry.ts";
 import { indexPairs } from "./pairs.ts";
 
@@ -32,6 +32,24 @@ describe("moving a cut back", () => {
     talk.user([toolResult("a", "one")]);
     talk.user([toolResult("b", "two")]);
     expect(moveCutBack(talk.entries, 4)).toBe(1);
+  });
+
+  it("keeps an entry with all that it answers, not only with the last of it", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant([toolUse("a", "Read", {})]);
+    talk.assistant([toolUse("b", "Read", {})]);
+    talk.user([toolResult("b", "two"), toolResult("a", "one")]);
+    talk.user("next");
+    expect(soundCuts(talk.entries)).toEqual([true, false, false, true, true]);
+    expect(soundCuts([])).toEqual([true]);
+  });
+
+  it("binds no message of the user's to a response, whatever id it has, and reads past what is no entry", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant("said", { id: "m" });
+    const message = { role: "user", id: "m", content: "go on" };
+    const entries = [...talk.entries, { type: "user", message }, null, 7] as unknown as Entry[];
+    expect(soundCuts(entries)).toEqual([true, true, true, true, true]);
   });
 
   it("takes any number as a place: before the start is the start, past the end is the end", () => {

@@ -39,6 +39,22 @@ describe("the index of tool uses and results", () => {
     expect(indexPairs(talk.entries).pairs.get("a")?.results).toHaveLength(1);
   });
 
+  it("knows calls only from the assistant and results only from the user, and takes no other block for one", () => {
+    const talk = new ConversationBuilder();
+    talk.user([toolUse("a", "Read", {}), { ...toolUse("x", "Read", {}), tool_use_id: "b" } as never]);
+    talk.assistant([{ ...toolUse("b", "web_search", {}), type: "server_tool_use" } as never]);
+    talk.assistant([toolResult("a", "one")]);
+    const system = { type: "system", message: { content: [toolResult("a", "two")] } } as unknown as Entry;
+    const index = indexPairs([...talk.entries, system]);
+    expect([index.pairs.size, index.orphanResults.length]).toEqual([0, 0]);
+  });
+
+  it("has an empty name for a call without one", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant([{ type: "tool_use", id: "a", name: 7, input: {} } as never]);
+    expect(indexPairs(talk.entries).pairs.get("a")?.name).toBe("");
+  });
+
   it("reads past entries that are not what their type says", () => {
     const damaged = [
       null,

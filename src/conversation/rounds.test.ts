@@ -45,8 +45,14 @@ describe("API rounds", () => {
     talk.attachment({ type: "todo_reminder", content: [] });
     talk.assistant("second");
     talk.user("three");
-    const rounds = groupRounds(talk.entries).map((round) => uuids(round.entries));
-    expect(rounds).toEqual([["e-1"], ["e-2"], ["e-3", "e-4", "e-5"], ["e-6"]]);
+    const rounds = groupRounds(talk.entries);
+    expect(rounds.map((round) => uuids(round.entries))).toEqual([
+      ["e-1"],
+      ["e-2"],
+      ["e-3", "e-4", "e-5"],
+      ["e-6"],
+    ]);
+    expect(rounds.map(({ hasResponse }) => hasResponse)).toEqual([false, true, true, false]);
   });
 
   it("leaves attachments, progress and API errors with the entry before them", () => {
@@ -55,6 +61,15 @@ describe("API rounds", () => {
     talk.attachment({ type: "nested_memory" });
     talk.assistant("API Error", { isApiErrorMessage: true });
     expect(groupRounds(talk.entries)).toHaveLength(1);
+  });
+
+  it("leaves what answers nothing that is there, and what is no entry, with the entry before it", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant("said");
+    talk.user([toolResult("gone", "nobody asked")]);
+    talk.user([toolResult("gone", "nobody asked"), { type: "text", text: "and words" }]);
+    const odd = [null, 7] as unknown as readonly Entry[];
+    expect(groupRounds([...talk.entries, ...odd]).map((round) => round.entries.length)).toEqual([5]);
   });
 
   it("begins a round with a compaction's boundary and summary", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { withSnipsApplied } from "./snipped.ts";
+import { isSnipMarker, snippedUuids, withSnipsApplied } from "./snipped.ts";
 
 function withMarker(removed: readonly number[]): { entries: readonly Entry[]; marker: Entry } {
   const c = new ConversationBuilder();
@@ -14,6 +14,27 @@ function withMarker(removed: readonly number[]): { entries: readonly Entry[]; ma
 
 const textsOf = (entries: readonly Entry[]): unknown[] =>
   entries.map((entry) => entry.type === "user" && entry.message.content);
+
+describe("a marker for removed messages", () => {
+  it("is a user's entry that says how many, and nothing else", () => {
+    const c = new ConversationBuilder();
+    const snipped = { messages: 2, uuids: ["a", 7, "b", null] };
+    const marker = c.user("[removed]", { snipped } as object);
+    expect(isSnipMarker(marker)).toBe(true);
+    expect(snippedUuids(marker)).toEqual(["a", "b"]);
+    const others = [
+      c.user("plain"),
+      c.user("odd", { snipped: { uuids: ["a"] } } as object),
+      { ...marker, type: "assistant" },
+      null,
+      7,
+    ] as unknown as readonly Entry[];
+    for (const other of others) {
+      expect(isSnipMarker(other)).toBe(false);
+      expect(snippedUuids(other)).toEqual([]);
+    }
+  });
+});
 
 describe("a transcript in which messages were removed", () => {
   it("reads as the conversation was: the marker where the first of them stood, and once", () => {
@@ -31,6 +52,8 @@ describe("a transcript in which messages were removed", () => {
     const { entries } = withMarker([]);
     expect(textsOf(withSnipsApplied(entries))).toHaveLength(8);
     const plain = entries.slice(0, 3);
+    const twice = [...withMarker([1]).entries, null, plain[0], plain[0]] as readonly Entry[];
+    expect(withSnipsApplied(twice)).toHaveLength(twice.length - 1);
     expect(withSnipsApplied(plain)).toBe(plain);
   });
 });

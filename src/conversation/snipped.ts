@@ -35,7 +35,7 @@ export function withSnipsApplied(entries: readonly Entry[]): readonly Entry[] {
   const isPlaced = new Set<Entry>();
   const applied: Entry[] = [];
   for (const entry of entries) {
-    const marker = entry.uuid === undefined ? undefined : markerOf.get(entry.uuid);
+    const marker = isEntry(entry) && entry.uuid !== undefined ? markerOf.get(entry.uuid) : undefined;
     const stands = marker ?? entry;
     if (isPlaced.has(stands)) continue;
     if (marker !== undefined || isSnipMarker(entry)) isPlaced.add(stands);

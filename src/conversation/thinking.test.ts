@@ -64,6 +64,14 @@ describe("thinking after a change", () => {
     expect(withoutThinkingFrom(c.entries, 2).blocks).toBe(1);
   });
 
+  it("is the assistant's: what else holds such a block, or is no entry, stays as it is", () => {
+    const c = new ConversationBuilder();
+    c.user([thinking("quoted"), { type: "text", text: "look" }]);
+    const entries = [...c.entries, null, 7, { type: "assistant" }] as unknown as readonly Entry[];
+    expect(withoutThinkingFrom(entries, 0)).toEqual({ entries, blocks: 0 });
+    expect(withoutThinkingFrom(entries, 0).entries).toBe(entries);
+  });
+
   it("an index that is none means all of it", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
