@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { type Feasibility, fitToTarget } from "./feasibility.ts";
 import type { Snapshot } from "./sized.ts";
 
@@ -48,10 +49,29 @@ describe("whether a compaction can get under its target", () => {
     expect(granted(20_000, 20_800, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
+  it("wishes to keep what a plan would keep by itself: 10,000, and never over a tenth of the target", () => {
+    expect(granted(20_000, 167_000)).toMatchObject({ keepRecentTokens: 10_000 });
+    expect(granted(20_000, 90_000)).toMatchObject({ keepRecentTokens: 9_000 });
+    expect(granted(2_000, 12_000)).toMatchObject({ keepRecentTokens: 1_200 });
+  });
+
   it("says what there is at least where even that does not fit", () => {
     const { feasible, floorTokens } = granted(30_000, 30_500);
     expect(feasible).toBe(false);
     expect(floorTokens).toBeGreaterThan(30_500);
+  });
+
+  it("needs room below the target: a floor that is the target itself is too high", () => {
+    const { floorTokens } = granted(30_000, 100_000);
+    expect(granted(30_000, floorTokens).feasible).toBe(false);
+    expect(granted(30_000, floorTokens + 1).feasible).toBe(true);
+  });
+
+  it("takes a summary for as large as the caller says, or as it usually becomes", () => {
+    const summaryTokens = (wished: number | undefined): unknown =>
+      fitToTarget(snapshot(20_000), { targetTokens: 167_000, summaryTokens: wished });
+    expect(summaryTokens(2_000)).toMatchObject({ summaryTokens: 2_000 });
+    expect(summaryTokens(undefined)).toMatchObject({ summaryTokens: SUMMARY_BUDGET_TOKENS });
   });
 
   it("never plans a result at or above the target, and is feasible whenever the floor is below it", () => {

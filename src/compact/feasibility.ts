@@ -1,5 +1,5 @@
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
-import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
+import { keepRecentUnder } from "./keep-recent.ts";
 import { type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "./write-summary.ts";
 
@@ -14,6 +14,7 @@ const LEAST_RESTORE_SHARE = 0.2;
 export interface ResultWishes extends SizeOptions {
   /** What the result must stay below. */
   readonly targetTokens: number;
+  /** By default as a plan has it. */
   readonly keepRecentTokens?: number | undefined;
   /** As large as the summary usually becomes. */
   readonly summaryTokens?: number | undefined;
@@ -52,7 +53,7 @@ export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibili
   const restoreWish = wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS;
   const restoreBase = grant(Math.min(restoreWish, LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE));
   const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2)));
-  const keepRecentTokens = grant(wishes.keepRecentTokens ?? KEEP_RECENT_TOKENS);
+  const keepRecentTokens = grant(wishes.keepRecentTokens ?? keepRecentUnder(wishes.targetTokens));
   const restoreBudgetTokens = restoreBase + grant(restoreWish - restoreBase);
   return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
 }

@@ -5,14 +5,11 @@ import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
-import { KEEP_RECENT_TOKENS } from "./keep-recent.ts";
+import { keepRecentUnder } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
 
 export type { Snapshot } from "./sized.ts";
-
-/** What is kept verbatim is never so much that a small window would be full of it. */
-const KEEP_RECENT_SHARE = 0.1;
 
 /** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
 const KEEP_OVERSHOOT = 2;
@@ -31,7 +28,7 @@ export interface PlanOptions {
   readonly variant?: SummaryVariant | undefined;
   /** The message that the user picked, for `from` and `up-to`. */
   readonly at?: MessageRef | undefined;
-  /** By default {@link KEEP_RECENT_TOKENS}, or less where the target is small. */
+  /** By default 10,000, or less where the target is small. */
   readonly keepRecentTokens?: number | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
@@ -118,13 +115,9 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
 /** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
 function recentWish({ overheadTokens }: SizedConversation, options: PlanOptions): RecentWish {
   const { targetTokens = Number.POSITIVE_INFINITY } = options;
-  const keepTokens = options.keepRecentTokens ?? defaultKeep(targetTokens);
+  const keepTokens = options.keepRecentTokens ?? keepRecentUnder(targetTokens);
   const room = (targetTokens - overheadTokens) / 2;
   return { keepTokens, mostTokens: Math.max(keepTokens, Math.min(keepTokens * KEEP_OVERSHOOT, room)) };
-}
-
-function defaultKeep(targetTokens: number): number {
-  return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
 }
 
 function partialCut({ entries }: SizedConversation, { variant, at }: PlanOptions): number {
