@@ -58,6 +58,8 @@ describe("a transcript that cannot be written", () => {
     const uuids = uuidsIn(written);
     expect(new Set(uuids).size).toBe(uuids.length);
     expect(boundariesIn(written)).toBe(1);
+    // What could not be written was kept, and is there in its place.
+    expect(written.every(({ parentUuid }) => parentUuid == null || uuids.includes(parentUuid))).toBe(true);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 

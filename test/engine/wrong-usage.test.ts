@@ -74,6 +74,12 @@ describe("a provider whose usage", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
+  it("is missing leaves more room after a compaction: an estimate is looked at with its padding", async () => {
+    const loop = await run(() => undefined);
+    const shares = loop.eventsOf("compacted").map(({ tokensAfter, chain }) => tokensAfter / chain.threshold);
+    expect(shares.reduce((sum, share) => sum + share, 0) / shares.length).toBeLessThan(0.5);
+  });
+
   it("is wrong now and then is believed for the rest", async () => {
     const loop = await run(everySeventh(times(6)));
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 10);
