@@ -8,7 +8,7 @@ import type { RequestFrame } from "../../src/summary/sources.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Caller, Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
+import type { Caller, Compactor, CompactorOptions, Turn } from "../../src/turn/options.ts";
 import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
 import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";
 
@@ -185,6 +185,3 @@ export const connect = (
   model: string,
   options: Partial<Parameters<typeof anthropicModel>[0]> = {},
 ): Model => anthropicModel({ model, baseURL: simulator.url, apiKey: "any", ...options });
-
-/** Every text of the messages, results of tools too. */
-export const everythingIn = (messages: readonly Message[]): string => JSON.stringify(messages);
