@@ -105,7 +105,8 @@ async function peersSection(conversations, isQuick) {
   }
   const meter = peers[0].check;
   const million = conversations.findIndex(({ tokens }) => tokens === MILLION);
-  const rivals = peers.filter((peer) => peer.clear[million] < SLOWEST_RIVAL_MS);
+  const isClaimed = ({ ours, isBatch, isAllAtOnce }) => !ours || isBatch || isAllAtOnce;
+  const rivals = peers.filter((peer) => isClaimed(peer) && peer.clear[million] < SLOWEST_RIVAL_MS);
   const clearing = await compareClearing(rivals, conversations[million], isQuick ? 60 : 200);
   const leastOf = (some) => Math.min(...some.map(({ name }) => clearing.get(name)));
   const bestPeer = leastOf(rivals.filter(({ ours }) => !ours));

@@ -34,6 +34,8 @@ interface TrackedResult extends IndexedResult {
   gain: number;
   /** Indexes of the entries that hold it. */
   readonly places: number[];
+  /** The call, once it is known. */
+  use: KnownUse | undefined;
 }
 
 interface KnownUse {
@@ -119,8 +121,8 @@ export class ResultIndex {
     let begins = Number.POSITIVE_INFINITY;
     for (const { id } of chosen) {
       const result = this.#results.get(id);
-      const use = this.#uses.get(id);
-      if (result === undefined || use === undefined) continue;
+      if (result?.use === undefined) continue;
+      const { use } = result;
       results.push(located(result, use));
       tools.add(use.tool);
       if (use.path !== undefined) paths.add(use.path);
@@ -156,37 +158,43 @@ export class ResultIndex {
     if (responseId !== undefined) this.#responses.set(responseId, begins);
     for (const block of entryBlocks(entry)) {
       if (block.type !== "tool_use" || typeof block.id !== "string") continue;
-      this.#addUse(block, begins);
+      const use = this.#addUse(block, begins);
       const early = this.#results.get(block.id);
-      if (early !== undefined) this.#setActive(early, this.#isWorthClearing(early));
+      if (early === undefined) continue;
+      early.use = use;
+      this.#setActive(early, isWorthClearing(early));
     }
   }
 
-  #addUse({ id, name, input }: ToolUseBlock, begins: number): void {
+  #addUse({ id, name, input }: ToolUseBlock, begins: number): KnownUse {
     const isEligible = this.#tools.has(name);
     const known = this.#uses.get(id);
     if (known === undefined) {
       const path = fileUseOf(name, input, this.#fileTools) === "read" ? filePathIn(input) : undefined;
-      this.#uses.set(id, { tool: name, path, begins, isEligible });
-      return;
+      const use = { tool: name, path, begins, isEligible };
+      this.#uses.set(id, use);
+      return use;
     }
     // An id that was used again stands for more than one call: all of them must be eligible.
     known.begins = Math.min(known.begins, begins);
     known.isEligible &&= isEligible;
+    return known;
   }
 
   #addResult(block: ToolResultBlock, entryIndex: number, tokensOf: TokensOf): void {
     const id = block.tool_use_id;
-    if (typeof id !== "string" || this.#uses.get(id)?.isEligible === false) return;
+    if (typeof id !== "string") return;
+    const use = this.#uses.get(id);
+    if (use?.isEligible === false) return;
     this.#placeholderTokens ??= asCount(tokensOf(PLACEHOLDER));
     const tokens = asCount(tokensOf(block));
     const gain = tokens - this.#placeholderTokens;
     const sequence = ++this.#sequence;
     const known = this.#results.get(id);
     if (known === undefined) {
-      const result = { id, tokens, gain, sequence, isActive: false, places: [entryIndex] };
+      const result = { id, tokens, gain, sequence, isActive: false, places: [entryIndex], use };
       this.#results.set(id, result);
-      this.#setActive(result, this.#isWorthClearing(result));
+      this.#setActive(result, isWorthClearing(result));
       return;
     }
     this.#setActive(known, false);
@@ -194,12 +202,7 @@ export class ResultIndex {
     known.gain += gain;
     known.sequence = sequence;
     if (known.places.at(-1) !== entryIndex) known.places.push(entryIndex);
-    this.#setActive(known, this.#isWorthClearing(known));
-  }
-
-  /** Putting the placeholder in the place of something shorter would make the request longer. */
-  #isWorthClearing({ id, gain }: TrackedResult): boolean {
-    return gain > 0 && this.#uses.get(id)?.isEligible === true;
+    this.#setActive(known, isWorthClearing(known));
   }
 
   #setActive(result: TrackedResult, isActive: boolean): void {
@@ -213,6 +216,9 @@ export class ResultIndex {
     else this.#isUnsorted = true;
   }
 }
+
+/** Putting the placeholder in the place of something shorter would make the request longer. */
+const isWorthClearing = ({ gain, use }: TrackedResult): boolean => gain > 0 && use?.isEligible === true;
 
 function located({ id, tokens, places }: TrackedResult, { tool, path }: KnownUse): ClearedResult {
   const entryIndex = places[0] ?? 0;
