@@ -18,7 +18,7 @@ export {
   type Snapshot,
 } from "./compact/plan.ts";
 export { planReactive, type ReactiveOptions } from "./compact/reactive.ts";
-export { type LineOptions, linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
+export { linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
 export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
 export type {

@@ -96,15 +96,15 @@ export function compactReport({
   const { size, effective, autoCompact, warning, blocking } = thresholds;
   return {
     session: { id: session.id, path: session.path },
-    before: { tokens: plan.tokensBefore, messages: messagesIn([...plan.summarised, ...plan.kept]) },
-    after: { tokens: compaction.tokensAfter, messages: messagesIn(rebuild(compaction)) },
+    before: { tokens: plan.tokensBefore, messages: messagesSent([...plan.summarised, ...plan.kept]) },
+    after: { tokens: compaction.tokensAfter, messages: messagesSent(rebuild(compaction)) },
     window: { size, effective, autoCompact, warning, blocking },
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction.written, plan),
-    summarised: { tokens: plan.summarisedTokens, messages: messagesIn(plan.summarised) },
-    kept: { tokens: plan.keptTokens, messages: messagesIn(plan.kept) },
+    summarised: { tokens: plan.summarisedTokens, messages: messagesSent(plan.summarised) },
+    kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
     hooks: compaction.hookOutcomes,
@@ -150,4 +150,5 @@ function sectionsIn(text: string): Pick<CompactReport["summary"], "sections" | "
   return { sections, titles: sections.map((name) => titles.get(name) ?? name) };
 }
 
-const messagesIn = (entries: readonly Entry[]): number => flatten(entries).length;
+/** As the model gets them: several entries may be one message. */
+const messagesSent = (entries: readonly Entry[]): number => flatten(entries).length;

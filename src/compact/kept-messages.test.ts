@@ -131,7 +131,7 @@ describe("kept messages that say something else than they did", () => {
     const old = new Set(entries.map((entry) => entry.uuid));
     expect(compaction.kept.some((entry) => old.has(entry.uuid))).toBe(false);
     expect(indexPairs(compaction.kept).pairs.size).toBe(4);
-    const lines = linesInPlace(compaction, CURRENT_CONVENTIONS, { bindsThinking: false }, ports);
+    const lines = linesInPlace(compaction, CURRENT_CONVENTIONS, ports);
     expect(lines.map((line) => line.uuid)).toEqual(rebuild(compaction).map((entry) => entry.uuid));
     for (const [at, line] of lines.entries()) expect(line.parentUuid).toBe(lines[at - 1]?.uuid ?? null);
   });

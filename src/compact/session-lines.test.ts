@@ -12,8 +12,6 @@ import { linesInPlace, linesOfNewSession } from "./session-lines.ts";
 const CURRENT = { preservedSegments: true, attachments: true };
 const WITHOUT_SEGMENTS = { preservedSegments: false, attachments: true };
 const OLD = { preservedSegments: false, attachments: false };
-const UNBOUND = { bindsThinking: false };
-const BOUND = { bindsThinking: true };
 const BLOCK = { type: "compaction", content: "so far" } as unknown as ContentBlock;
 
 function talk(): ConversationBuilder {
@@ -44,17 +42,19 @@ interface Parts {
   readonly files?: boolean;
   readonly hookOutput?: Attachment;
   readonly isSigned?: boolean;
+  readonly bindsThinking?: boolean;
   readonly clearedToolUseIds?: ReadonlySet<string>;
 }
 
 function compacted(options: PlanOptions, parts: Parts = {}): CompactedEntries {
-  const { files = false, hookOutput, isSigned = false, clearedToolUseIds = new Set<string>() } = parts;
+  const { files = false, hookOutput, isSigned = false, bindsThinking = false } = parts;
+  const { clearedToolUseIds = new Set<string>() } = parts;
   const plan = planCompaction({ entries, clearedToolUseIds }, options);
   const block = isSigned ? { content: BLOCK, model: "m" } : undefined;
   return deepFreeze(
     assemble(plan, countingPorts(), {
       summary: { text: "the summary", block },
-      kept: keptMessages(plan, { bindsThinking: false, isSigned }),
+      kept: keptMessages(plan, { bindsThinking, isSigned }),
       restored: { items: files ? [FILE as never] : [], skipped: [] },
       hookOutput,
       tokensAfter: 1_000,
@@ -72,7 +72,7 @@ function expectChained(lines: readonly Entry[]): void {
 describe("a compaction appended to its session", () => {
   it("writes no kept message again where the agent re-links them: boundary, summary, and what follows", () => {
     const compaction = compacted(UP_TO, { files: true, hookOutput: said("main") });
-    const lines = linesInPlace(compaction, CURRENT, BOUND, countingPorts());
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
     const { boundary, summary, attachments, hookResults } = compaction;
     expect(lines).toEqual([boundary, summary, ...attachments, ...hookResults]);
     expect(lines).toHaveLength(4);
@@ -82,7 +82,7 @@ describe("a compaction appended to its session", () => {
   it("ends in a mark that hangs on the tail where nothing else would lead a reader to it", () => {
     const compaction = compacted(UP_TO);
     const ports = { now: () => new Date("2026-07-01T00:00:00Z"), newUuid: () => "mark" };
-    const lines = linesInPlace(compaction, CURRENT, UNBOUND, ports);
+    const lines = linesInPlace(compaction, CURRENT, ports);
     expect(lines.slice(0, 2)).toEqual([compaction.boundary, compaction.summary]);
     const { compactMetadata: _, logicalParentUuid: __, ...link } = compaction.boundary;
     expect(lines.slice(2)).toEqual([
@@ -100,14 +100,14 @@ describe("a compaction appended to its session", () => {
 
   it("needs no such mark where the summary stands after the kept messages", () => {
     const compaction = compacted(FROM);
-    const lines = linesInPlace(compaction, CURRENT, UNBOUND, countingPorts());
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary]);
   });
 
   it("writes kept messages again where the agent knows no segments, one after the other", () => {
     for (const options of [UP_TO, FROM]) {
       const compaction = compacted(options, { files: true });
-      const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, UNBOUND, countingPorts());
+      const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, countingPorts());
       expect(lines).toHaveLength(rebuild(compaction).length);
       expectChained(lines);
       expect(lines[0]).not.toHaveProperty("compactMetadata.preservedSegment");
@@ -121,7 +121,6 @@ describe("a compaction appended to its session", () => {
     const lines = linesInPlace(
       compacted(UP_TO, { files: true, hookOutput: said("on main") }),
       OLD,
-      UNBOUND,
       countingPorts(),
     );
     const [file, hook] = lines.slice(-2);
@@ -132,7 +131,7 @@ describe("a compaction appended to its session", () => {
     expect(JSON.stringify(file)).toContain("a plan");
     expect(JSON.stringify(hook)).toContain("on main");
     const segments = { preservedSegments: true, attachments: false };
-    const inPlace = linesInPlace(compacted(UP_TO, { files: true }), segments, UNBOUND, countingPorts());
+    const inPlace = linesInPlace(compacted(UP_TO, { files: true }), segments, countingPorts());
     expect(inPlace.map(({ type }) => type)).toEqual(["system", "user", "user"]);
   });
 
@@ -140,24 +139,24 @@ describe("a compaction appended to its session", () => {
     const renewed = compacted(UP_TO, { clearedToolUseIds: new Set(["t3"]) });
     expect(renewed.isKeptRenewed).toBe(true);
     for (const compaction of [renewed, compacted(WHOLE)]) {
-      const lines = linesInPlace(compaction, CURRENT, UNBOUND, countingPorts());
+      const lines = linesInPlace(compaction, CURRENT, countingPorts());
       expect(uuidsOf(lines)).toEqual(uuidsOf(rebuild(compaction)));
       expectChained(lines);
     }
   });
 
   it("leaves out thinking only of messages after a summary of ours, where the model binds it", () => {
-    const lines = (options: PlanOptions, parts: Parts, binds = BOUND): readonly Entry[] =>
-      linesInPlace(compacted(options, parts), WITHOUT_SEGMENTS, binds, countingPorts());
-    expect(hasThinking(lines(UP_TO, {}))).toBe(false);
-    expect(hasThinking(lines(UP_TO, {}, UNBOUND))).toBe(true);
-    expect(hasThinking(lines(FROM, {}))).toBe(true);
-    expect(hasThinking(lines(UP_TO, { isSigned: true }))).toBe(true);
+    const lines = (options: PlanOptions, parts: Parts): readonly Entry[] =>
+      linesInPlace(compacted(options, parts), WITHOUT_SEGMENTS, countingPorts());
+    expect(hasThinking(lines(UP_TO, { bindsThinking: true }))).toBe(false);
+    expect(hasThinking(lines(UP_TO, {}))).toBe(true);
+    expect(hasThinking(lines(FROM, { bindsThinking: true }))).toBe(true);
+    expect(hasThinking(lines(UP_TO, { bindsThinking: true, isSigned: true }))).toBe(true);
   });
 
   it("puts our words after what a signed summary is followed by", () => {
     const compaction = compacted(UP_TO, { isSigned: true });
-    const lines = linesInPlace(compaction, CURRENT, BOUND, countingPorts());
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary, compaction.afterword]);
   });
 });
@@ -166,7 +165,7 @@ describe("a compaction as a new session", () => {
   it("is all of it in a row under the new session's id, with nothing of the old one", () => {
     for (const options of [UP_TO, FROM, WHOLE]) {
       const compaction = compacted(options, { files: true });
-      const lines = linesOfNewSession(compaction, "session-2", CURRENT, UNBOUND, countingPorts());
+      const lines = linesOfNewSession(compaction, "session-2", CURRENT, countingPorts());
       expect(lines).toHaveLength(rebuild(compaction).length);
       expectChained(lines);
       for (const line of lines) expect(line).toMatchObject({ sessionId: "session-2" });
@@ -177,14 +176,14 @@ describe("a compaction as a new session", () => {
   });
 
   it("stays in the old session's name where it is appended there", () => {
-    const lines = linesInPlace(compacted(UP_TO), OLD, UNBOUND, countingPorts());
+    const lines = linesInPlace(compacted(UP_TO), OLD, countingPorts());
     for (const line of lines) expect(line).toMatchObject({ sessionId: "session-1" });
   });
 
   it("comes without thinking after our summary where the model binds it", () => {
-    const lines = (binds: typeof BOUND): readonly Entry[] =>
-      linesOfNewSession(compacted(UP_TO), "session-2", CURRENT, binds, countingPorts());
-    expect(hasThinking(lines(BOUND))).toBe(false);
-    expect(hasThinking(lines(UNBOUND))).toBe(true);
+    const lines = (bindsThinking: boolean): readonly Entry[] =>
+      linesOfNewSession(compacted(UP_TO, { bindsThinking }), "session-2", CURRENT, countingPorts());
+    expect(hasThinking(lines(true))).toBe(false);
+    expect(hasThinking(lines(false))).toBe(true);
   });
 });

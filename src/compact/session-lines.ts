@@ -1,31 +1,23 @@
 import type { AttachmentEntry, Entry, UserEntry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { type CompactedEntries, rebuild } from "./assemble.ts";
 import type { HostConventions } from "./host-conventions.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { renewEntries } from "./renew-entries.ts";
 
 /**
- * How a compaction is written to a session file, so that both we and the agent that wrote the session
- * read it back as {@link rebuild} gives it.
+ * Lines to append to the session itself, so that both we and the agent that wrote the session read it back as
+ * {@link rebuild} gives it. Nothing that stands in it is touched.
  */
-export interface LineOptions {
-  /** The model ties thinking to the history before it, which is about to change. */
-  readonly bindsThinking: boolean;
-}
-
-/** Lines to append to the session itself. Nothing that stands in it is touched. */
 export function linesInPlace(
   compacted: CompactedEntries,
   conventions: HostConventions,
-  options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
   const segment = compacted.boundary.compactMetadata.preservedSegment;
   if (!conventions.preservedSegments || segment === undefined) {
     const hasNewKept = compacted.isKeptRenewed || compacted.kept.length === 0;
-    return chained(hasNewKept ? compacted : withRenewedKept(compacted, options, ports), conventions, {});
+    return chained(hasNewKept ? compacted : withRenewedKept(compacted, ports), conventions, {});
   }
   const { boundary, summary, keptPlace } = compacted;
   const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
@@ -39,10 +31,9 @@ export function linesOfNewSession(
   compacted: CompactedEntries,
   sessionId: string,
   conventions: HostConventions,
-  options: LineOptions,
   ports: CompactionPorts,
 ): readonly Entry[] {
-  return chained(withRenewedKept(compacted, options, ports), conventions, { sessionId });
+  return chained(withRenewedKept(compacted, ports), conventions, { sessionId });
 }
 
 /** All of it one after the other: no segment is needed where the kept messages follow as lines. */
@@ -61,15 +52,9 @@ function chained(
   });
 }
 
-function withRenewedKept(
-  compacted: CompactedEntries,
-  { bindsThinking }: LineOptions,
-  ports: CompactionPorts,
-): CompactedEntries {
-  const isAfterOurs = compacted.keptPlace === "after" && compacted.summary.type === "user";
-  const sent = bindsThinking && isAfterOurs ? withoutThinkingFrom(compacted.kept, 0).entries : compacted.kept;
+function withRenewedKept(compacted: CompactedEntries, ports: CompactionPorts): CompactedEntries {
   const anchor = compacted.keptPlace === "before" ? compacted.boundary : compacted.summary;
-  return { ...compacted, kept: renewEntries(sent, anchor.uuid, ports) };
+  return { ...compacted, kept: renewEntries(compacted.kept, anchor.uuid, ports) };
 }
 
 function afterCore({ afterword, attachments, hookResults }: CompactedEntries): readonly Entry[] {

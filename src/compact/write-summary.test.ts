@@ -52,6 +52,10 @@ describe("writeSummary", () => {
     expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarisedTokens / 3);
     const tight = await writeSummary(plan, { targetTokens: 2_000 });
     expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
+    // Where the provider counts twice what we do, the room is half as large for us.
+    const double = { ...plan, tokenRatio: 2, summarisedTokens: plan.summarisedTokens * 2 };
+    const halved = await writeSummary(double, { targetTokens: 4_000 });
+    expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);
     // Where there is no room at all, a shorter one would not help.
     const free = await writeSummary(plan, {});
     expect((await writeSummary(plan, { targetTokens: 1_000 })).text).toBe(free.text);

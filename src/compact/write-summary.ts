@@ -1,6 +1,5 @@
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../summary/chain.ts";
-import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 export type { WrittenSummary } from "../summary/chain.ts";
@@ -30,8 +29,11 @@ export async function writeSummary(plan: CompactionPlan, options: SummaryOptions
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
-  const measured = measureEntries(plan.summarised, ESTIMATORS.o200k);
-  const room = (options.targetTokens ?? Number.POSITIVE_INFINITY) - plan.overheadTokens - plan.keptTokens;
+  const { overheadTokens, keptTokens, tokenRatio } = plan;
+  // The built-in summariser counts by our estimate, the plan as the provider does.
+  const measured = plan.summarisedTokens / tokenRatio;
+  const room =
+    ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
   const share = room / 2 < SMALLEST_SUMMARY_TOKENS ? wanted : room / 2;
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }

@@ -81,10 +81,9 @@ export async function writeCompaction(
   ports: CompactionPorts = SYSTEM_PORTS,
 ): Promise<WrittenLines> {
   const conventions = conventionsOf(session.version);
-  const options = { bindsThinking: bindsThinking(session) };
   const source = {
-    inPlace: () => linesInPlace(compaction, conventions, options, ports),
-    asNewSession: (id: string) => linesOfNewSession(compaction, id, conventions, options, ports),
+    inPlace: () => linesInPlace(compaction, conventions, ports),
+    asNewSession: (id: string) => linesOfNewSession(compaction, id, conventions, ports),
   };
   return writeLines(session, source, target, ports);
 }

@@ -124,10 +124,7 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   const entries = rebuild(compaction);
   const { ports, transcript } = state.options;
   if (transcript !== undefined) {
-    const bindsThinking = state.bindsThinking;
-    await state.transcript.commit(
-      asOneWrite(linesInPlace(compaction, conventionsOf(undefined), { bindsThinking }, ports)),
-    );
+    await state.transcript.commit(asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports)));
   }
   state.noteFindings(state.thread.restart(entries));
   state.historyChanged();

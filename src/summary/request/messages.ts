@@ -1,7 +1,10 @@
-import { type ContentBlock, isMedia, isThinking, type MessageContent } from "../../conversation/block.ts";
+import { type ContentBlock, isMedia, type MessageContent } from "../../conversation/block.ts";
+import { mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
+import { mediaMarker } from "../../conversation/check/rules/media-marker.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { contentWithoutThinking } from "../../conversation/thinking.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import type { ToolDefinition } from "../../models/port.ts";
 
@@ -21,32 +24,18 @@ export function messagesToSummarise(
   );
   return flatten(told, { clearedToolUseIds }).flatMap((message) => {
     const content =
-      message.role === "user" ? withoutMedia(message.content) : withoutThinking(message.content);
+      message.role === "user" ? withoutMedia(message.content) : contentWithoutThinking(message.content);
     if (content === message.content) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }
 
 function withoutMedia(content: MessageContent): MessageContent {
-  if (typeof content === "string" || !content.some(holdsMedia)) return content;
-  return content.map(markFor);
+  return typeof content === "string" ? content : mapChanged(content, markMedia);
 }
 
-function holdsMedia(block: ContentBlock): boolean {
-  if (isMedia(block)) return true;
-  return block.type === "tool_result" && Array.isArray(block.content) && block.content.some(holdsMedia);
-}
-
-function markFor(block: ContentBlock): ContentBlock {
-  if (isMedia(block)) return { type: "text", text: `[${block.type}]` };
-  if (block.type !== "tool_result" || !Array.isArray(block.content) || !holdsMedia(block)) return block;
-  return { ...block, content: block.content.map(markFor) };
-}
-
-function withoutThinking(content: MessageContent): MessageContent {
-  if (typeof content === "string" || !content.some(isThinking)) return content;
-  return content.filter((block) => !isThinking(block));
-}
+const markMedia = (block: ContentBlock): ContentBlock =>
+  isMedia(block) ? mediaMarker(block) : rewriteNested(block, markMedia);
 
 /** Some models refuse tool blocks in a request that defines no tools. */
 export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
