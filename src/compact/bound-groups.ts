@@ -1,6 +1,6 @@
+import { sameResponse } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { indexPairs } from "../conversation/pairs.ts";
-import { isEntry, responseIdOf } from "../conversation/untrusted.ts";
 
 /**
  * For each entry the number of the group it belongs to: entries of one response, calls and their results are
@@ -8,14 +8,7 @@ import { isEntry, responseIdOf } from "../conversation/untrusted.ts";
  */
 export function boundGroups(entries: readonly Entry[]): readonly number[] {
   const leaders = entries.map((_, index) => index);
-  const firstOfResponse = new Map<string, number>();
-  for (const [index, entry] of entries.entries()) {
-    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
-    if (id === undefined) continue;
-    const first = firstOfResponse.get(id);
-    if (first === undefined) firstOfResponse.set(id, index);
-    else join(leaders, first, index);
-  }
+  for (const [first, later] of sameResponse(entries)) join(leaders, first, later);
   const { pairs, repeatedUses, orphanResults } = indexPairs(entries);
   for (const { use, results } of pairs.values()) {
     for (const result of results) join(leaders, use.entryIndex, result.entryIndex);

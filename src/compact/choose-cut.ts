@@ -1,4 +1,4 @@
-import { soundCuts } from "../conversation/cut.ts";
+import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 
@@ -41,12 +41,6 @@ export function cutFrom(entries: readonly Entry[], picked: number): number {
 /** An earlier boundary and its summary are not kept as they are: summaries chain. */
 export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
-}
-
-function previousSound(sound: readonly boolean[], index: number): number {
-  let cut = index;
-  while (cut > 0 && sound[cut] === false) cut--;
-  return cut;
 }
 
 function nextSound(sound: readonly boolean[], index: number): number {

@@ -1,4 +1,4 @@
-import { soundCuts } from "../conversation/cut.ts";
+import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { measureEntries } from "../tokens/measure.ts";
@@ -78,10 +78,7 @@ function roomForRecent(sized: SizedConversation, options: ReactiveOptions): numb
 /** The smallest tail that is a whole, with its long texts shortened; undefined where that does not help. */
 function planWithShortTail(sized: SizedConversation, keepTokens: number): CompactionPlan | undefined {
   const { entries } = sized;
-  const sound = soundCuts(entries);
-  const last = entries.findLastIndex(isWorthSummarising);
-  let cut = last;
-  while (cut > 0 && sound[cut] === false) cut--;
+  const cut = previousSound(soundCuts(entries), entries.findLastIndex(isWorthSummarising));
   if (cut < firstAfterSummary(entries) || !entries.slice(0, Math.max(0, cut)).some(isWorthSummarising))
     return undefined;
   const plan = planAt(sized, { trigger: "auto", variant: "whole", cut });

@@ -19,10 +19,26 @@ export function soundCuts(entries: readonly Entry[]): readonly boolean[] {
 
 /** The largest index at or before `index` that is a sound cut. 0 means that nothing is cut off. */
 export function moveCutBack(entries: readonly Entry[], index: number): number {
-  const sound = soundCuts(entries);
-  let cut = Math.min(Math.max(0, Math.trunc(index) || 0), entries.length);
+  return previousSound(soundCuts(entries), Math.min(Math.max(0, Math.trunc(index) || 0), entries.length));
+}
+
+/** Of the answers of {@link soundCuts}, the last one at or before the index that is a sound cut. */
+export function previousSound(sound: readonly boolean[], index: number): number {
+  let cut = index;
   while (cut > 0 && sound[cut] === false) cut--;
   return cut;
+}
+
+/** Entries of one response: its first one, with each that follows. */
+export function* sameResponse(entries: readonly Entry[]): Generator<readonly [first: number, later: number]> {
+  const firstOf = new Map<string, number>();
+  for (const [at, entry] of entries.entries()) {
+    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    if (id === undefined) continue;
+    const first = firstOf.get(id);
+    if (first === undefined) firstOf.set(id, at);
+    else yield [first, at];
+  }
 }
 
 /** For each entry the index of the earliest entry that must stay on its side of a cut. */
@@ -31,14 +47,7 @@ function firstMates(entries: readonly Entry[]): number[] {
   const bind = (at: number, first: number): void => {
     mates[at] = Math.min(mates[at] ?? at, first);
   };
-  const firstOfResponse = new Map<string, number>();
-  for (const [at, entry] of entries.entries()) {
-    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
-    if (id === undefined) continue;
-    const first = firstOfResponse.get(id);
-    if (first === undefined) firstOfResponse.set(id, at);
-    else bind(at, first);
-  }
+  for (const [first, later] of sameResponse(entries)) bind(later, first);
   const { pairs, repeatedUses } = indexPairs(entries);
   for (const { use, results } of pairs.values()) {
     for (const result of results) {
