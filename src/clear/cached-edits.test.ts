@@ -189,6 +189,7 @@ describe("what a response tells of them", () => {
       droppedEdits: 0,
       expectedDrop: 7_000,
     });
+    expect(edits.deletedEstimate).toBe(7_000);
     expect([edits.deletedLocally, edits.deletedTokens]).toEqual([0, 0]);
   });
 
@@ -249,6 +250,7 @@ describe("what a response tells of them", () => {
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
     edits.reset();
     expect([edits.edits(), edits.deletedTokens, edits.deletedLocally]).toEqual([[], 0, 0]);
+    expect(edits.deletedEstimate).toBe(0);
     expect(edits.report({ cacheReadTokens: 5_000, deletedTokens: undefined }).droppedEdits).toBe(0);
     expect(edits.register(index(11))).toBeUndefined();
   });
