@@ -47,8 +47,8 @@ export class Breaker {
   readonly #recoveries: Strikes = new Strikes();
   /** The newest compactions that nobody asked for, oldest first. */
   readonly #recent: Moment[] = [];
-  /** Turns of the newest recoveries, oldest first. */
-  readonly #recoveredAt: number[] = [];
+  /** The newest recoveries, oldest first. */
+  readonly #recoveredAt: Moment[] = [];
   #turn = 0;
   #toldOpen = false;
   #last: { readonly turn: number; readonly trigger: Trigger; readonly isProven: boolean } | undefined;
@@ -67,10 +67,8 @@ export class Breaker {
   }
 
   mayRecover(): boolean {
-    const [oldest] = this.#recoveredAt;
-    const areFrequent =
-      this.#recoveredAt.length >= MAX_COMPACTIONS && this.#turn - (oldest ?? 0) < RECOVERY_TURNS;
-    return !areFrequent && !this.#recoveries.isHeld(this.#moment());
+    const at = this.#moment();
+    return !areTooFrequent(this.#recoveredAt, at, RECOVERY_TURNS) && !this.#recoveries.isHeld(at);
   }
 
   /** The newest compaction was just now, and nothing has shown yet that it helped. */
@@ -153,7 +151,7 @@ export class Breaker {
 
   #recovered(at: Moment): void {
     this.#recoveries.succeeded(at);
-    this.#recoveredAt.push(at.turn);
+    this.#recoveredAt.push(at);
     if (this.#recoveredAt.length > MAX_COMPACTIONS) this.#recoveredAt.shift();
   }
 
@@ -164,14 +162,7 @@ export class Breaker {
   #holder(): OpenReason | undefined {
     const at = this.#moment();
     if (this.#strikes.isHeld(at)) return this.#strikes.kind;
-    return this.#isTooFrequent(at) ? "frequency" : undefined;
-  }
-
-  #isTooFrequent({ passedMs, turn }: Moment): boolean {
-    const [oldest] = this.#recent;
-    const newest = this.#recent.at(-1);
-    if (oldest === undefined || newest === undefined || this.#recent.length < MAX_COMPACTIONS) return false;
-    return turn - oldest.turn < FREQUENCY_TURNS && passedMs - newest.passedMs < PAUSE_MS;
+    return areTooFrequent(this.#recent, at, FREQUENCY_TURNS) ? "frequency" : undefined;
   }
 
   #settle(closedBy: CloseReason): readonly BreakerChange[] {
@@ -181,4 +172,12 @@ export class Breaker {
     if (why === undefined) return [{ type: "breaker-closed", why: closedBy }];
     return [{ type: "breaker-opened", why, strikes: this.#strikes.count }];
   }
+}
+
+/** So many in so few turns; with time one more is let through. */
+function areTooFrequent(newest: readonly Moment[], { passedMs, turn }: Moment, turns: number): boolean {
+  const [oldest] = newest;
+  const last = newest.at(-1);
+  if (oldest === undefined || last === undefined || newest.length < MAX_COMPACTIONS) return false;
+  return turn - oldest.turn < turns && passedMs - last.passedMs < PAUSE_MS;
 }
