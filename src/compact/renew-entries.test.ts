@@ -26,6 +26,14 @@ describe("kept messages as new entries", () => {
     ]);
   });
 
+  it("of a marker tell no reader to leave out thinking: it is left out", () => {
+    const c = new ConversationBuilder();
+    const snipped = { messages: 1, uuids: ["x"] };
+    c.user("[1 message was removed]", { snipped: { ...snipped, bindsThinking: true } } as object);
+    const [marker] = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
+    expect((marker as unknown as { snipped: object }).snipped).toEqual(snipped);
+  });
+
   it("of one response share one new id, and others have another", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(90_000, 5) });

@@ -1,4 +1,5 @@
 import type { Entry, EntryLink } from "../conversation/entry.ts";
+import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 
 export type Linked = Extract<Entry, EntryLink>;
@@ -32,6 +33,7 @@ export function renewEntries(
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
+  if (isSnipMarker(entry)) return settledMarker(entry);
   if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
     const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
     return { ...entry, sourceToolAssistantUUID: source };
@@ -39,6 +41,12 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
   if (entry.type !== "assistant" || !entry.message) return entry;
   if (entry.message.content?.length === 0) return undefined;
   return { ...entry, message: { ...entry.message, usage: { input_tokens: 0, output_tokens: 0 } } };
+}
+
+/** It stands in its place here, and the thinking after it has gone: a reader has nothing more to leave out. */
+function settledMarker(marker: SnipMarker): SnipMarker {
+  const { bindsThinking: _, ...snipped } = marker.snipped;
+  return { ...marker, snipped };
 }
 
 function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {

@@ -36,6 +36,13 @@ function talk(turns = 5): ConversationBuilder {
 const textOf = (entry: Entry | undefined): string => JSON.stringify(entry);
 
 describe("snip", () => {
+  it("records in its marker whether the thinking after it went too", () => {
+    const record = (bindsThinking?: boolean): unknown =>
+      snipped(talk().entries, { from: "e-1", to: "e-4" }, { bindsThinking }).markers[0]?.snipped
+        .bindsThinking;
+    expect([record(true), record(false), record()]).toEqual([true, undefined, undefined]);
+  });
+
   it("removes the chosen messages and leaves a marker that says how many and where to find them", () => {
     const { entries } = talk();
     const {

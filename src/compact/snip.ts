@@ -166,7 +166,7 @@ interface TakenOut {
 function takeOut(
   entries: readonly Entry[],
   doomed: ReadonlySet<number>,
-  { ports, tokensOf, transcriptPath }: SnipOptions,
+  { ports, tokensOf, transcriptPath, bindsThinking = false }: SnipOptions,
 ): TakenOut {
   const left: (Entry | undefined)[] = [];
   const markers: SnipMarker[] = [];
@@ -184,7 +184,7 @@ function takeOut(
     run = undefined;
   };
   const markerFor = (gone: readonly Entry[]): SnipMarker =>
-    createSnipMarker(recordOf(gone), transcriptPath, entries, ports);
+    createSnipMarker(recordOf(gone, bindsThinking), transcriptPath, entries, ports);
   for (const [index, entry] of entries.entries()) {
     const isGone = doomed.has(index);
     if (isGone || isSnipMarker(entry)) {
@@ -202,7 +202,7 @@ function takeOut(
   return { left: kept, markers, freed, firstChange: kept.findIndex((entry) => isNew.has(entry)) };
 }
 
-function recordOf(gone: readonly Entry[]): SnipMarker["snipped"] {
+function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["snipped"] {
   let messages = 0;
   const uuids: string[] = [];
   for (const entry of gone) {
@@ -210,5 +210,5 @@ function recordOf(gone: readonly Entry[]): SnipMarker["snipped"] {
     for (const uuid of snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }
-  return { messages, uuids };
+  return { messages, uuids, ...(bindsThinking ? { bindsThinking } : {}) };
 }

@@ -117,6 +117,11 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
     readonly clearedAttachmentUUIDs?: readonly string[];
     readonly preTokens?: number;
     readonly tokensSaved?: number;
+    /** Only on marks that we wrote. */
+    readonly longhaul?: {
+      /** The model ties thinking to the history before it: that of messages after the cleared results went too. */
+      readonly bindsThinking?: boolean;
+    };
   };
 }
 

@@ -10,6 +10,8 @@ export interface SnipMarker extends UserEntry {
 export interface SnipRecord {
   readonly messages: number;
   readonly uuids: readonly string[];
+  /** The model ties thinking to the history before it: that of messages after the removed ones went with them. */
+  readonly bindsThinking?: boolean;
 }
 
 export function isSnipMarker(entry: Entry): entry is SnipMarker {

@@ -1,4 +1,5 @@
 import { isThinking, type MessageContent } from "./block.ts";
+import { mapChanged } from "./check/rewrite.ts";
 import type { AssistantEntry, Entry } from "./entry.ts";
 import { isBlock, isEntry, rawContent, responseIdOf } from "./untrusted.ts";
 
@@ -29,12 +30,46 @@ export function withoutThinkingFrom(entries: readonly Entry[], index: number): W
       begunBefore ??= responsesIn(entries, from);
       if (begunBefore.has(responseId)) continue;
     }
-    const content = contentWithoutThinking(entry.message.content);
-    blocks += entry.message.content.length - content.length;
+    const after = entryWithoutThinking(entry);
+    blocks += entry.message.content.length - after.message.content.length;
     rewritten ??= entries.slice();
-    rewritten[at] = { ...entry, message: { ...entry.message, content } };
+    rewritten[at] = after;
   }
   return { entries: rewritten ?? entries, blocks };
+}
+
+/** What was written before `to` by responses that begin at `from` or later. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** As {@link withoutThinkingFrom}, of several parts: what was written after a change has known it. */
+export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Span[]): readonly Entry[] {
+  const bounds = earliestStarts(entries.length, spans);
+  const begins = new Map<string, number>();
+  return mapChanged(entries, (entry, at) => {
+    if (!isEntry(entry) || entry.type !== "assistant") return entry;
+    const responseId = responseIdOf(entry);
+    const begin = (responseId === undefined ? undefined : begins.get(responseId)) ?? at;
+    if (responseId !== undefined) begins.set(responseId, begin);
+    return begin >= (bounds[at] ?? at + 1) && holdsThinking(entry) ? entryWithoutThinking(entry) : entry;
+  });
+}
+
+/** For each index where the first of the spans begins that end after it. */
+function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
+  const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
+  for (const { from, to } of spans) {
+    const last = Math.min(to, length) - 1;
+    if (last >= 0) starts[last] = Math.min(starts[last] ?? from, from);
+  }
+  for (let at = length - 2; at >= 0; at--) starts[at] = Math.min(starts[at] ?? 0, starts[at + 1] ?? 0);
+  return starts;
+}
+
+function entryWithoutThinking(entry: AssistantEntry): AssistantEntry {
+  return { ...entry, message: { ...entry.message, content: contentWithoutThinking(entry.message.content) } };
 }
 
 /** The very content when it holds none. */

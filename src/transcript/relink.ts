@@ -1,6 +1,7 @@
-import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { clearedIdsIn } from "../conversation/cleared.ts";
+import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
 import { withSnipsApplied } from "../conversation/snipped.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
@@ -59,28 +60,8 @@ export function conversationFrom(
     leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
     boundary,
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
-    clearedToolUseIds: clearedIn(entries),
+    clearedToolUseIds: clearedIdsIn(entries),
   };
-}
-
-/** Kept messages stand on disk with thinking that the model, after the compaction, would no longer take. */
-function withoutRefusedThinking(
-  entries: readonly Entry[],
-  boundary: CompactBoundaryEntry | undefined,
-): readonly Entry[] {
-  const upTo = boundary?.compactMetadata?.longhaul?.withoutThinkingUpTo;
-  const end = upTo === undefined ? -1 : entries.findIndex((entry) => entry.uuid === upTo);
-  if (end === -1) return entries;
-  return [...withoutThinkingFrom(entries.slice(0, end + 1), 0).entries, ...entries.slice(end + 1)];
-}
-
-function clearedIn(entries: readonly Entry[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const entry of entries) {
-    if (!isMicrocompactBoundary(entry)) continue;
-    for (const id of entry.microcompactMetadata.compactedToolIds) ids.add(id);
-  }
-  return ids;
 }
 
 /**

@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { indexOf, textOf } from "../../test/clear/work.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
+import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { countingPorts } from "../../test/support/long-session.ts";
+import { applyClearing } from "../clear/apply.ts";
+import { snip } from "../compact/snip.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { currentConversation } from "./relink.ts";
+
+type Step =
+  | { readonly do: "talk"; readonly calls: number }
+  | { readonly do: "clear"; readonly results: number }
+  | { readonly do: "snip"; readonly from: number; readonly length: number };
+
+/** A conversation as the engine has it in memory, beside the lines that it writes. */
+class Life {
+  memory: readonly Entry[] = [];
+  readonly disk = new ConversationBuilder();
+  readonly #bindsThinking: boolean;
+  readonly #ports = countingPorts();
+  #calls = 0;
+
+  constructor(bindsThinking: boolean) {
+    this.#bindsThinking = bindsThinking;
+  }
+
+  step(step: Step): void {
+    if (step.do === "talk") this.#talk(step.calls);
+    else if (step.do === "clear") this.#clear(step.results);
+    else this.#snip(step.from, step.length);
+  }
+
+  /** Calls of one response stand on lines of their own, each followed by its result. */
+  #talk(calls: number): void {
+    const before = this.disk.entries.length;
+    this.disk.user(`request ${before}`);
+    const id = `msg_${before}`;
+    this.disk.assistant([thinking(`thought ${before}`)], { id });
+    for (let call = 0; call < calls; call++) {
+      const name = `t${this.#calls++}`;
+      this.disk.assistant([toolUse(name, "Read", {})], { id });
+      this.disk.user([toolResult(name, textOf(50))]);
+    }
+    this.disk.assistant([thinking(`afterthought ${before}`), { type: "text", text: `answer ${before}` }]);
+    this.memory = [...this.memory, ...this.disk.entries.slice(before)];
+  }
+
+  #clear(results: number): void {
+    const index = indexOf(this.memory);
+    const clearing = index.describe("size", index.results().slice(0, results));
+    if (clearing.results.length === 0) return;
+    const bindsThinking = this.#bindsThinking;
+    const mark = this.disk.push({
+      ...this.disk.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: {
+        compactedToolIds: clearing.results.map(({ id }) => id),
+        ...(bindsThinking ? { longhaul: { bindsThinking } } : {}),
+      },
+    } as const);
+    this.memory = [...applyClearing(this.memory, clearing, { bindsThinking }).entries, mark];
+  }
+
+  #snip(from: number, length: number): void {
+    if (this.memory.length === 0) return;
+    const at = (index: number): number => Math.min(index, this.memory.length - 1);
+    const { entries, markers } = snip(
+      this.memory,
+      { from: at(from), to: at(from + length) },
+      { ports: this.#ports, tokensOf: () => 1, bindsThinking: this.#bindsThinking },
+    );
+    // Each hangs on the line above it, or the reader would take the first for a branch that was left.
+    for (const marker of markers) {
+      const parentUuid = this.disk.entries.at(-1)?.uuid ?? null;
+      this.disk.push({ ...marker, parentUuid });
+    }
+    this.memory = entries;
+  }
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant("talk" as const), calls: fc.nat(3) }),
+  fc.record({ do: fc.constant("clear" as const), results: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ do: fc.constant("snip" as const), from: fc.nat(20), length: fc.nat(8) }),
+);
+
+const steps = fc.array(step, { maxLength: 12 });
+
+function resumed(lines: readonly Entry[]): readonly ApiMessage[] {
+  const { entries, clearedToolUseIds } = currentConversation(deepFreeze(lines) as Entry[]);
+  return flatten(withClearedResults(entries, clearedToolUseIds));
+}
+
+describe("a session that was cleared and snipped", () => {
+  it("is resumed as it was sent: what it must no longer think is left out, and nothing else", () => {
+    fc.assert(
+      fc.property(steps, fc.boolean(), (list, bindsThinking) => {
+        const life = new Life(bindsThinking);
+        for (const each of list) life.step(each);
+        expect(resumed(life.disk.entries)).toEqual(flatten(life.memory));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
