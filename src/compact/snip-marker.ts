@@ -1,19 +1,18 @@
 import type { Entry } from "../conversation/entry.ts";
-import type { SnipMarker, SnipRecord } from "../conversation/snipped.ts";
+import { isSnipMarker, type SnipMarker, type SnipRecord } from "../conversation/snipped.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 
 /**
- * Its parent is the newest entry, not the one before it: on disk it is one more line at the end, and a reader
+ * Its parent is the newest line, not the entry before it: on disk it is one more line at the end, and a reader
  * that went on from it must not take the conversation for one that was gone back in.
  */
 export function createSnipMarker(
   record: SnipRecord,
   transcriptPath: string | undefined,
-  entries: readonly Entry[],
+  newest: Entry | undefined,
   ports: CompactionPorts,
 ): SnipMarker {
-  const newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined);
   const content = markerText(record.messages, transcriptPath);
   return {
     ...newLink(newest === undefined ? [] : [newest], newest?.uuid ?? null, ports),
@@ -22,6 +21,15 @@ export function createSnipMarker(
     isMeta: true,
     snipped: record,
   };
+}
+
+/** The newest line of the conversation: a marker stands where messages were, though it was written after them all. */
+export function newestLine(entries: readonly Entry[]): Entry | undefined {
+  const after = new Map<string | null, Entry>();
+  for (const entry of entries) if (isSnipMarker(entry)) after.set(entry.parentUuid, entry);
+  let newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined);
+  for (let steps = after.size; steps > 0; steps--) newest = after.get(newest?.uuid ?? "") ?? newest;
+  return newest;
 }
 
 function markerText(messages: number, transcriptPath: string | undefined): string {

@@ -6,7 +6,7 @@ import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { boundGroups } from "./bound-groups.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { lastBoundaryIndex, locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
-import { createSnipMarker } from "./snip-marker.ts";
+import { createSnipMarker, newestLine } from "./snip-marker.ts";
 
 /**
  * Which messages go. By ids, what belongs to a chosen one goes with it; by range or by turns, what belongs to
@@ -183,8 +183,12 @@ function takeOut(
     }
     run = undefined;
   };
-  const markerFor = (gone: readonly Entry[]): SnipMarker =>
-    createSnipMarker(recordOf(gone, bindsThinking), transcriptPath, entries, ports);
+  let newest = newestLine(entries);
+  const markerFor = (gone: readonly Entry[]): SnipMarker => {
+    const marker = createSnipMarker(recordOf(gone, bindsThinking), transcriptPath, newest, ports);
+    newest = marker;
+    return marker;
+  };
   for (const [index, entry] of entries.entries()) {
     const isGone = doomed.has(index);
     if (isGone || isSnipMarker(entry)) {

@@ -75,10 +75,8 @@ class Life {
       { from: at(from), to: at(from + length) },
       { ports: this.#ports, tokensOf: () => 1, bindsThinking: this.#bindsThinking },
     );
-    // Each hangs on the line above it, or the reader would take the first for a branch that was left.
     for (const marker of markers) {
-      const parentUuid = this.disk.entries.at(-1)?.uuid ?? null;
-      this.disk.push({ ...marker, parentUuid });
+      this.disk.push(marker);
     }
     this.memory = entries;
   }
