@@ -111,6 +111,7 @@ function clearedMark(
       compactedToolIds: clearing.results.map(({ id }) => id),
       preTokens,
       tokensSaved,
+      ...(state.bindsThinking ? { longhaul: { bindsThinking: true } } : {}),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Clearing } from "../clear/clearing.ts";
-import { ResultIndex } from "../clear/result-index.ts";
+import { ResultIndex, type ResultIndexOptions } from "../clear/result-index.ts";
 import { mediaOf } from "../compact/media-marks.ts";
 import { mostJsonBytes } from "../conversation/check/json-bytes.ts";
 import type { Entry } from "../conversation/entry.ts";
@@ -14,9 +14,9 @@ export class Contents {
   #media = { count: 0, bytes: 0 };
   #estimatedTokens = 0;
 
-  constructor(measures: Measures, clearableTools: readonly string[]) {
+  constructor(measures: Measures, tools: ResultIndexOptions) {
     this.#measures = measures;
-    this.results = new ResultIndex({ tools: clearableTools });
+    this.results = new ResultIndex(tools);
   }
 
   /** Of all calls in it. */

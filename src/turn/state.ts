@@ -101,7 +101,7 @@ export class ConversationState {
         consecutiveRoles: "accepted",
         ...(options.modelName === undefined ? {} : { model: options.modelName }),
       },
-      clearableTools: options.clearing.tools,
+      clearable: { tools: options.clearing.tools, fileTools: options.fileTools },
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
       bindsThinking: () => this.bindsThinking,

@@ -11,7 +11,7 @@ function newThread(): Thread {
   return new Thread({
     countText: ESTIMATORS.o200k,
     check: { consecutiveRoles: "accepted" },
-    clearableTools: ELIGIBLE_TOOLS,
+    clearable: { tools: ELIGIBLE_TOOLS },
     overheadTokens: () => 0,
     newLink: (parentUuid) => ({ uuid: `u${++uuids}`, parentUuid, timestamp: "2026-01-01T00:00:00.000Z" }),
     bindsThinking: () => false,

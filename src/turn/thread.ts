@@ -1,5 +1,6 @@
 import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
+import type { ResultIndexOptions } from "../clear/result-index.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
 import {
@@ -29,8 +30,8 @@ import { PlainForm, type ReplyFacts } from "./plain-form.ts";
 export interface ThreadOptions {
   readonly countText: CountText;
   readonly check: CheckOptions & { readonly model?: string };
-  /** Tools whose results can be cleared. */
-  readonly clearableTools: readonly string[];
+  /** Tools whose results can be cleared, and which of them read files. */
+  readonly clearable: ResultIndexOptions;
   /** What goes with every call besides messages, in tokens, until a report tells. */
   readonly overheadTokens: () => number;
   readonly newLink: (parentUuid: string | null) => EntryLink;
@@ -287,7 +288,7 @@ export class Thread {
   }
 
   #newContents(): Contents {
-    return new Contents(this.measures, this.#options.clearableTools);
+    return new Contents(this.measures, this.#options.clearable);
   }
 }
 
