@@ -95,23 +95,36 @@ describe.skipIf(process.platform === "win32")("a settings file that somebody els
 
   it.skipIf(process.getuid?.() !== 0)("is refused when it belongs to another user", async () => {
     chownSync(write("longhaul", HOOKS), 12_345, 12_345);
-    expect((await read()).warnings).toEqual([expect.stringContaining("belongs to another user")]);
+    expect((await read()).warnings).toEqual([expect.stringContaining("the file belongs to another user")]);
   });
 
-  it("is refused when everybody may replace it, or what a link leads to", async () => {
+  it.skipIf(process.getuid?.() !== 0)("is refused when its folder belongs to another user", async () => {
     write("longhaul", HOOKS);
-    chmodSync(join(home, ".longhaul"), 0o777);
-    expect((await read()).warnings).toEqual([expect.stringContaining("everybody may write to its folder")]);
+    chownSync(join(home, ".longhaul"), 12_345, 12_345);
+    expect((await read()).warnings).toEqual([expect.stringContaining("its folder belongs to another user")]);
+  });
+
+  it.each([0o777, 0o770, 0o2775])("is refused when others may replace it: %o", async (mode) => {
+    write("longhaul", HOOKS);
+    chmodSync(join(home, ".longhaul"), mode);
+    const { settings, warnings } = await read();
+    expect(settings).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining(`chmod go-w ${join(home, ".longhaul")}`)]);
+  });
+
+  it("is refused when others may write to what a link leads to", async () => {
     const target = join(home, "target.json");
     writeFileSync(target, JSON.stringify(HOOKS));
     chmodSync(target, 0o666);
     symlinkSync(target, join(home, ".claude", "settings.json"));
-    expect((await read({ claudeCode: true })).warnings[1]).toContain("others may write");
+    expect((await read({ claudeCode: true })).warnings).toEqual([
+      expect.stringContaining("others may write"),
+    ]);
   });
 
-  it("is used from a folder where everybody may add files, but not replace them", async () => {
+  it.each([0o1777, 0o1770, 0o755, 0o700])("is used where others may not replace it: %o", async (mode) => {
     write("longhaul", HOOKS);
-    chmodSync(join(home, ".longhaul"), 0o1777);
+    chmodSync(join(home, ".longhaul"), mode);
     expect(await read()).toEqual({ settings: [HOOKS], warnings: [] });
   });
 

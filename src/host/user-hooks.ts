@@ -21,8 +21,7 @@ export interface UserHooks {
 /** Nobody types more; a settings file of gigabytes is none. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-const WRITABLE_BY_ALL = 0o002;
-/** In such a folder everybody may add files, but nobody may replace another's. */
+/** In such a folder others may add files, but nobody may replace another's. */
 const STICKY = 0o1000;
 const ROOT_UID = 0;
 
@@ -86,6 +85,7 @@ async function distrust(path: string, file: Stats): Promise<string | undefined> 
     return `others may write to the file (\`chmod go-w ${path}\` changes that)`;
   }
   const folder = await stat(dirname(path));
-  const isOpenToAll = (folder.mode & WRITABLE_BY_ALL) !== 0 && (folder.mode & STICKY) === 0;
-  return isOpenToAll ? "everybody may write to its folder" : undefined;
+  if (folder.uid !== uid && folder.uid !== ROOT_UID) return "its folder belongs to another user";
+  const isOpen = (folder.mode & WRITABLE_BY_OTHERS) !== 0 && (folder.mode & STICKY) === 0;
+  return isOpen ? `others may write to its folder (\`chmod go-w ${dirname(path)}\` changes that)` : undefined;
 }
