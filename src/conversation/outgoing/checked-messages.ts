@@ -12,58 +12,25 @@ export type CheckedMessagesOptions = CheckOptions & Omit<ApiRequest, "messages">
  * The one exit, for messages that grow at their end: always what {@link checkRequest} makes of all that was
  * given, at the cost of what is new.
  */
-export class CheckedMessages {
-  readonly #check: GrowingCheck<ApiMessage>;
-
+export class CheckedMessages extends GrowingCheck<ApiMessage> {
   constructor(options: CheckedMessagesOptions = {}) {
-    this.#check = new GrowingCheck(messageForm(frameOf(options)), options);
+    super(messageForm(frameOf(options)), options);
   }
 
-  /** Forgets what was given before. Returns all that was found. */
-  replace(messages: readonly ApiMessage[]): readonly Finding[] {
-    return this.#check.replace(Array.isArray(messages) ? messages : []);
+  override replace(messages: readonly ApiMessage[]): readonly Finding[] {
+    return super.replace(Array.isArray(messages) ? messages : []);
   }
 
-  /** Returns what was not found before. */
-  append(added: readonly ApiMessage[]): readonly Finding[] {
-    return this.#check.append(added);
+  override get messages(): readonly ApiMessage[] {
+    return this.isUntouched ? this.items : super.messages;
   }
 
-  /**
-   * What to send. Valid until the next `append` or `replace`, which may change this very array;
-   * what {@link outbox} gives never does.
-   */
-  get messages(): readonly ApiMessage[] {
-    return this.#check.isUntouched ? this.#check.items : this.#check.messages;
-  }
-
-  /** What to send as of now, to be asked for now or later. */
-  outbox(): () => readonly ApiMessage[] {
-    if (!this.#check.isUntouched) return this.#check.outbox();
+  override outbox(): () => readonly ApiMessage[] {
+    if (!this.isUntouched) return super.outbox();
     // Such an array only grows, and a replacement makes another.
-    const { items } = this.#check;
+    const { items } = this;
     const { length } = items;
     return () => items.slice(0, length);
-  }
-
-  /** What goes along with the messages, as it was repaired; `messages` in it is empty. */
-  get frame(): ApiRequest {
-    return this.#check.frame;
-  }
-
-  /** All that one check of everything would find now. */
-  get findings(): readonly Finding[] {
-    return this.#check.findings;
-  }
-
-  /** Nothing had to be repaired: the messages are those that were given, one for one. */
-  get isUntouched(): boolean {
-    return this.#check.isUntouched;
-  }
-
-  /** How often all messages were looked at instead of the newest alone. */
-  get fullPasses(): number {
-    return this.#check.fullPasses;
   }
 }
 

@@ -52,12 +52,16 @@ export class GrowingCheck<Item> {
     return this.#items;
   }
 
+  /**
+   * What to send. Valid until the next `append` or `replace`, which may change this very array;
+   * what {@link outbox} gives never does.
+   */
   get messages(): readonly ApiMessage[] {
     return this.#messages;
   }
 
   /**
-   * The messages as they are now, to be asked for later. Costs what is still open: the array is changed in its open
+   * What to send as of now, to be asked for now or later. Costs what is still open: the array is changed in its open
    * part alone, and a check of everything makes another.
    */
   outbox(): () => readonly ApiMessage[] {
@@ -67,7 +71,7 @@ export class GrowingCheck<Item> {
     return () => messages.slice(0, closed).concat(open);
   }
 
-  /** What goes along with the messages, as it was repaired. */
+  /** What goes along with the messages, as it was repaired; `messages` in it is empty. */
   get frame(): ApiRequest {
     return this.#frame;
   }
@@ -77,17 +81,19 @@ export class GrowingCheck<Item> {
     return this.#findings(this.#hasTooManyBytes ? this.#closed.size.bytes(this.#messages) : 0);
   }
 
+  /** Nothing had to be repaired: the messages are those that were given, one for one. */
   get isUntouched(): boolean {
     return (
       !this.#closed.isRepaired && !this.#open.findings.some(isRepair) && !this.#wholeFindings.some(isRepair)
     );
   }
 
-  /** How often everything was looked at. */
+  /** How often everything was looked at instead of the newest alone. */
   get fullPasses(): number {
     return this.#fullPasses;
   }
 
+  /** Forgets what was given before. Returns all that was found. */
   replace(items: readonly Item[]): readonly Finding[] {
     this.#items = [...items];
     this.#checkAll();
