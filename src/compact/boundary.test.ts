@@ -61,6 +61,7 @@ describe("the boundary of a compaction", () => {
     c.boundary({ preCompactDiscoveredTools: ["Write", "Bash"] });
     c.push({ type: "system", subtype: "compact_boundary", uuid: "odd" } as unknown as Entry);
     c.boundary();
+    c.user("no boundary", { compactMetadata: { preCompactDiscoveredTools: ["Fake"] } } as object);
     c.tool("a", "Read", {}, "one");
     c.tool("b", "Bash", {}, "two");
     c.assistant([{ type: "tool_use", id: "c", input: {} } as unknown as ContentBlock]);
@@ -70,8 +71,8 @@ describe("the boundary of a compaction", () => {
 });
 
 describe("the summary's entry", () => {
-  const boundary = boundaryAfter([]);
-  const link = { uuid: "new-1", parentUuid: boundary.uuid, timestamp: "2026-06-01T00:00:00.000Z" };
+  const boundary = { ...new ConversationBuilder().boundary(), uuid: "boundary" };
+  const link = { uuid: "new-1", parentUuid: "boundary", timestamp: "2026-06-01T00:00:00.000Z" };
 
   it("is a message to the model that the person sees in the transcript only", () => {
     expect(createSummaryEntry({ text: "so far" }, boundary, [], countingPorts())).toEqual({

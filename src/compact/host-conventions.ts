@@ -29,7 +29,7 @@ function isAtLeast(version: string, least: readonly [number, number, number]): b
   const parts = version.split(".").map((part) => Number.parseInt(part, 10));
   for (const [index, wanted] of least.entries()) {
     const part = parts[index] ?? 0;
-    if (Number.isNaN(part)) return false;
+    // What is no number is greater than none.
     if (part !== wanted) return part > wanted;
   }
   return true;

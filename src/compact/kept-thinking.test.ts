@@ -16,6 +16,9 @@ const from = (entries: readonly Entry[], at: number): CompactionPlan =>
 const thoughtsIn = ({ entries }: KeptMessages): number =>
   JSON.stringify(entries).split('"signature"').length - 1;
 
+const entriesWithoutIds = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.map(({ uuid: _, ...entry }) => entry as Entry);
+
 /** 0 said, 1 answered, and so on; answers are thought about. */
 function talk(turns: number): ConversationBuilder {
   const c = new ConversationBuilder();
@@ -33,6 +36,8 @@ describe("kept messages of which thinking is left out", () => {
     const kept = keptMessages(plan, BOUND);
     expect(thoughtsIn(kept)).toBe(0);
     expect(kept.withoutThinkingUpTo).toBe(c.entries.at(-1)?.uuid);
+    const nameless = entriesWithoutIds(plan.kept);
+    expect(keptMessages({ ...plan, kept: nameless }, BOUND).withoutThinkingUpTo).toBeUndefined();
     const difference =
       measureEntries(plan.kept, plan.countTokens) - measureEntries(kept.entries, plan.countTokens);
     expect(difference).toBeGreaterThan(0);
@@ -119,5 +124,8 @@ describe("what an earlier compaction left out", () => {
     const odd = [{ type: "system", subtype: "compact_boundary" } as unknown as Entry, ...entries.slice(1)];
     expect(markAfter(upTo(odd, 3))).toBeUndefined();
     expect(markAfter(from(entries, 1))).toBeUndefined();
+    const unmarked = marked(undefined).entries;
+    const nameless = [...unmarked.slice(0, 6), ...entriesWithoutIds(unmarked.slice(6))];
+    expect(markAfter(from(nameless, 4))).toBeUndefined();
   });
 });

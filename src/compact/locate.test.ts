@@ -32,6 +32,6 @@ describe("a message of a conversation", () => {
       remedy: expect.stringContaining("uuid"),
       facts: { message: "nowhere" },
     });
-    expect(messageNotFound(undefined).facts).toEqual({});
+    expect(messageNotFound(undefined).facts).toStrictEqual({});
   });
 });

@@ -3,7 +3,7 @@ import { ConversationBuilder, image, toolResult, toolUse } from "../../test/supp
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { withOldMediaAsMarks } from "./media-marks.ts";
+import { mediaOf, withOldMediaAsMarks } from "./media-marks.ts";
 
 const picture = (name: string): ContentBlock => image(name.padEnd(1_000, "A"));
 const PICTURE_BYTES = JSON.stringify(picture("x")).length;
@@ -73,6 +73,19 @@ describe("old media as marks", () => {
     const marked = withOldMediaAsMarks(c.entries, { maxBytes: 0 });
     expect(marked[0]).toMatchObject({ message: { content: [{ type: "text", text: "[document]" }] } });
     expect(marked[1]).toBe(said);
+  });
+
+  it("counts nothing but media: neither words beside them nor what the assistant holds", () => {
+    const c = new ConversationBuilder();
+    c.user([picture("old"), { type: "text", text: "words" }]);
+    c.user([toolResult("t", [{ type: "text", text: "A".repeat(2_000) }, picture("new")])]);
+    c.assistant([picture("of the assistant")]);
+    expect(withOldMediaAsMarks(c.entries, { maxBytes: 2 * PICTURE_BYTES })).toBe(c.entries);
+    expect(mediaOf(c.entries[1] as Entry)).toEqual([picture("new")]);
+    for (const odd of [null, { type: "user", message: { content: [null, 7] } }, c.entries[2]])
+      expect(mediaOf(odd as unknown as Entry)).toEqual([]);
+    for (const words of [c.user("words"), c.user([toolResult("t", "words")])])
+      expect(mediaOf(words)).toEqual([]);
   });
 
   it("passes over whatever else a file may hold, and leaves it as it is", () => {

@@ -167,6 +167,18 @@ describe("a newest round that is too long", () => {
     expect(JSON.stringify(plan.kept)).toContain("left out here");
   });
 
+  it("keeps its pictures where it was not their bytes that were too many", () => {
+    const c = longSession(10);
+    c.user([
+      { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(6_000_000) } },
+    ]);
+    const plan = planReactive(
+      { entries: c.entries },
+      { failure: { kind: "too-long" }, targetTokens: 40_000 },
+    );
+    expect(plan.kept.at(-1)).toBe(c.entries.at(-1));
+  });
+
   it("is not rewritten where cutting it down was not needed", () => {
     const c = longSession(10);
     c.user("short");

@@ -68,7 +68,7 @@ describe("kept messages as new entries", () => {
     c.assistant([]);
     c.push({ type: "summary", summary: "a title" } as unknown as Entry);
     const files = c.attachment({ type: "file", filename: "a.ts" });
-    const said = c.user([]);
+    const said = c.user([], { message: { role: "user", id: "its own", content: [] } as never });
     const renewed = renewEntries(c.entries, "anchor", countingPorts());
     expect(renewed).toEqual([
       { ...files, uuid: "new-1", parentUuid: "anchor", timestamp: expect.any(String) },

@@ -123,6 +123,9 @@ describe("a compaction appended to its session", () => {
       OLD,
       countingPorts(),
     );
+    const { boundary, summary } = compacted(UP_TO);
+    expect(lines[0]).toMatchObject({ type: "system", content: boundary.content });
+    expect(lines[1]).toMatchObject({ message: summary.message, isCompactSummary: true });
     const [file, hook] = lines.slice(-2);
     for (const line of [file, hook]) {
       expect(line).toMatchObject({ type: "user", isMeta: true, message: { role: "user" } });

@@ -53,8 +53,8 @@ function chained(
 }
 
 function withRenewedKept(compacted: CompactedEntries, ports: CompactionPorts): CompactedEntries {
-  const anchor = compacted.keptPlace === "before" ? compacted.boundary : compacted.summary;
-  return { ...compacted, kept: renewEntries(compacted.kept, anchor.uuid, ports) };
+  // Whatever they follow: all lines are linked anew.
+  return { ...compacted, kept: renewEntries(compacted.kept, compacted.summary.uuid, ports) };
 }
 
 function afterCore({ afterword, attachments, hookResults }: CompactedEntries): readonly Entry[] {

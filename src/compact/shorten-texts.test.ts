@@ -109,7 +109,7 @@ describe("messages cut down to fit", () => {
       { type: "tool_result", tool_use_id: "b" },
     ] as unknown as readonly ContentBlock[];
     const entries = [{ type: "user" }, { type: "user", message: { content: odd } }] as unknown as Entry[];
-    const result = shortenToFit(entries, 2_000, countWords)?.entries ?? [];
+    const result = shortenToFit(entries, 1_000, countWords)?.entries ?? [];
     expect(result[0]).toBe(entries[0]);
     expect(result[1]).toMatchObject({
       message: {

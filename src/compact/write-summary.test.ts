@@ -5,7 +5,7 @@ import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { planCompaction } from "./plan.ts";
-import { writeSummary } from "./write-summary.ts";
+import { SMALLEST_SUMMARY_TOKENS, writeSummary } from "./write-summary.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 
@@ -56,6 +56,9 @@ describe("writeSummary", () => {
     const double = { ...plan, tokenRatio: 2, summarisedTokens: plan.summarisedTokens * 2 };
     const halved = await writeSummary(double, { targetTokens: 4_000 });
     expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);
+    const least = plan.overheadTokens + plan.keptTokens + 2 * SMALLEST_SUMMARY_TOKENS;
+    const smallest = await writeSummary(plan, { targetTokens: least });
+    expect(ESTIMATORS.o200k(smallest.text)).toBeLessThanOrEqual(SMALLEST_SUMMARY_TOKENS);
     // Where there is no room at all, a shorter one would not help.
     const free = await writeSummary(plan, {});
     expect((await writeSummary(plan, { targetTokens: 1_000 })).text).toBe(free.text);
