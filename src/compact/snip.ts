@@ -144,12 +144,14 @@ function wholeGroups(
   extend: boolean,
 ): ReadonlySet<number> {
   if (chosen.size === 0) return chosen;
-  const groups = boundGroups(entries);
+  // What lies before the last boundary is not in the conversation, whatever it seems to belong to.
+  const first = lastBoundaryIndex(entries);
+  const groups = boundGroups(entries.slice(first));
   const touched = new Set<number>();
-  for (const [index, group] of groups.entries()) if (chosen.has(index) === extend) touched.add(group);
+  for (const [at, group] of groups.entries()) if (chosen.has(first + at) === extend) touched.add(group);
   const doomed = new Set<number>();
-  for (const [index, group] of groups.entries()) {
-    if (touched.has(group) === extend) doomed.add(index);
+  for (const [at, group] of groups.entries()) {
+    if (touched.has(group) === extend) doomed.add(first + at);
   }
   return doomed;
 }
