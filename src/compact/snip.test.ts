@@ -199,13 +199,20 @@ describe("whatever is snipped", () => {
     { minLength: 1, maxLength: 3 },
   );
 
-  function named(entries: readonly Entry[], drawn: object): SnipSelection | undefined {
-    const boundary = entries.findLastIndex(
-      (entry) => isEntry(entry) && entry.type === "system" && entry.subtype === "compact_boundary",
+  const inConversation = (entries: readonly Entry[]): readonly Entry[] =>
+    entries.slice(
+      Math.max(
+        0,
+        entries.findLastIndex(
+          (entry) => isEntry(entry) && entry.type === "system" && entry.subtype === "compact_boundary",
+        ),
+      ),
     );
-    const uuids = entries
-      .slice(Math.max(0, boundary))
-      .flatMap((entry) => (isEntry(entry) && entry.uuid ? [entry.uuid] : []));
+
+  function named(entries: readonly Entry[], drawn: object): SnipSelection | undefined {
+    const uuids = inConversation(entries).flatMap((entry) =>
+      isEntry(entry) && entry.uuid ? [entry.uuid] : [],
+    );
     const name = (index: number): string => uuids[index % uuids.length] ?? "";
     if (uuids.length === 0) return undefined;
     if ("ids" in drawn) return { ids: (drawn.ids as number[]).map(name) };
@@ -224,14 +231,11 @@ describe("whatever is snipped", () => {
           if (wanted === undefined) return;
           const result = snipped(current, wanted, { bindsThinking });
           expect(apiRuleViolations(flatten(result.entries))).toEqual([]);
-          expect(indexPairs(result.entries).unanswered.length).toBeLessThanOrEqual(
-            indexPairs(current).unanswered.length,
-          );
-          expect(indexPairs(result.entries).orphanResults.length).toBeLessThanOrEqual(
-            indexPairs(current).orphanResults.length,
-          );
-          const before = new Set(current);
-          const fresh = result.entries.filter((entry) => !before.has(entry) && !isSnipMarker(entry));
+          const [after, before] = [result.entries, current].map((list) => indexPairs(inConversation(list)));
+          expect(after?.unanswered.length).toBeLessThanOrEqual(before?.unanswered.length ?? 0);
+          expect(after?.orphanResults.length).toBeLessThanOrEqual(before?.orphanResults.length ?? 0);
+          const known = new Set(current);
+          const fresh = result.entries.filter((entry) => !known.has(entry) && !isSnipMarker(entry));
           if (!bindsThinking) expect(fresh).toEqual([]);
           expect(snipped(result.entries, wanted, { bindsThinking }).entries).toBe(result.entries);
           const counted = (list: readonly Entry[]): number =>
