@@ -38,8 +38,12 @@ describe("token accounting", () => {
       c.tool(`r${index}`, "Read", { file_path: "/a.ts" }, "x".repeat(size));
     }
     c.tool("once", "Read", { file_path: "/b.ts" }, "y".repeat(99));
+    for (const id of ["v1", "v2"]) c.tool(id, "read_file", { path: "/c.ts" }, "z".repeat(5));
     const { duplicateReads } = accountTokens(c.entries, perCharacter);
-    expect(duplicateReads).toEqual([{ path: "/a.ts", reads: 3, tokens: 33, wastedTokens: 22 }]);
+    expect(duplicateReads).toEqual([
+      { path: "/a.ts", reads: 3, tokens: 33, wastedTokens: 22 },
+      { path: "/c.ts", reads: 2, tokens: 10, wastedTokens: 5 },
+    ]);
   });
 
   it("lists the results largest first, with what they were asked for", () => {

@@ -2,6 +2,7 @@ import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import { type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
+import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
@@ -160,7 +161,7 @@ function describeCall(name: string, input: unknown): ToolCall {
   const fields = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
   const key = SUBJECT_FIELDS.find((field) => typeof fields[field] === "string");
   const subject = key === undefined ? undefined : (fields[key] as string);
-  const readPath = name === "Read" && typeof fields.file_path === "string" ? fields.file_path : undefined;
+  const readPath = fileUseOf(name, input) === "read" ? filePathIn(input) : undefined;
   return { name, subject, readPath };
 }
 
