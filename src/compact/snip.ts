@@ -23,6 +23,11 @@ export interface SnipOptions {
   readonly ports: CompactionPorts;
   /** As the provider would count. */
   readonly tokensOf: (entry: Entry) => number;
+  /**
+   * The newest line of the transcript, for hosts that know it: a marker that was taken into a later one is no
+   * longer among the entries, though lines hang on it.
+   */
+  readonly leafUuid?: string | null | undefined;
   /** The model ties thinking to the history before it, which is about to change. */
   readonly bindsThinking?: boolean | undefined;
   readonly transcriptPath?: string | undefined;
@@ -168,7 +173,7 @@ interface TakenOut {
 function takeOut(
   entries: readonly Entry[],
   doomed: ReadonlySet<number>,
-  { ports, tokensOf, transcriptPath, bindsThinking = false }: SnipOptions,
+  { ports, tokensOf, transcriptPath, bindsThinking = false, leafUuid }: SnipOptions,
 ): TakenOut {
   const left: (Entry | undefined)[] = [];
   const markers: SnipMarker[] = [];
@@ -186,9 +191,12 @@ function takeOut(
     run = undefined;
   };
   let newest = newestLine(entries);
+  let leaf = leafUuid;
   const markerFor = (gone: readonly Entry[]): SnipMarker => {
-    const marker = createSnipMarker(recordOf(gone, bindsThinking), transcriptPath, newest, ports);
+    const made = createSnipMarker(recordOf(gone, bindsThinking), transcriptPath, newest, ports);
+    const marker = leaf === undefined ? made : { ...made, parentUuid: leaf };
     newest = marker;
+    if (leaf !== undefined) leaf = marker.uuid;
     return marker;
   };
   for (const [index, entry] of entries.entries()) {

@@ -73,7 +73,12 @@ class Life {
     const { entries, markers } = snip(
       this.memory,
       { from: at(from), to: at(from + length) },
-      { ports: this.#ports, tokensOf: () => 1, bindsThinking: this.#bindsThinking },
+      {
+        ports: this.#ports,
+        tokensOf: () => 1,
+        bindsThinking: this.#bindsThinking,
+        leafUuid: this.disk.entries.at(-1)?.uuid ?? null,
+      },
     );
     for (const marker of markers) {
       this.disk.push(marker);

@@ -16,6 +16,7 @@ export async function snipMessages<T extends Message>(
   const snipped = snip(thread.entries, inEntries(state, messages, selection), {
     ports: options.ports,
     tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+    leafUuid: thread.leaf,
     bindsThinking: state.bindsThinking,
     transcriptPath: options.transcript?.path,
   });
