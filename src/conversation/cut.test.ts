@@ -36,11 +36,12 @@ describe("moving a cut back", () => {
 
   it("keeps an entry with all that it answers, not only with the last of it", () => {
     const talk = new ConversationBuilder();
+    talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
     talk.assistant([toolUse("b", "Read", {})]);
     talk.user([toolResult("b", "two"), toolResult("a", "one")]);
     talk.user("next");
-    expect(soundCuts(talk.entries)).toEqual([true, false, false, true, true]);
+    expect(soundCuts(talk.entries)).toEqual([true, true, false, false, true, true]);
     expect(soundCuts([])).toEqual([true]);
   });
 
