@@ -128,7 +128,7 @@ const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "f
 
 function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan): CompactReport["summary"] {
   const { source, text } = written;
-  const call = written.source === "built-in" ? undefined : written;
+  const call = "usage" in written ? written : undefined;
   const answer = written.source === "model" ? written : undefined;
   return {
     source,

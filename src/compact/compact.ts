@@ -162,7 +162,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     ...compacted,
     ...outcome,
     attempts: written.attempts,
-    usage: written.source === "built-in" ? undefined : written.usage,
+    usage: "usage" in written ? written.usage : undefined,
     tokensBefore: plan.tokensBefore,
     messagesSummarised,
     messagesKept,

@@ -54,6 +54,7 @@ export type WrittenSummary = { readonly attempts: readonly SummaryAttempt[] } & 
 
 /** What a step of the chain wrote. */
 export type StepSummary =
+  | { readonly source: "notes"; readonly step: "notes"; readonly text: string }
   | { readonly source: "built-in"; readonly step: "built-in"; readonly text: string }
   | ({ readonly source: "model"; readonly step: "fork" | "direct" } & ModelSummary)
   | {

@@ -26,7 +26,7 @@ export interface ForkSource {
 export type SummaryVariant = "whole" | "from" | "up-to";
 
 /** The ways to a summary, in the order in which they are tried. */
-export type SummaryStep = "provider" | "fork" | "direct" | "built-in";
+export type SummaryStep = "notes" | "provider" | "fork" | "direct" | "built-in";
 
 /** One step of the chain, as it went. Counts and codes only. */
 export interface SummaryAttempt {

@@ -1,3 +1,4 @@
+import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
@@ -154,5 +155,50 @@ export type EventDetail =
       readonly tokensAfter: number;
     }
   | { readonly type: "recovery-failed"; readonly from: string; readonly code: string }
+  /** The session's notes were brought up to date in the background. */
+  | {
+      readonly type: "notes-updated";
+      readonly by: "fork" | "direct" | "built-in";
+      /** What the notes hold now. */
+      readonly tokens: number;
+      readonly edits: number;
+      /** Edits that were refused, with a reason for the model. */
+      readonly refused: number;
+      /** How often the model was called. */
+      readonly calls: number;
+      readonly usage: ModelUsage | undefined;
+      /** Whether the newest noted message is remembered: not while a tool call is open. */
+      readonly isRemembered: boolean;
+      readonly durationMs: number;
+    }
+  | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
+  /** A compaction could not be made from the notes, and why. */
+  | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: NotesDecline }
+  /** Memory files that govern what the agent touched. */
+  | {
+      readonly type: "memory-attached";
+      readonly files: readonly { readonly path: string; readonly tokens: number }[];
+      readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+    }
+  | {
+      readonly type: "span-staged";
+      readonly by: "direct" | "built-in";
+      readonly messages: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly usage: ModelUsage | undefined;
+      readonly durationMs: number;
+    }
+  | { readonly type: "span-failed"; readonly reason: string; readonly durationMs: number }
+  | {
+      readonly type: "spans-committed";
+      readonly spans: number;
+      readonly messages: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** How long the call had to wait for it; 0 where the spans were ready. */
+      readonly waitedMs: number;
+    }
+  | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
   | { readonly type: "settings-ignored"; readonly warning: string }
   | { readonly type: "host-callback-failed"; readonly callback: string };

@@ -8,6 +8,8 @@ import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
+import type { MemoryFilesOptions } from "../memory/nested/memory-files.ts";
+import type { NotesFile } from "../memory/notes/notes.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
@@ -50,6 +52,12 @@ export interface CompactorOptions {
   /** The agent's tools for files, where they have other names than those of {@link FILE_TOOLS}. */
   readonly fileTools?: FileTools | undefined;
   readonly hooks?: HookRunner | undefined;
+  /** Notes taken along the way, from which a compaction needs no model call. Of the main conversation only. */
+  readonly notes?: NotesOptions | undefined;
+  /** Memory files that govern what the agent touches, attached as it does. */
+  readonly memoryFiles?: MemoryFilesOptions | undefined;
+  /** Spans of old messages are collapsed one by one, in place of auto-compact. Of the main conversation only. */
+  readonly collapse?: CollapseOptions | undefined;
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;
   readonly host?: HostCallbacks | undefined;
@@ -84,6 +92,21 @@ export interface CompactionOptions {
   readonly autonomous: boolean;
   /** What every summary should look after. */
   readonly instructions: string;
+}
+
+export interface NotesOptions {
+  readonly file: NotesFile;
+  /** Markdown: headings, each with an italic line that says what belongs there. Ours unless given. */
+  readonly template?: string | undefined;
+  /** Who writes them; `built-in` needs no model and is what there is without one. */
+  readonly writer?: "model" | "built-in" | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export interface CollapseOptions {
+  /** Who summarises a span; `built-in` needs no model and is what there is without one. */
+  readonly summariser?: "model" | "built-in" | undefined;
+  readonly enabled?: boolean | undefined;
 }
 
 /** Where everything is kept. Appends are durable when they resolve. */

@@ -3,6 +3,7 @@ import type { SummaryStep } from "../../summary/sources.ts";
 import { formatCount, plural } from "./numbers.ts";
 
 const STEP_LINES: Readonly<Record<SummaryStep, string>> = {
+  notes: "The summary is made from the notes …",
   provider: "The provider is asked for its own summary …",
   fork: "The summary is asked for as the conversation's next turn …",
   direct: "The summary is asked for in a call of its own …",

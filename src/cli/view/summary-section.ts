@@ -63,6 +63,7 @@ function wayOf({ attempts }: Summary): readonly string[] {
 const NO_PREFIX = "no-shared-prefix";
 
 const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
+  notes: "the session's notes",
   provider: "the provider's own",
   fork: "shared prefix",
   direct: "own call",
