@@ -147,11 +147,11 @@ export {
 export { attemptsOf, type BuiltInFallback, type ChainOptions, SummaryChainError } from "./summary/chain.ts";
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
+export type { SummaryProgress } from "./summary/progress.ts";
 export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/prompt.ts";
 export {
   type ModelSummary,
   requestSummary,
-  type SummaryProgress,
   type SummaryRequestOptions,
 } from "./summary/request/request-summary.ts";
 export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";

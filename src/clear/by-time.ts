@@ -1,8 +1,10 @@
 import type { Clearing } from "./clearing.ts";
 import type { ResultIndex } from "./result-index.ts";
 
+export const MINUTE_MS = 60_000;
+
 /** The longest that a provider keeps a cached prompt; after it, rewriting history costs nothing extra. */
-export const IDLE_THRESHOLD_MS: number = 60 * 60_000;
+export const IDLE_THRESHOLD_MS: number = 60 * MINUTE_MS;
 /** Enough to go on with what was being done when the pause began. */
 const KEPT_NEWEST_BY_TIME = 5;
 

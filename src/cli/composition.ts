@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import { LonghaulError } from "../errors.ts";
 import { measureContext } from "../tokens/context.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
@@ -57,14 +56,6 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
       return computeThresholds({ ...model, windowTokens: choice.window ?? model.windowTokens }, settings);
     },
   };
-}
-
-export function compactionDisabled(): LonghaulError {
-  return new LonghaulError(
-    "compaction-disabled",
-    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
-    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in longhaul's settings.json." },
-  );
 }
 
 async function readSettingsFile(path: string, terminal: Terminal): Promise<unknown> {

@@ -1,11 +1,10 @@
 import { applyClearing } from "../clear/apply.ts";
 import { chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
-import { chooseByTime } from "../clear/by-time.ts";
+import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import type { ConversationState } from "./state.ts";
 
-const MINUTE_MS = 60_000;
 /** The numbers of clearing are made for this window; smaller ones have them in proportion. */
 const FULL_WINDOW_TOKENS = 200_000;
 

@@ -2,7 +2,7 @@
 const MATERIAL_SHARE = 0.1;
 
 export interface Floor {
-  /** What is left whatever is compacted: system prompt, tools, and the least that is kept and put back. */
+  /** What is left whatever is compacted: system prompt, tools, and the smallest summary. */
   readonly floorTokens: number;
   readonly threshold: number;
 }

@@ -1,3 +1,4 @@
+import { LonghaulError } from "../errors.ts";
 import type { Settings } from "../window/settings.ts";
 import type { SkipReason } from "./events.ts";
 import type { Caller } from "./options.ts";
@@ -30,6 +31,14 @@ export function whyNotToCompact(state: GuardState): SkipReason | undefined {
 /** The user asks: nothing but the switch for everything stands in the way. */
 export function whyNotToCompactByHand({ settings }: Pick<GuardState, "settings">): SkipReason | undefined {
   return settings.compactEnabled ? undefined : "disabled";
+}
+
+export function compactionDisabled(): LonghaulError {
+  return new LonghaulError(
+    "compaction-disabled",
+    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in the settings." },
+  );
 }
 
 export interface RecoveryState extends Pick<GuardState, "settings" | "caller"> {

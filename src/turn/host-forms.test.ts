@@ -72,7 +72,7 @@ describe("an answer that is still under way when the user compacts", () => {
 });
 
 describe("a session that is resumed", () => {
-  it("sends results that a mark says were cleared as cleared, and binding models no thinking after them", async () => {
+  it("sends results that a mark says were cleared as cleared, and binding models no thinking between the two", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);
@@ -85,12 +85,15 @@ describe("a session that is resumed", () => {
       microcompactMetadata: { compactedToolIds: ["a"] },
     });
     c.user("go on");
+    c.assistant([thinking("since"), { type: "text", text: "gone on" }]);
+    c.user("and on");
     const { compactor } = engine({ modelName: "claude-opus-5-5" });
     const { request } = await compactor.before(c.entries);
     const sent = JSON.stringify(request.messages);
     expect(sent).toContain(CLEARED_RESULT_TEXT);
     expect(sent).not.toContain("sig:after");
     expect(sent).toContain("sig:before");
+    expect(sent).toContain("sig:since");
   });
 });
 

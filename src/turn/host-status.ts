@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import type { SummaryProgress } from "../summary/request/request-summary.ts";
+import type { SummaryProgress } from "../summary/progress.ts";
 import type { CompactorEvent, EventDetail } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
 

@@ -1,6 +1,5 @@
 import { planCompaction } from "../compact/plan.ts";
-import { LonghaulError } from "../errors.ts";
-import { whyNotToCompactByHand } from "./guards.ts";
+import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
@@ -13,7 +12,7 @@ export async function compactByHand<T extends Message>(
   messages: readonly T[],
   options: ManualOptions,
 ): Promise<Turn<T>> {
-  if (whyNotToCompactByHand(state.options) !== undefined) throw disabled();
+  if (whyNotToCompactByHand(state.options) !== undefined) throw compactionDisabled();
   state.takeIn(messages);
   const { from, upTo, instructions, signal } = options;
   const picked = from ?? upTo;
@@ -34,12 +33,4 @@ export async function compactByHand<T extends Message>(
     signal,
   });
   return turnResult<T>(state, { compaction });
-}
-
-function disabled(): LonghaulError {
-  return new LonghaulError(
-    "compaction-disabled",
-    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
-    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true." },
-  );
 }

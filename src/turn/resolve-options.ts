@@ -1,5 +1,5 @@
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
-import { IDLE_THRESHOLD_MS } from "../clear/by-time.ts";
+import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
@@ -21,8 +21,6 @@ export interface ResolvedOptions
   readonly countText: CountText;
   readonly warnings: readonly string[];
 }
-
-const MINUTE_MS = 60_000;
 
 const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
   form: "auto",

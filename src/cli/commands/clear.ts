@@ -1,6 +1,7 @@
 import { clearSession, writeClearing } from "../../host/clear-session.ts";
+import { compactionDisabled } from "../../turn/guards.ts";
 import { clearReport } from "../clear-report.ts";
-import { type Composition, compactionDisabled, type WindowChoice } from "../composition.ts";
+import type { Composition, WindowChoice } from "../composition.ts";
 import { clearView } from "../view/clear-view.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 

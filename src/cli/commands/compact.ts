@@ -1,8 +1,9 @@
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { Session } from "../../transcript/session.ts";
+import { compactionDisabled } from "../../turn/guards.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { compactReport } from "../compact-report.ts";
-import { type Composition, compactionDisabled, type WindowChoice } from "../composition.ts";
+import type { Composition, WindowChoice } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";

@@ -1,4 +1,4 @@
-import type { SummaryProgress } from "../../summary/request/request-summary.ts";
+import type { SummaryProgress } from "../../summary/progress.ts";
 import type { SummaryStep } from "../../summary/sources.ts";
 import { formatCount, plural } from "./numbers.ts";
 

@@ -7,9 +7,10 @@ import { ModelError } from "../../models/model-error.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type ScriptedAnswer, scriptedModel } from "../../models/scripted/scripted-model.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
+import type { SummaryProgress } from "../progress.ts";
 import { isSummaryRequest } from "../prompt.ts";
 import { SECTION_NAMES } from "../sections.ts";
-import { requestSummary, type SummaryProgress } from "./request-summary.ts";
+import { requestSummary } from "./request-summary.ts";
 
 const GOOD = `<analysis>\nthinking aloud\n</analysis>\n<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}:\n   some`).join("\n")}\n</summary>`;
 const tooLong = (tokens: number, limit: number): ModelError =>

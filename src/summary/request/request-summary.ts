@@ -18,7 +18,6 @@ import { isTruncated, summaryIn } from "./read-summary.ts";
 import { type Sent, shorterAfter, shorterForBytes, shorterForRoom } from "./shorten.ts";
 import type { ModelSummary } from "./summary.ts";
 
-export type { SummaryProgress } from "../progress.ts";
 export type { ModelSummary } from "./summary.ts";
 
 /** Room for a summary and the scratchpad before it. */

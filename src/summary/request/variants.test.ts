@@ -8,8 +8,9 @@ import { MAX_REQUEST_BYTES } from "../../conversation/check/limits.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
+import type { SummaryProgress } from "../progress.ts";
 import { SECTION_NAMES } from "../sections.ts";
-import { requestSummary, type SummaryProgress } from "./request-summary.ts";
+import { requestSummary } from "./request-summary.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 const tooLong = (excess: number): ModelError =>
