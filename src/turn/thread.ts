@@ -1,12 +1,9 @@
 import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
-import type { ResultIndexOptions } from "../clear/result-index.ts";
 import type { Finding } from "../conversation/check/finding.ts";
-import type { CheckOptions } from "../conversation/check/rule.ts";
 import {
-  type AssistantEntry,
+  type AttachmentEntry,
   type Entry,
-  type EntryLink,
   isCompactBoundary,
   isMicrocompactBoundary,
   type MicrocompactBoundaryEntry,
@@ -19,26 +16,13 @@ import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
-import type { CountText } from "../tokens/measure.ts";
 import { asSent } from "./as-sent.ts";
 import { Contents } from "./contents.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
 import { PlainForm, type ReplyFacts } from "./plain-form.ts";
-
-export interface ThreadOptions {
-  readonly countText: CountText;
-  readonly check: CheckOptions & { readonly model?: string };
-  /** Tools whose results can be cleared, and which of them read files. */
-  readonly clearable: ResultIndexOptions;
-  /** What goes with every call besides messages, in tokens, until a report tells. */
-  readonly overheadTokens: () => number;
-  readonly newLink: (parentUuid: string | null) => EntryLink;
-  readonly bindsThinking: () => boolean;
-  /** Whether a reported usage is to be believed. */
-  readonly isTrusted: (entry: AssistantEntry) => boolean;
-}
+import type { Taken, ThreadOptions } from "./thread-options.ts";
 
 /**
  * One conversation as it is now, kept up as it grows: what a turn costs is what is new in it. Entries are the
@@ -138,6 +122,15 @@ export class Thread {
     this.#contents.add(mark, entries.length);
     this.#meter.add(mark);
     return this.#replace([...entries, mark]);
+  }
+
+  /** Something of ours comes after the newest message, and goes with it: roles alternate. */
+  attach(attachments: readonly AttachmentEntry[]): readonly Finding[] {
+    for (const [at, entry] of attachments.entries()) {
+      this.#meter.add(entry, { tokens: this.measures.ofEntry(entry) });
+      this.#contents.add(entry, this.#entries.length + at);
+    }
+    return this.#replace([...this.#entries, ...attachments]);
   }
 
   /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
@@ -290,12 +283,4 @@ export class Thread {
   #newContents(): Contents {
     return new Contents(this.measures, this.#options.clearable);
   }
-}
-
-export interface Taken {
-  /** Entries that were not in the conversation before. */
-  readonly added: readonly Entry[];
-  readonly findings: readonly Finding[];
-  /** The host changed what we knew: everything was read from the start. */
-  readonly isAnotherConversation: boolean;
 }

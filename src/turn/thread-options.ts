@@ -1,0 +1,26 @@
+import type { ResultIndexOptions } from "../clear/result-index.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import type { CheckOptions } from "../conversation/check/rule.ts";
+import type { AssistantEntry, Entry, EntryLink } from "../conversation/entry.ts";
+import type { CountText } from "../tokens/measure.ts";
+
+export interface ThreadOptions {
+  readonly countText: CountText;
+  readonly check: CheckOptions & { readonly model?: string };
+  /** Tools whose results can be cleared, and which of them read files. */
+  readonly clearable: ResultIndexOptions;
+  /** What goes with every call besides messages, in tokens, until a report tells. */
+  readonly overheadTokens: () => number;
+  readonly newLink: (parentUuid: string | null) => EntryLink;
+  readonly bindsThinking: () => boolean;
+  /** Whether a reported usage is to be believed. */
+  readonly isTrusted: (entry: AssistantEntry) => boolean;
+}
+
+export interface Taken {
+  /** Entries that were not in the conversation before. */
+  readonly added: readonly Entry[];
+  readonly findings: readonly Finding[];
+  /** The host changed what we knew: everything was read from the start. */
+  readonly isAnotherConversation: boolean;
+}
