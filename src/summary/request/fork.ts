@@ -15,9 +15,7 @@ import type { ModelSummary, Unavailable } from "./summary.ts";
 const LEAST_OUTPUT_TOKENS = 4_000;
 
 /**
- * Asks for a summary as if it were the next turn of the conversation itself: the same frame and the same
- * messages, byte for byte, and the request for the summary after them, so that everything up to the end of the
- * last call is read from the cache. One turn, and nothing is written to the cache: nobody goes on from here.
+ * Asks for a summary as if it were the next turn of the conversation itself. One turn: nobody goes on from here.
  *
  * A request that is too long fails: without its oldest rounds it would begin otherwise than the cached prefix,
  * so there would be nothing left to share. The direct call makes the cuts.
@@ -28,13 +26,8 @@ export async function requestFork(
   prompt: string,
   options: AskOptions = {},
 ): Promise<ModelSummary | Unavailable> {
-  // Such a sequence may be anywhere in a summary and would end it; the cache does not look at them.
-  const { stop_sequences: _, ...frame } = fork.frame;
-  const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
-  const obstacle = obstacleIn(shared, fork.model);
-  if (obstacle !== undefined) return { unavailable: obstacle };
-  const request = forkRequest(shared, fork, prompt);
-  if (!isSound(request, fork)) return { unavailable: "invalid-request" };
+  const request = forkedRequest(fork, entries, prompt, LEAST_OUTPUT_TOKENS);
+  if ("unavailable" in request) return request;
   const reply = await ask(fork.model, request, options);
   return {
     text: wholeSummaryIn(reply),
@@ -45,18 +38,37 @@ export async function requestFork(
   };
 }
 
+/**
+ * The conversation as it is sent, with a request of ours at its end: the same frame and the same messages, byte
+ * for byte, so that everything up to the end of the last call is read from the cache. Nothing is written to it.
+ */
+export function forkedRequest(
+  fork: ForkSource,
+  entries: readonly Entry[],
+  prompt: string,
+  leastOutputTokens: number,
+): ModelRequest | Unavailable {
+  // Such a sequence may be anywhere in an answer and would end it; the cache does not look at them.
+  const { stop_sequences: _, ...frame } = fork.frame;
+  const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
+  const obstacle = obstacleIn(shared, fork.model, leastOutputTokens);
+  if (obstacle !== undefined) return { unavailable: obstacle };
+  const request = withPromptAndReadMark(shared, fork, prompt);
+  return isSound(request, fork.model) ? request : { unavailable: "invalid-request" };
+}
+
 /** What makes a text as answer impossible, or the cached prefix useless, and cannot be changed for this call. */
-function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
+function obstacleIn(shared: ModelRequest, { name }: Model, leastOutputTokens: number): string | undefined {
   const { tool_choice, output_config, max_tokens, thinking } = shared;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
   if (field(output_config, "format") !== undefined) return "forced-output-format";
   const thinkingTokens = field(thinking, "budget_tokens");
   const room = (max_tokens ?? Infinity) - (typeof thinkingTokens === "number" ? thinkingTokens : 0);
-  if (room < LEAST_OUTPUT_TOKENS) return "output-limit";
+  if (room < leastOutputTokens) return "output-limit";
   return forgetsThinkingAtNextTurn(name, shared) ? "thinking-not-kept" : undefined;
 }
 
-function forkRequest(shared: ModelRequest, fork: ForkSource, prompt: string): ModelRequest {
+function withPromptAndReadMark(shared: ModelRequest, fork: ForkSource, prompt: string): ModelRequest {
   const marked = withReadMarkOnly(shared, fork.model.capabilities.promptCache ? fork.cachedMessages : 0);
   return { ...marked, messages: withPrompt(marked.messages, prompt) };
 }
@@ -70,7 +82,7 @@ function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly A
 }
 
 /** What would have to be mended would no longer be what the last call sent. */
-function isSound(request: ModelRequest, { model }: ForkSource): boolean {
+export function isSound(request: ModelRequest, model: Model): boolean {
   const named = { ...request, model: model.name };
   return checkRequest(named, { consecutiveRoles: "accepted" }).request === named;
 }
