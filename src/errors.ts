@@ -29,6 +29,9 @@ export type LonghaulErrorCode =
   | "model-thinking-mismatch"
   | "model-sdk-missing"
   | "model-other"
+  | "notes-unreadable"
+  | "notes-not-written"
+  | "notes-changed"
   | "simulator-failed";
 
 /**

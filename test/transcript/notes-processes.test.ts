@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const folder = temporaryFolder();
+const script = join(import.meta.dirname, "notes-process.ts");
+const MINUTE_MS = 60_000;
+const ROUNDS = 8;
+
+interface Finished {
+  readonly acknowledged: readonly string[];
+  readonly errors: string;
+}
+
+function keepNotes(
+  path: string,
+  name: string,
+  count: number,
+): { child: ChildProcess; done: Promise<Finished> } {
+  const child = spawn(process.execPath, ["--import", "tsx", script, path, name, String(count)]);
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (data) => {
+    output += String(data);
+  });
+  child.stderr.on("data", (data) => {
+    errors += String(data);
+  });
+  const done = new Promise<Finished>((resolve) =>
+    child.on("close", () => resolve({ acknowledged: output.split("\n").slice(0, -1), errors })),
+  );
+  return { child, done };
+}
+
+/** The lines, after a look at whether the file is whole: a torn one has less filling. */
+function linesIn(path: string): readonly string[] {
+  const text = readFileSync(path, "utf8");
+  const filling = text.slice(text.indexOf("="));
+  expect(filling).toBe(`${"=".repeat(99)}\n`.repeat(500));
+  return text.slice(0, text.indexOf("=")).trimEnd().split("\n");
+}
+
+describe("several processes that keep the same notes", () => {
+  it("at the same time never corrupt them, and none loses what another wrote", {
+    timeout: MINUTE_MS,
+  }, async () => {
+    const path = join(folder, "shared.notes.md");
+    const [one, two] = await Promise.all([keepNotes(path, "one", 60).done, keepNotes(path, "two", 60).done]);
+    expect([one.errors, two.errors]).toEqual(["", ""]);
+    const lines = linesIn(path);
+    expect(lines).toHaveLength(120);
+    expect(new Set(lines)).toEqual(new Set([...one.acknowledged, ...two.acknowledged]));
+  });
+
+  it("killed at any moment leave whole notes with every write that went through", {
+    timeout: 3 * MINUTE_MS,
+  }, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const path = join(folder, `killed-${round}.notes.md`);
+      const acknowledged = await keepUntilKilled(path, round);
+      const lines = linesIn(path);
+      expect(acknowledged.length).toBeGreaterThan(0);
+      expect(acknowledged.filter((line) => !lines.includes(line))).toEqual([]);
+      // At most the one that it was killed over went through unacknowledged.
+      expect(lines.length - acknowledged.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it("go on where one was killed", { timeout: MINUTE_MS }, async () => {
+    const path = join(folder, "goes-on.notes.md");
+    const before = await keepUntilKilled(path, 2);
+    const after = await keepNotes(path, "after", 3).done;
+    expect(after.errors).toBe("");
+    expect(linesIn(path)).toEqual(expect.arrayContaining([...before, "after-0", "after-1", "after-2"]));
+  });
+});
+
+async function keepUntilKilled(path: string, round: number): Promise<readonly string[]> {
+  const { child, done } = keepNotes(path, `round${round}`, 100_000);
+  let lines = 0;
+  child.stdout?.on("data", (data) => {
+    lines += String(data).split("\n").length - 1;
+    // Not at the moment of the acknowledgement but anywhere in the work that follows it.
+    if (lines >= 1 + round * 2) setTimeout(() => child.kill("SIGKILL"), (round % 4) * 0.9);
+  });
+  return (await done).acknowledged;
+}
