@@ -1,4 +1,4 @@
-import type { Entry } from "./entry.ts";
+import type { Entry, UserEntry } from "./entry.ts";
 import { entryBlocks, isEntry, responseIdOf } from "./untrusted.ts";
 
 /** Whether the newest response waits for a result. What an earlier one never got is not waited for any more. */
@@ -19,6 +19,6 @@ export function hasOpenCalls(entries: readonly Entry[]): boolean {
   return false;
 }
 
-function noteResults(entry: Entry, answered: Set<string>): void {
+function noteResults(entry: UserEntry, answered: Set<string>): void {
   for (const block of entryBlocks(entry)) if (block.type === "tool_result") answered.add(block.tool_use_id);
 }

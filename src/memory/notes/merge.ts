@@ -1,0 +1,26 @@
+import type { Notes, NotesSection } from "./notes.ts";
+
+export interface MergedNotes {
+  readonly notes: Notes;
+  /** Whether all of ours is in it. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Two changes to the same notes as one: what a person wrote into the file meanwhile, and what was noted at the same
+ * time. Where both changed a section, the person's words stand and ours are left for the next time.
+ */
+export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): MergedNotes {
+  const bodyIn = ({ sections }: Notes, { heading }: NotesSection): string =>
+    sections.find((section) => section.heading === heading)?.body ?? "";
+  let isComplete = true;
+  const sections = theirs.sections.map((section) => {
+    const [before, wished] = [bodyIn(base, section), bodyIn(ours, section)];
+    if (wished === before || wished === section.body) return section;
+    if (section.body === before) return { ...section, body: wished };
+    isComplete = false;
+    return section;
+  });
+  const { coveredUuid } = isComplete ? ours : theirs;
+  return { notes: { ...theirs, sections, coveredUuid }, isComplete };
+}
