@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mergeNotes } from "./merge.ts";
+import type { Notes } from "./notes.ts";
+
+const HEADINGS = ["# One", "# Two", "# Three"];
+
+const notes = (bodies: readonly string[], coveredUuid?: string): Notes => ({
+  preface: "",
+  sections: HEADINGS.map((heading, at) => ({
+    heading,
+    guide: "_what belongs here_",
+    body: bodies[at] ?? "",
+  })),
+  coveredUuid,
+});
+
+const bodiesOf = ({ sections }: Notes): readonly string[] => sections.map(({ body }) => body);
+
+describe("notes that a person edited while they were being taken", () => {
+  it("have both changes where they concern different sections, and cover what ours cover", () => {
+    const merged = mergeNotes(
+      notes(["a", "b", "c"], "old"),
+      notes(["a", "b2", "c"], "new"),
+      notes(["a1", "b", "c"], "old"),
+    );
+    expect(merged.isComplete).toBe(true);
+    expect(bodiesOf(merged.notes)).toEqual(["a1", "b2", "c"]);
+    expect(merged.notes.coveredUuid).toBe("new");
+  });
+
+  it("keep the person's words where both changed one section, and do not claim to cover what was left out", () => {
+    const merged = mergeNotes(
+      notes(["a", "b", "c"], "old"),
+      notes(["ours", "b2", "c"], "new"),
+      notes(["theirs", "b", "c"], "old"),
+    );
+    expect(merged.isComplete).toBe(false);
+    expect(bodiesOf(merged.notes)).toEqual(["theirs", "b2", "c"]);
+    expect(merged.notes.coveredUuid).toBe("old");
+  });
+
+  it("whatever the changes: each section has one of the two, the person's whenever they changed it", () => {
+    const body = fc.constantFrom("", "x", "y", "z");
+    const bodies = fc.tuple(body, body, body);
+    fc.assert(
+      fc.property(bodies, bodies, bodies, (base, ours, theirs) => {
+        const { notes: merged, isComplete } = mergeNotes(
+          notes(base),
+          notes(ours, "new"),
+          notes(theirs, "old"),
+        );
+        for (const [at, text] of bodiesOf(merged).entries()) {
+          expect(text).toBe(theirs[at] === base[at] ? ours[at] : theirs[at]);
+        }
+        const isAllOurs = bodiesOf(merged).every((text, at) => ours[at] === base[at] || text === ours[at]);
+        expect(isComplete).toBe(isAllOurs);
+        expect(merged.coveredUuid).toBe(isComplete ? "new" : "old");
+      }),
+    );
+  });
+});
