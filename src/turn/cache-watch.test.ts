@@ -5,7 +5,6 @@ import {
   type CacheBreak,
   type CacheFingerprint,
   CacheWatch,
-  LONG_CACHE_TTL_MS,
 } from "./cache-watch.ts";
 
 const tools = [{ name: "Read" }];
@@ -54,7 +53,7 @@ describe("a lost cache", () => {
     ["tools", { tools: [{ name: "Read" }, { name: "Bash" }] }],
     ["model", { model: "claude-opus-5" }],
     ["betas", { betas: ["a", "b"] }],
-    ["time gap", { at: CACHE_TTL_MS }],
+    ["time gap", { at: CACHE_TTL_MS["5m"] }],
   ])("says what changed: %s", (cause, change) => {
     call(100_000);
     expect(call(0, change)?.causes).toEqual([cause]);
@@ -67,7 +66,7 @@ describe("a lost cache", () => {
       tools: [],
       model: "m",
       betas: undefined,
-      at: CACHE_TTL_MS,
+      at: CACHE_TTL_MS["5m"],
     })?.causes;
     expect(causes).toEqual(["system prompt", "tools", "model", "betas", "time gap"]);
   });
@@ -87,11 +86,11 @@ describe("a lost cache", () => {
   });
 
   it("a gap is one past the time to live that was paid for", () => {
-    watch = new CacheWatch({ ttlMs: LONG_CACHE_TTL_MS });
+    watch = new CacheWatch({ ttlMs: CACHE_TTL_MS["1h"] });
     call(100_000);
-    expect(call(0, { at: LONG_CACHE_TTL_MS - 1 })?.causes).toEqual(["unknown"]);
+    expect(call(0, { at: CACHE_TTL_MS["1h"] - 1 })?.causes).toEqual(["unknown"]);
     call(100_000, { at: 0 });
-    expect(call(0, { at: LONG_CACHE_TTL_MS })?.causes).toEqual(["time gap"]);
+    expect(call(0, { at: CACHE_TTL_MS["1h"] })?.causes).toEqual(["time gap"]);
   });
 
   it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])("a clock at %d is no gap", (at) => {

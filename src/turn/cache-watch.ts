@@ -3,8 +3,7 @@ import type { EventDetail } from "./events.ts";
 import { isSameJson } from "./same-json.ts";
 
 /** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
-export const CACHE_TTL_MS = 300_000;
-export const LONG_CACHE_TTL_MS = 3_600_000;
+export const CACHE_TTL_MS: Readonly<Record<"5m" | "1h", number>> = { "5m": 300_000, "1h": 3_600_000 };
 
 /** What the cached prefix depends on, besides messages. Held by reference until the next response. */
 export interface CacheFingerprint {
@@ -46,7 +45,7 @@ export class CacheWatch {
   /** Announced, and not yet seen, in tokens. */
   #expectedDrop = 0;
 
-  constructor({ ttlMs = CACHE_TTL_MS }: { readonly ttlMs?: number } = {}) {
+  constructor({ ttlMs = CACHE_TTL_MS["5m"] }: { readonly ttlMs?: number } = {}) {
     this.#ttlMs = ttlMs;
   }
 

@@ -10,7 +10,7 @@ import type { ConversationState } from "./state.ts";
  * What a compaction leaves should be well below the threshold, or the next one is due at once: a small window
  * would be filled up with what is put back.
  */
-const RESULT_SHARE = 0.6;
+export const RESULT_SHARE = 0.6;
 
 export interface FittingPlan {
   readonly plan: CompactionPlan;

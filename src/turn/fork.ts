@@ -1,5 +1,4 @@
 import type { ForkSource } from "../summary/sources.ts";
-import { CACHE_TTL_MS } from "./cache-watch.ts";
 import type { ConversationState } from "./state.ts";
 import { sendingFrame } from "./turn-result.ts";
 
@@ -10,7 +9,7 @@ import { sendingFrame } from "./turn-result.ts";
 export function forkOf(state: ConversationState): ForkSource | undefined {
   const { model, compaction } = state.options;
   if (model === undefined || state.frame === undefined) return undefined;
-  const isWarm = state.cachedMessages > 0 && state.idleMs() < CACHE_TTL_MS;
+  const isWarm = state.cachedMessages > 0 && state.idleMs() < state.cacheTtlMs;
   // The provider's own compaction needs the whole request, cached or not.
   if (!isWarm && compaction.summariser !== "provider") return undefined;
   return {

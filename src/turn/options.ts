@@ -37,6 +37,8 @@ export interface CompactorOptions {
   readonly summaryModel?: Model | undefined;
   /** What goes with every call besides messages: system prompt, tools, thinking, max_tokens. */
   readonly request?: RequestFrame | undefined;
+  /** How long the provider keeps the prompt cache: five minutes, or the hour that costs more to write. */
+  readonly cacheTtl?: "5m" | "1h" | undefined;
   /** Size of the window, where the table of models does not know it. */
   readonly windowTokens?: number | undefined;
   readonly models?: ModelTable | undefined;

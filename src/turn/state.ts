@@ -10,7 +10,7 @@ import { measureRequest } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
-import { CacheWatch, type SentRequest } from "./cache-watch.ts";
+import { CACHE_TTL_MS, CacheWatch, type SentRequest } from "./cache-watch.ts";
 import { CompactionChain } from "./chain-record.ts";
 import type { EventDetail } from "./events.ts";
 import { FloorNotice } from "./floor-notice.ts";
@@ -35,7 +35,8 @@ export class ConversationState {
   readonly thread: Thread;
   readonly transcript: TranscriptQueue;
   readonly cachedEdits: CachedEdits = new CachedEdits();
-  readonly cacheWatch: CacheWatch = new CacheWatch();
+  readonly cacheTtlMs: number;
+  readonly cacheWatch: CacheWatch;
   readonly breaker: Breaker;
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
@@ -83,6 +84,8 @@ export class ConversationState {
   constructor(options: ResolvedOptions, agentId?: string) {
     this.options = options;
     this.agentId = agentId;
+    this.cacheTtlMs = CACHE_TTL_MS[options.cacheTtl ?? "5m"];
+    this.cacheWatch = new CacheWatch({ ttlMs: this.cacheTtlMs });
     this.#origin = originOf(options, agentId);
     this.facts = options.facts;
     this.thresholds = computeThresholds(options.facts, options.settings);

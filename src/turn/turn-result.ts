@@ -2,7 +2,7 @@ import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts
 import type { Compaction } from "../compact/compact.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { LonghaulError } from "../errors.ts";
-import { withCacheMarks } from "../models/anthropic/cache-marks.ts";
+import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
@@ -83,10 +83,11 @@ class TurnResult<T extends Message> implements Turn<T> {
 function requestMaker(state: ConversationState): () => ModelRequest {
   const messages = state.thread.outbox();
   const frame = sendingFrame(state);
-  const { promptCache } = state.options.capabilities;
+  const { capabilities, cacheTtl } = state.options;
+  const marks: CacheMarkOptions = cacheTtl === undefined ? {} : { ttl: cacheTtl };
   return () => {
     const request: ModelRequest = { ...frame, messages: messages() };
-    return promptCache ? withCacheMarks(request) : request;
+    return capabilities.promptCache ? withCacheMarks(request, marks) : request;
   };
 }
 

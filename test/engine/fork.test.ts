@@ -44,4 +44,14 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
       ["direct", "written", undefined],
     ]);
   });
+
+  it("is tried for an hour where that was paid for, and finds the cache", async () => {
+    const loop = scene.loop({ modelName, form, turnMs: 20 * 60_000, compactor: { cacheTtl: "1h" } });
+    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+    expect(loop.eventsOf("compacted")[0]?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
+    const fork = scene.simulator.requests.all.findLast((request) => isFork(asCandidate(request)));
+    expect(cacheRead(fork)).toBeGreaterThanOrEqual((fork?.inputTokens ?? Infinity) * 0.9);
+    expect(cacheWritten(fork)).toBe(0);
+    expect(loop.eventsOf("cache-break")).toEqual([]);
+  });
 });
