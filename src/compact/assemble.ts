@@ -13,6 +13,7 @@ import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { renewEntries } from "./renew-entries.ts";
+import type { CompactionTier } from "./tier.ts";
 
 /** The entries that a compaction consists of, each linked to the one before it. */
 export interface CompactedEntries {
@@ -43,6 +44,7 @@ export interface AssembleInput {
   /** What SessionStart hooks said. */
   readonly hookOutput: Attachment | undefined;
   readonly tokensAfter: number;
+  readonly tier: CompactionTier;
 }
 
 export function assemble(
@@ -88,7 +90,7 @@ export function rebuild(compacted: CompactedEntries): readonly Entry[] {
 function newBoundary(
   plan: CompactionPlan,
   ports: CompactionPorts,
-  { tokensAfter, kept }: AssembleInput,
+  { tokensAfter, kept, tier }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
   return createBoundary(
@@ -100,6 +102,7 @@ function newBoundary(
         overheadTokens: plan.overheadTokens,
         tokenRatio: plan.tokenRatio,
         ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
+        ...(tier === "memory" ? { tier } : {}),
       },
       entries: plan.entries,
       messagesSummarised: messagesIn(plan.summarised),

@@ -2,14 +2,16 @@ import { withClearedResults } from "../conversation/cleared.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { restoreAll } from "../restore/restore-all.ts";
 import { type Restored, restoredTokens } from "../restore/restored.ts";
+import type { NotesSource } from "../summary/chain.ts";
 import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
+import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountTokens } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
@@ -18,9 +20,11 @@ import { type HookContext, HookSteps } from "./hook-steps.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { keptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
+import { tierOf } from "./tier.ts";
 import { type SummaryOptions, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export { rebuild } from "./assemble.ts";
+export { tierOf } from "./tier.ts";
 
 export interface CompactOptions extends SummaryOptions {
   /** Where the whole conversation can be read; the summary tells the model. */
@@ -43,6 +47,7 @@ export interface CompactOptions extends SummaryOptions {
 
 /** What the conversation becomes; {@link rebuild} puts it in its order. */
 export interface Compaction extends CompactedEntries {
+  readonly variant: SummaryVariant;
   readonly written: WrittenSummary;
   readonly attempts: readonly SummaryAttempt[];
   /** Of the call that wrote the summary; undefined where no model did. */
@@ -85,7 +90,8 @@ async function carryOut(
 ): Promise<Compaction> {
   const hooks = hookSteps(plan, options, wait);
   const instructions = await hooks.preCompact(options.instructions);
-  const written = await wait(writeSummary(plan, { ...options, instructions }));
+  const notes = notesFor(instructions, options);
+  const written = await wait(writeSummary(plan, { ...options, instructions, notes }));
   const summary = summaryTexts(plan, written, options);
   const kept = keptMessages(plan, {
     bindsThinking: options.bindsThinking === true,
@@ -101,7 +107,8 @@ async function carryOut(
 
   const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
   if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
-  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter };
+  const tier = tierOf({ variant: plan.variant, written });
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier };
   const compacted = assemble(plan, ports, parts);
   await hooks.postCompact(written.text);
   throwIfAborted(options.signal);
@@ -115,6 +122,22 @@ function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortabl
   return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
 }
 
+/** Notes know nothing of what is asked for now: then somebody has to write. */
+function notesFor(instructions: string | undefined, options: CompactOptions): NotesSource | undefined {
+  const { notes } = options;
+  return notes && { ...notes, unavailable: whyNotTheNotes(notes, instructions, options) };
+}
+
+function whyNotTheNotes(
+  { text }: NotesSource,
+  instructions: string | undefined,
+  options: CompactOptions,
+): NotesDecline | undefined {
+  if (text.trim() === "") return "only-template";
+  if (instructions === undefined) return undefined;
+  return options.instructions?.trim() ? "instructions" : "hook-instructions";
+}
+
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
 function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: CompactOptions): SummaryTexts {
   const { transcriptPath, autonomous } = options;
@@ -125,7 +148,8 @@ function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: Co
   }
   const keptEarlier = plan.keptPlace === "before" && plan.kept.length > 0;
   const keptRecent = plan.keptPlace === "after" && plan.kept.length > 0;
-  return { text: continuationMessage({ ...words, summary: written.text, keptRecent, keptEarlier }) };
+  const isNotes = written.source === "notes";
+  return { text: continuationMessage({ ...words, summary: written.text, isNotes, keptRecent, keptEarlier }) };
 }
 
 /** What the result must stay below. */
@@ -161,6 +185,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
   return {
     ...compacted,
     ...outcome,
+    variant: plan.variant,
     attempts: written.attempts,
     usage: "usage" in written ? written.usage : undefined,
     tokensBefore: plan.tokensBefore,

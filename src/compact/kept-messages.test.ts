@@ -87,6 +87,7 @@ describe("a summary of the provider's own", () => {
       restored: { items: [], skipped: [] },
       hookOutput: undefined,
       tokensAfter: 1_000,
+      tier: "full",
     });
   };
 

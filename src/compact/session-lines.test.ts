@@ -58,6 +58,7 @@ function compacted(options: PlanOptions, parts: Parts = {}): CompactedEntries {
       restored: { items: files ? [FILE as never] : [], skipped: [] },
       hookOutput,
       tokensAfter: 1_000,
+      tier: "full",
     }),
   );
 }

@@ -98,6 +98,8 @@ export interface BoundaryKnowledge {
    * the model ties it to a history that is gone.
    */
   readonly withoutThinkingUpTo?: string;
+  /** The summary is the session's notes; absent where it was written for this compaction. */
+  readonly tier?: "memory";
   /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
   readonly endsWith?: string;
 }

@@ -3,7 +3,7 @@ import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import type { Model } from "../models/port.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { summarise } from "./builtin/summarise.ts";
-import type { ChainOptions, StepSummary, SummaryTask } from "./chain.ts";
+import type { ChainOptions, NotesSource, StepSummary, SummaryTask } from "./chain.ts";
 import { type SummaryPromptOptions, summaryPrompt } from "./prompt.ts";
 import type { AskOptions } from "./request/ask.ts";
 import { requestFork } from "./request/fork.ts";
@@ -24,6 +24,19 @@ export interface Step {
 
 /** In their order. Those that could not lead anywhere by the options alone are not among them. */
 export function chainSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
+  const { notes } = options;
+  return [...(notes === undefined ? [] : [notesStep(notes)]), ...writingSteps(task, options)];
+}
+
+function notesStep({ text, unavailable }: NotesSource): Step {
+  return {
+    name: "notes",
+    model: undefined,
+    run: async () => (unavailable === undefined ? { source: "notes", step: "notes", text } : { unavailable }),
+  };
+}
+
+function writingSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
   const { summariser = "model", fork } = options;
   const direct = options.summaryModel ?? options.model ?? fork?.model;
   if (summariser === "built-in" || direct === undefined) return [builtInStep(task, options)];

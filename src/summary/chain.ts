@@ -32,8 +32,17 @@ export type BuiltInFallback =
   | "unless-misconfigured"
   | "never";
 
+/** Notes that were taken along the way: a summary that has been written already. */
+export interface NotesSource {
+  readonly text: string;
+  /** Why they cannot be used although they are there; see `NotesDecline`. */
+  readonly unavailable?: string | undefined;
+}
+
 export interface ChainOptions {
   readonly instructions?: string | undefined;
+  /** Used before anybody is asked. */
+  readonly notes?: NotesSource | undefined;
   /** Of the conversation. Without one, and without a fork, the built-in summariser writes. */
   readonly model?: Model | undefined;
   /** A smaller one for the direct call. */
@@ -77,8 +86,9 @@ const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
 const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([...BEYOND_RETRY, "unreachable"]);
 
 /**
- * Has a summary written, by the first way that leads to one: the provider's own compaction (where chosen), a
- * fork of the conversation, a call of its own, the built-in summariser. An abort ends all of it at once.
+ * Has a summary written, by the first way that leads to one: notes that are there already, the provider's own
+ * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summariser. An abort ends
+ * all of it at once.
  */
 export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
   const attempts: SummaryAttempt[] = [];

@@ -1,6 +1,8 @@
 export interface ContinuationInput {
   /** As {@link formatSummary} or the built-in summariser left it. */
   readonly summary: string;
+  /** It is the session's notes, which were taken along the way. */
+  readonly isNotes?: boolean | undefined;
   readonly transcriptPath?: string | undefined;
   /** Recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
@@ -13,6 +15,8 @@ export interface ContinuationInput {
 
 const OPENING =
   "This conversation goes on from an earlier one that no longer fitted into the context window. The summary below stands for its earlier part.";
+const OPENING_NOTES =
+  "This conversation goes on from an earlier one that no longer fitted into the context window. The notes below, taken while the session went on, stand for its earlier part.";
 const OPENING_AFTER_KEPT =
   "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.";
 const TRANSCRIPT =
@@ -38,16 +42,16 @@ const AFTERWORDS: readonly string[] = [
 
 /** The text of the user message that stands in for what was summarised. */
 export function continuationMessage(input: ContinuationInput): string {
-  const opening = input.keptEarlier ? OPENING_AFTER_KEPT : OPENING;
+  const opening = input.keptEarlier ? OPENING_AFTER_KEPT : input.isNotes ? OPENING_NOTES : OPENING;
   return [opening, input.summary, ...afterwords(input)].join("\n\n");
 }
 
 /** What goes with a summary that cannot hold words of ours, such as the provider's; "" where there is nothing to say. */
-export function continuationAfterwords(input: Omit<ContinuationInput, "summary">): string {
+export function continuationAfterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): string {
   return afterwords(input).join("\n\n");
 }
 
-function afterwords(input: Omit<ContinuationInput, "summary">): readonly string[] {
+function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): readonly string[] {
   const paragraphs: string[] = [];
   if (input.transcriptPath) paragraphs.push(`${TRANSCRIPT}${input.transcriptPath}`);
   if (input.keptRecent) paragraphs.push(KEPT_RECENT);
@@ -59,6 +63,7 @@ function afterwords(input: Omit<ContinuationInput, "summary">): readonly string[
 /** Starts of the texts by which agents go on from a summary: ours, and that of Claude Code. */
 const OPENINGS: readonly string[] = [
   OPENING,
+  OPENING_NOTES,
   OPENING_AFTER_KEPT,
   "This session is being continued from a previous conversation",
 ];

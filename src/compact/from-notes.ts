@@ -1,0 +1,147 @@
+import { previousSound, soundCuts } from "../conversation/cut.ts";
+import { type Entry, isSynthetic } from "../conversation/entry.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
+import { continuationMessage } from "../summary/continuation.ts";
+import { firstAfterSummary } from "./choose-cut.ts";
+import { KEEP_RECENT_TOKENS, keepRecentUnder } from "./keep-recent.ts";
+import { locateMessage } from "./locate.ts";
+import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
+
+/** What is kept of the newest messages beside the notes, in tokens as the provider counts them. */
+export interface NotesKeep {
+  readonly leastTokens: number;
+  /** Calls and results alone do not show what is wanted: so many messages have words in them. */
+  readonly leastMessages: number;
+  /** Where reaching back for the least ends: what lies further back is in the notes, and in fewer words. */
+  readonly mostTokens: number;
+}
+
+/** For the usual windows; smaller ones have the tokens in proportion. */
+export const NOTES_KEEP: NotesKeep = Object.freeze({
+  leastTokens: KEEP_RECENT_TOKENS,
+  leastMessages: 5,
+  mostTokens: 40_000,
+});
+
+/** Of the threshold: more than the most in the usual windows, and what leaves room to go on in a small one. */
+const MOST_SHARE = 0.25;
+
+export interface NotesPlanRequest extends SizeOptions {
+  readonly trigger?: "manual" | "auto" | undefined;
+  /** The newest message that is in the notes; undefined where they do not say: then all of them are. */
+  readonly coveredUuid: string | undefined;
+  /** The notes as they will stand in the conversation. */
+  readonly text: string;
+  /** A result at or above it would be due for the next compaction at once. */
+  readonly thresholdTokens?: number | undefined;
+  /** By default {@link NOTES_KEEP}, or less where the threshold is low. */
+  readonly keep?: NotesKeep | undefined;
+  /** These make the words around the notes longer. */
+  readonly transcriptPath?: string | undefined;
+  readonly autonomous?: boolean | undefined;
+}
+
+export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined: NotesDecline };
+
+/**
+ * The plan by which the notes take the place of what they know: messages after the newest noted one are kept, and
+ * as many before it as the agent needs to go on. Nothing that was not noted is ever summarised by it.
+ */
+export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
+  const sized = sizeUp(snapshot, request);
+  const noted = notedUpTo(sized.entries, request.coveredUuid);
+  if (noted === undefined) return { declined: whyNotFound(snapshot, request.coveredUuid) };
+  const { thresholdTokens = Number.POSITIVE_INFINITY, keep = keepUnder(thresholdTokens) } = request;
+  const besides = sized.overheadTokens + notesTokens(sized, request);
+  const tail = tailToKeep(sized, noted, { ...keep, belowTokens: thresholdTokens - besides });
+  if (tail === undefined || !sized.entries.slice(0, tail.cut).some(isWorthSummarising)) {
+    return { declined: "nothing-new-noted" };
+  }
+  const tokensAfter = besides + tail.tokens;
+  if (tokensAfter >= thresholdTokens) return { declined: "above-threshold" };
+  if (tokensAfter >= sized.contextTokens) return { declined: "not-smaller" };
+  const { trigger = "manual" } = request;
+  return { plan: planAt(sized, { trigger, variant: "whole", cut: tail.cut }) };
+}
+
+/** Where the messages begin that are not in the notes. */
+function notedUpTo(entries: readonly Entry[], coveredUuid: string | undefined): number | undefined {
+  if (coveredUuid === undefined) return entries.length;
+  const covered = locateMessage(entries, coveredUuid);
+  return covered === undefined ? undefined : covered + 1;
+}
+
+/** A host may still hold what lies before the last boundary: there it has been compacted away. */
+function whyNotFound({ entries }: Snapshot, coveredUuid: string | undefined): NotesDecline {
+  const isHeld = entries.some((entry) => isEntry(entry) && entry.uuid === coveredUuid);
+  return isHeld ? "nothing-new-noted" : "message-not-found";
+}
+
+function keepUnder(thresholdTokens: number): NotesKeep {
+  return {
+    leastTokens: keepRecentUnder(thresholdTokens),
+    leastMessages: NOTES_KEEP.leastMessages,
+    mostTokens: Math.min(NOTES_KEEP.mostTokens, Math.floor(thresholdTokens * MOST_SHARE)),
+  };
+}
+
+/** As they will be sent, with our words around them. */
+function notesTokens({ countText, ratio }: SizedConversation, request: NotesPlanRequest): number {
+  const { text, transcriptPath, autonomous, trigger = "manual" } = request;
+  const words = { summary: text, isNotes: true, keptRecent: true, trigger, transcriptPath, autonomous };
+  return Math.round(countText(continuationMessage(words)) * ratio);
+}
+
+interface Tail {
+  readonly cut: number;
+  readonly tokens: number;
+  /** How many of its messages have words in them. */
+  readonly messages: number;
+}
+
+/**
+ * All that was not noted, back to where nothing is torn apart; then round by round further back until there is
+ * enough. Only the second gives way to the limits. An earlier summary is never kept as it is; undefined where what
+ * was not noted reaches across one, which the notes then do not know either.
+ */
+function tailToKeep(
+  sized: SizedConversation,
+  noted: number,
+  keep: NotesKeep & { readonly belowTokens: number },
+): Tail | undefined {
+  const first = firstAfterSummary(sized.entries);
+  const sound = soundCuts(sized.entries);
+  const nothing = { cut: sized.entries.length, tokens: 0, messages: 0 };
+  let tail = longer(sized, nothing, previousSound(sound, noted));
+  if (tail.cut < first) return undefined;
+  while (tail.cut > first && (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages)) {
+    const next = longer(sized, tail, previousSound(sound, tail.cut - 1));
+    if (next.cut < first || next.tokens >= keep.belowTokens) break;
+    // However large it is: an agent that does not see the result it has just asked for asks again.
+    const isNewest = tail.tokens === 0;
+    if (next.tokens > keep.mostTokens && !isNewest) break;
+    tail = next;
+  }
+  return { ...tail, tokens: Math.round(tail.tokens) };
+}
+
+function longer({ entries, tokens }: SizedConversation, tail: Tail, cut: number): Tail {
+  let { tokens: total, messages } = tail;
+  for (let at = tail.cut - 1; at >= cut; at--) {
+    total += tokens[at] ?? 0;
+    const entry = entries[at];
+    if (entry !== undefined && hasWords(entry)) messages++;
+  }
+  return { cut, tokens: total, messages };
+}
+
+/** Said by a person or by the model, and not by the host in their name. */
+function hasWords(entry: Entry): boolean {
+  if (entry.type !== "user" && entry.type !== "assistant") return false;
+  if (entry.isMeta === true || (entry.type === "assistant" && isSynthetic(entry))) return false;
+  return entryBlocks(entry).some((block) => block.type === "text" && isFilled(block.text));
+}
+
+const isFilled = (text: unknown): boolean => typeof text === "string" && text.trim() !== "";
