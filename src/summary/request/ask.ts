@@ -3,15 +3,15 @@ import { complete } from "../../models/reply.ts";
 import { withRetries } from "../../models/retry.ts";
 import type { OnSummaryProgress } from "../progress.ts";
 
-/** A passing fault is worth two more tries; after that the next way to a summary is the better one. */
-const SUMMARY_RETRIES = 2;
+/** A passing fault is worth two more tries; after that the next way is the better one. */
+const RETRIES = 2;
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnSummaryProgress | undefined;
 }
 
-/** One call for a summary, tried again where that helps. Only a whole reply counts. */
+/** One call for a summary or for notes, tried again where that helps. Only a whole reply counts. */
 export async function ask(
   model: Model,
   request: ModelRequest,
@@ -19,7 +19,7 @@ export async function ask(
 ): Promise<ModelReply> {
   onProgress?.({ phase: "sent", messages: request.messages.length });
   const patient = withRetries(model, {
-    retries: SUMMARY_RETRIES,
+    retries: RETRIES,
     restarts: true,
     onRetry: ({ attempt, delayMs, error }) =>
       onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),

@@ -28,7 +28,8 @@ export function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly Api
   return [{ role: "user", content: digests.map((text) => ({ type: "text", text })) }];
 }
 
-function digestText(entries: readonly Entry[], introduction: string): string | undefined {
+/** What did not fit into a request, told by the built-in summariser; undefined where nothing was left out. */
+export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;
   const { text } = summarise(entries, { countTokens: ESTIMATORS.o200k, budgetTokens: DIGEST_TOKENS });
   return `${introduction}\n\n${text}`;
