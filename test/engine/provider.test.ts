@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Form } from "./host-conversation.case.ts";
+import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await openScene();
+});
+afterEach(() => scene.simulator.close());
+
+const FORMS: readonly (readonly [string, Form])[] = [
+  ["claude-opus-5-5", "messages"],
+  ["claude-opus-5-5", "entries"],
+];
+
+describe.each(FORMS)("the provider's own compaction, with %s in the form of %s", (modelName, form) => {
+  it("gives a signed block that every later request begins with, compaction after compaction", async () => {
+    const loop = scene.loop({ modelName, form, compactor: { compaction: { summariser: "provider" } } });
+    for (const times of [1, 2, 3]) {
+      expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
+      await loop.run(3);
+      const sent = scene.simulator.requests.all.at(-1)?.body;
+      expect(JSON.stringify(sent?.messages).slice(0, 400)).toContain('"type":"compaction"');
+    }
+    const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
+    expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(
+      Array(3).fill("provider written"),
+    );
+    expect(loop.eventsOf("compaction-judged").map(({ verdict }) => verdict)).toEqual(
+      Array(3).fill("effective"),
+    );
+    expect(scene.simulator.requests.invalid).toEqual([]);
+    expect(loop.problems).toEqual([]);
+  });
+});
