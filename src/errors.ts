@@ -32,6 +32,7 @@ export type LonghaulErrorCode =
   | "notes-unreadable"
   | "notes-not-written"
   | "notes-changed"
+  | "notes-template-invalid"
   | "simulator-failed";
 
 /**

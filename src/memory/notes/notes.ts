@@ -23,7 +23,8 @@ export interface Notes {
   readonly sections: readonly NotesSection[];
   /**
    * The newest message that is in the notes, by its uuid. It stands in the same file, so that the two can never
-   * part: a process that dies between them would otherwise drop messages that nobody noted.
+   * part: a process that dies between them would otherwise drop messages that nobody noted. Undefined where the file
+   * has none; empty, which is no message's, where it has one that cannot be read: then nothing may count as noted.
    */
   readonly coveredUuid: string | undefined;
 }

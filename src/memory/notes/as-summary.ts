@@ -1,0 +1,136 @@
+import { headThatFits } from "../../restore/head.ts";
+import { oneLine } from "../../summary/builtin/clip.ts";
+import type { CountText } from "../../tokens/measure.ts";
+import { joinParts } from "./format.ts";
+import type { Notes, NotesLimits } from "./notes.ts";
+import { nameKey } from "./section-name.ts";
+
+/**
+ * Who gives way first when all sections together are too long. What happened and what the code tells anyhow can be
+ * missed; how to go on cannot. Sections of a user's own template stand between the two, their later ones first. What
+ * stands above the first heading gets what is left: it was there before the session.
+ */
+const CUT_FIRST: readonly string[] = [
+  "Worklog",
+  "Session Title",
+  "Codebase and System Documentation",
+  "Learnings",
+  "Workflow",
+  "Key Results",
+].map(nameKey);
+const CUT_LAST: readonly string[] = [
+  "Files and Functions",
+  "Errors & Corrections",
+  "Task Specification",
+  "Current State",
+].map(nameKey);
+
+/** All are cut down to this share of a section's limit before one is cut away: a few lines of each say more. */
+const FLOOR_SHARE = 1 / 8;
+
+const CUT_MARK = "[… the rest of this section was cut]";
+
+export interface NotesSummaryInput {
+  readonly limits: NotesLimits;
+  /** Where the whole notes are. */
+  readonly path: string;
+  readonly countTokens: CountText;
+}
+
+/**
+ * What the notes say, as the summary of a conversation: no section above its limit, and all of them with what is said
+ * about cuts not above the total, headings aside. What is within the limits stays as it is.
+ */
+export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
+  const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
+  const sections = notes.sections.filter(({ body }) => body !== "");
+  const sizes = sections.map(({ body }) => count(body));
+  const isWhole =
+    sizes.every((tokens) => tokens <= limits.sectionTokens) &&
+    sum(sizes) + count(notes.preface) <= limits.totalTokens;
+  if (isWhole) return joinParts([notes.preface, ...sections.map(asText)]);
+  const notice = noticeThatFits(path, limits, count);
+  const allowed = allot(
+    sections.map(({ heading }, at) => ({ heading, tokens: Math.min(sizes[at] ?? 0, limits.sectionTokens) })),
+    limits.totalTokens - count(notice),
+    limits.sectionTokens * FLOOR_SHARE,
+  );
+  const cut = sections.map((section, at) => ({
+    ...section,
+    body: cutToFit(section.body, allowed[at] ?? 0, count),
+  }));
+  const left = limits.totalTokens - sum(cut.map(({ body }) => count(body)));
+  // Counted with the notice, so that the two are not more together than each alone.
+  const preface = cutToFit(notes.preface, left, (text) => count(joinParts([notice, text])));
+  return joinParts([notice, preface, ...cut.filter(({ body }) => body !== "").map(asText)]);
+}
+
+const asText = ({ heading, body }: { readonly heading: string; readonly body: string }): string =>
+  `${heading}\n${body}`;
+
+/** Nothing where not even that has room. */
+function noticeThatFits(path: string, { totalTokens }: NotesLimits, count: CountText): string {
+  const notice = `[These notes were cut to make them fit. The whole of them is in ${oneLine(path)}: read it there when something is missing here.]`;
+  return count(notice) <= totalTokens ? notice : "";
+}
+
+interface Wish {
+  readonly heading: string;
+  readonly tokens: number;
+}
+
+/** What each may have, so that together they do not have more than there is. */
+function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
+  const allowed = wishes.map(({ tokens }) => tokens);
+  const order = [...wishes.keys()].sort((a, b) => rank(wishes[a]) - rank(wishes[b]) || b - a);
+  let excess = sum(allowed) - budgetTokens;
+  for (const floor of [floorTokens, 0]) {
+    for (const at of order) {
+      const taken = Math.min(Math.max(0, excess), Math.max(0, (allowed[at] ?? 0) - floor));
+      allowed[at] = (allowed[at] ?? 0) - taken;
+      excess -= taken;
+    }
+  }
+  return allowed;
+}
+
+function rank(wish: Wish | undefined): number {
+  const key = nameKey(wish?.heading ?? "");
+  const first = CUT_FIRST.indexOf(key);
+  if (first !== -1) return first;
+  return CUT_FIRST.length + CUT_LAST.indexOf(key) + 1;
+}
+
+/** A beginning of the text that has no more tokens than these, and says that it is one; empty where none has. */
+function cutToFit(text: string, budgetTokens: number, count: CountText): string {
+  if (text === "" || count(text) <= budgetTokens) return text;
+  const fits = (cut: string): boolean => count(cut) <= budgetTokens;
+  const head = headThatFits(text, budgetTokens, (candidate) => fits(marked(text, candidate)));
+  const cut = marked(text, head);
+  return fits(cut) ? cut : "";
+}
+
+/** With an ellipsis where a line was cut: what is left of it could be taken for a heading. */
+function marked(text: string, head: string): string {
+  if (head.trim() === "") return CUT_MARK;
+  const isLineWhole = head.endsWith("\n") || text[head.length] === "\n";
+  const kept = isLineWhole ? head.trimEnd() : `${head.trimEnd()}…`;
+  const fence = openFence(kept.split("\n"));
+  return [kept, ...(fence === undefined ? [] : [fence]), CUT_MARK].join("\n");
+}
+
+/** What closes the code that is still open after these lines. */
+function openFence(lines: readonly string[]): string | undefined {
+  let open: string | undefined;
+  for (const line of lines) {
+    const [, fence = "", rest = ""] = /^(\s{0,12}(?:`{3,}|~{3,}))(.*)$/s.exec(line) ?? [];
+    if (fence === "") continue;
+    if (open === undefined) {
+      const isCodeInLine = fence.endsWith("`") && rest.includes("`");
+      if (!isCodeInLine) open = fence;
+    } else if (rest.trim() === "" && fence.trim().startsWith(open.trim())) open = undefined;
+  }
+  return open;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
