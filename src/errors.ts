@@ -16,6 +16,7 @@ export type LonghaulErrorCode =
   | "transcript-failed"
   | "window-full"
   | "no-summary"
+  | "no-notes"
   | "model-too-long"
   | "model-too-large"
   | "model-overloaded"
