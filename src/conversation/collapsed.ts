@@ -1,4 +1,6 @@
-import type { UserEntry } from "./entry.ts";
+import type { Entry, EntryLink, UserEntry } from "./entry.ts";
+import { contentText, field, listField, stringField } from "./fields.ts";
+import { isEntry, rawContent } from "./untrusted.ts";
 
 /** What stands where a span of old messages was collapsed: its summary, and which messages those were. */
 export interface CollapsedSpan extends UserEntry {
@@ -9,10 +11,57 @@ export interface CollapseRecord {
   /** By which it can be expanded again. */
   readonly spanId: string;
   readonly messages: number;
+  /** Everything that stood there, in its order: messages, and spans and markers of earlier times. */
   readonly uuids: readonly string[];
   /** What its messages held, and what the summary holds, in tokens. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** The model ties thinking to the history before it: that of messages after the span went with it. */
   readonly bindsThinking?: boolean;
+  /** Results in it that had been cleared: where its messages are kept they are whole. */
+  readonly clearedToolUseIds?: readonly string[];
+  /** A compaction took it over: its messages lie before the boundary, to be read there but not to be put back. */
+  readonly isSettled?: boolean;
 }
+
+/**
+ * The newest line after a batch of spans was committed, or expanded again. Never sent. What a reader needs of a
+ * commit stands in the spans; the mark is what the next line hangs on, and says what the last usage overstates.
+ */
+export interface CollapseMark extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "collapse_committed" | "collapse_expanded";
+  readonly collapse: {
+    readonly spanIds: readonly string[];
+    /** Below 0 where spans were expanded. */
+    readonly tokensSaved: number;
+    readonly bindsThinking?: boolean;
+  };
+}
+
+/** One without a summary stands for nothing, whatever it claims. */
+export function isCollapsedSpan(entry: Entry): entry is CollapsedSpan {
+  if (!isEntry(entry) || entry.type !== "user") return false;
+  return stringField(field(entry, "collapsed"), "spanId") !== undefined && hasText(entry);
+}
+
+const hasText = (entry: UserEntry): boolean => contentText(rawContent(entry)).trim() !== "";
+
+/** Uuids of what this entry stands for; none where it is no span. */
+export function collapsedUuids(entry: Entry): readonly string[] {
+  return isCollapsedSpan(entry) ? strings(listField(entry.collapsed, "uuids")) : [];
+}
+
+export function isCollapseMark(entry: Entry): entry is CollapseMark {
+  if (!isEntry(entry) || entry.type !== "system") return false;
+  return entry.subtype === "collapse_committed" || entry.subtype === "collapse_expanded";
+}
+
+/** The spans that this line takes back; none where it is no such line. */
+export function expandedSpanIds(entry: Entry): readonly string[] {
+  if (!isCollapseMark(entry) || entry.subtype !== "collapse_expanded") return [];
+  return strings(listField(entry.collapse, "spanIds"));
+}
+
+const strings = (values: readonly unknown[]): readonly string[] =>
+  values.filter((value) => typeof value === "string");

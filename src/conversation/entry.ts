@@ -1,4 +1,5 @@
 import type { MessageContent, OpaqueTag } from "./block.ts";
+import type { CollapseMark } from "./collapsed.ts";
 
 /**
  * One element of the conversation as the host keeps it and as it stands on a line of the session file.
@@ -9,6 +10,7 @@ export type Entry =
   | AssistantEntry
   | CompactBoundaryEntry
   | MicrocompactBoundaryEntry
+  | CollapseMark
   | SystemEntry
   | AttachmentEntry
   | ProgressEntry

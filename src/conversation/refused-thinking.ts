@@ -1,13 +1,16 @@
+import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "./entry.ts";
 import { asList, field } from "./fields.ts";
 import { isSnipMarker, snippedUuids } from "./snipped.ts";
+import { standInUuids } from "./stand-ins.ts";
 import { type Span, withoutThinkingIn } from "./thinking.ts";
 import { entryBlocks, isEntry, responseIdOf } from "./untrusted.ts";
 
 /**
  * Lines of a session without the thinking that the model would no longer take. On disk nothing is changed: a
- * compaction, a clearing and a snip leave their marks only, and what stands between the change and its mark still
- * has its thinking, bound to a history that is gone. What came after the mark was written in knowledge of it.
+ * compaction, a clearing, a snip and a collapse leave their marks only, and what stands between the change and its
+ * mark still has its thinking, bound to a history that is gone. What came after the mark was written in knowledge
+ * of it.
  */
 export function withoutRefusedThinking(
   entries: readonly Entry[],
@@ -40,9 +43,12 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
   });
 }
 
-/** Ids of the calls or messages that a mark tells of, where the model binds its thinking. */
+/** Ids of the calls, messages or spans that a mark tells of, where the model binds its thinking. */
 function changedBy(entry: Entry): readonly string[] {
   if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
+  // Lines that are never sent are in a span as well, and not all of them are read.
+  if (isCollapsedSpan(entry)) return entry.collapsed.bindsThinking === true ? [entry.uuid] : [];
+  if (field(field(entry, "collapse"), "bindsThinking") === true) return expandedSpanIds(entry);
   if (!isMicrocompactBoundary(entry)) return [];
   const { microcompactMetadata } = entry;
   if (field(field(microcompactMetadata, "longhaul"), "bindsThinking") !== true) return [];
@@ -55,7 +61,9 @@ function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const begins = new Map<string, number>();
   for (const [at, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;
-    if (typeof entry.uuid === "string") places.set(entry.uuid, at);
+    const place = placeOf(entry, at, places);
+    if (typeof entry.uuid === "string") places.set(entry.uuid, place);
+    if (isCollapsedSpan(entry)) places.set(entry.collapsed.spanId, place);
     if (entry.type !== "assistant") continue;
     const responseId = responseIdOf(entry);
     const begin = (responseId === undefined ? undefined : begins.get(responseId)) ?? at;
@@ -66,4 +74,11 @@ function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
     }
   }
   return places;
+}
+
+/** What stands for others stands where the first of them was. */
+function placeOf(entry: Entry, at: number, places: ReadonlyMap<string, number>): number {
+  let place = at;
+  for (const uuid of standInUuids(entry)) place = Math.min(place, places.get(uuid) ?? at);
+  return place;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { isSnipMarker, snippedUuids, withSnipsApplied } from "./snipped.ts";
+import { isSnipMarker, snippedUuids } from "./snipped.ts";
+import { withStandInsApplied } from "./stand-ins.ts";
 
 function withMarker(removed: readonly number[]): { entries: readonly Entry[]; marker: Entry } {
   const c = new ConversationBuilder();
@@ -39,7 +40,7 @@ describe("a marker for removed messages", () => {
 describe("a transcript in which messages were removed", () => {
   it("reads as the conversation was: the marker where the first of them stood, and once", () => {
     const { entries } = withMarker([1, 2, 4]);
-    expect(textsOf(withSnipsApplied(entries))).toEqual([
+    expect(textsOf(withStandInsApplied(entries))).toEqual([
       "message 0",
       "[removed]",
       "message 3",
@@ -50,10 +51,10 @@ describe("a transcript in which messages were removed", () => {
 
   it("keeps a marker whose messages are not there, and changes nothing without one", () => {
     const { entries } = withMarker([]);
-    expect(textsOf(withSnipsApplied(entries))).toHaveLength(8);
+    expect(textsOf(withStandInsApplied(entries))).toHaveLength(8);
     const plain = entries.slice(0, 3);
     const twice = [...withMarker([1]).entries, null, plain[0], plain[0]] as readonly Entry[];
-    expect(withSnipsApplied(twice)).toHaveLength(twice.length - 1);
-    expect(withSnipsApplied(plain)).toBe(plain);
+    expect(withStandInsApplied(twice)).toHaveLength(twice.length - 1);
+    expect(withStandInsApplied(plain)).toBe(plain);
   });
 });

@@ -3,11 +3,11 @@ import {
   type AssistantMessage,
   type BoundaryKnowledge,
   type Entry,
+  type EntryLink,
   isCompactBoundary,
-  isMicrocompactBoundary,
-  type MicrocompactBoundaryEntry,
   type Usage,
 } from "../conversation/entry.ts";
+import { savedTokens } from "../conversation/saved-tokens.ts";
 import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
@@ -36,7 +36,7 @@ export interface EntryHints {
   /**
    * The entry's usage is not to be believed and the entry is measured instead: a message kept from a longer
    * conversation (timestamps cannot tell where clocks jump), or figures that cannot be right. Of a mark of
-   * cleared results: what it saved is not in what was counted.
+   * cleared results or collapsed spans: what it saved is not in what was counted.
    */
   readonly ignoreUsage?: boolean;
 }
@@ -86,10 +86,11 @@ export class ContextMeter {
       this.#recall(entry.compactMetadata?.longhaul);
       return;
     }
-    if (isMicrocompactBoundary(entry)) {
-      // Kept from a longer conversation, it tells of results that are not counted here in the first place.
+    const saved = savedTokens(entry);
+    if (saved !== undefined) {
+      // Kept from a longer conversation, it tells of what is not counted here in the first place.
       if (hints.ignoreUsage || this.#isFromBeforeCompaction(entry)) return;
-      this.#pending -= (entry.microcompactMetadata?.tokensSaved ?? 0) / this.calibration.ratio;
+      this.#pending -= saved / this.calibration.ratio;
       return;
     }
     const usage = hints.ignoreUsage ? undefined : reportedUsage(entry);
@@ -160,8 +161,8 @@ export class ContextMeter {
   }
 
   /** A message kept across a boundary still carries the usage of the long conversation. */
-  #isFromBeforeCompaction(entry: AssistantEntry | MicrocompactBoundaryEntry): boolean {
-    return this.#compactedAt !== undefined && entry.timestamp < this.#compactedAt;
+  #isFromBeforeCompaction({ timestamp }: Partial<EntryLink>): boolean {
+    return this.#compactedAt !== undefined && timestamp !== undefined && timestamp < this.#compactedAt;
   }
 
   #hasTrustedOutput(anchor: Anchor): boolean {

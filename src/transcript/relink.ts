@@ -1,7 +1,7 @@
 import { clearedIdsIn } from "../conversation/cleared.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
 import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
-import { withSnipsApplied } from "../conversation/snipped.ts";
+import { withStandInsApplied } from "../conversation/stand-ins.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
@@ -56,7 +56,7 @@ export function conversationFrom(
   }
   const boundary = boundaryAt(index, oldestFirst[0] ?? -1);
   return {
-    entries: withSnipsApplied(withoutRefusedThinking(entries, boundary)),
+    entries: withStandInsApplied(withoutRefusedThinking(entries, boundary)),
     leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
     boundary,
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),

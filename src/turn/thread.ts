@@ -5,13 +5,13 @@ import {
   type AttachmentEntry,
   type Entry,
   isCompactBoundary,
-  isMicrocompactBoundary,
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
+import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -248,7 +248,7 @@ export class Thread {
   #add(entry: Entry, isOld = false): void {
     const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
-    const isVoidMark = isMicrocompactBoundary(entry) && this.#meter.size().source === "estimate";
+    const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
     const ignoreUsage = isVoidMark || isOld || (isReport && !this.#options.isTrusted(entry));
     this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage });
     this.#contents.add(entry, this.#entries.push(entry) - 1);

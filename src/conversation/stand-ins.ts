@@ -1,0 +1,100 @@
+import { type CollapsedSpan, collapsedUuids, expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
+import { type Entry, isCompactBoundary } from "./entry.ts";
+import { isSnipMarker, type SnipMarker, snippedUuids } from "./snipped.ts";
+import { isSummaryEntry } from "./summary-entry.ts";
+import { isEntry } from "./untrusted.ts";
+
+/** What stands in the place of other entries: a marker where messages were removed, or a collapsed span. */
+export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {
+  return isSnipMarker(entry) || isCollapsedSpan(entry);
+}
+
+/** Uuids of what this entry stands for. */
+export function standInUuids(entry: Entry): readonly string[] {
+  return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);
+}
+
+/** How many messages an entry is, or stands for. */
+export function messageCount(entry: Entry): number {
+  if (!isEntry(entry)) return 0;
+  if (isSnipMarker(entry)) return entry.snipped.messages;
+  if (isCollapsedSpan(entry) && typeof entry.collapsed.messages === "number") return entry.collapsed.messages;
+  return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment" ? 1 : 0;
+}
+
+/**
+ * A transcript as the conversation was: there the messages are still in their place, and what stands for them is a
+ * line further on. It comes where the first of them was; a span that was expanded gives way to what it stood for.
+ *
+ * The lines are taken in their order, so that the newest word counts. A line can claim only what stands above it
+ * and is not claimed yet: nothing can run in a circle, and whatever is claimed wrongly stays to be seen.
+ */
+export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[] {
+  if (!entries.some(isStandIn)) return entries;
+  return new Projection(entries).shown();
+}
+
+class Projection {
+  readonly #entries: readonly Entry[];
+  /** By index: that of the line which stands for it. Always a later one. */
+  readonly #owners = new Map<number, number>();
+  readonly #claims = new Map<number, readonly number[]>();
+  /** Spans that were expanded. */
+  readonly #gone = new Set<number>();
+  readonly #places = new Map<string, number>();
+  readonly #spans = new Map<string, number>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries;
+    for (const [index, entry] of entries.entries()) {
+      if (!isEntry(entry)) continue;
+      this.#claim(index, entry);
+      for (const spanId of expandedSpanIds(entry)) this.#expand(spanId);
+      if (typeof entry.uuid === "string") this.#places.set(entry.uuid, index);
+    }
+  }
+
+  #claim(index: number, entry: Entry): void {
+    if (isCollapsedSpan(entry)) this.#spans.set(entry.collapsed.spanId, index);
+    const claimed: number[] = [];
+    for (const uuid of standInUuids(entry)) {
+      const place = this.#places.get(uuid);
+      if (place === undefined || !this.#isFree(place)) continue;
+      this.#owners.set(place, index);
+      claimed.push(place);
+    }
+    if (claimed.length > 0) this.#claims.set(index, claimed);
+  }
+
+  #isFree(place: number): boolean {
+    const entry = this.#entries[place];
+    if (entry === undefined || isCompactBoundary(entry) || isSummaryEntry(entry)) return false;
+    return !this.#owners.has(place) && !this.#gone.has(place);
+  }
+
+  /** One that stands for nothing here would only vanish. */
+  #expand(spanId: string): void {
+    const span = this.#spans.get(spanId);
+    const claims = span === undefined ? undefined : this.#claims.get(span);
+    if (span === undefined || claims === undefined || !this.#isFree(span)) return;
+    for (const place of claims) this.#owners.delete(place);
+    this.#claims.delete(span);
+    this.#gone.add(span);
+  }
+
+  shown(): readonly Entry[] {
+    const roots: number[] = this.#entries.map((_, index) => index);
+    for (let index = roots.length - 1; index >= 0; index--) {
+      const owner = this.#owners.get(index);
+      if (owner !== undefined) roots[index] = roots[owner] ?? owner;
+    }
+    const isPlaced = new Set<number>();
+    const shown: Entry[] = [];
+    for (const root of roots) {
+      if (isPlaced.has(root) || this.#gone.has(root)) continue;
+      isPlaced.add(root);
+      shown.push(this.#entries[root] as Entry);
+    }
+    return shown;
+  }
+}
