@@ -102,7 +102,7 @@ export function writesWholeFile(tool: string, input: unknown): boolean {
 }
 
 /** How tools call the file they work on. */
-const PATH_FIELDS = [
+export const PATH_FIELDS = [
   "file_path",
   "notebook_path",
   "path",

@@ -20,6 +20,8 @@ export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./cont
 export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
 export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
 export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
+export { BAD_NOTES_KINDS, type BadNotesKind } from "./simulator/behaviours/notes/bad-notes.ts";
+export { isNotesCall, type NotesKind, noteTaker } from "./simulator/behaviours/notes.ts";
 export { parseScript } from "./simulator/behaviours/parse-script.ts";
 export { type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
 export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";

@@ -43,7 +43,8 @@ export function wholeSummaryIn(reply: ModelReply): string {
 export const isTruncated = ({ stopReason }: ModelReply): boolean =>
   stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
 
-const textIn = ({ content }: ModelReply): string =>
+/** All that a reply says. */
+export const textIn = ({ content }: ModelReply): string =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
 const callsTool = ({ content }: ModelReply): boolean => content.some((block) => block.type === "tool_use");

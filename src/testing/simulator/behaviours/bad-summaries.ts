@@ -60,7 +60,7 @@ export function badSummaryTurn(kind: BadSummaryKind, request: SeenRequest): Turn
     case "half-tag":
       return textTurn(`<analysis>\n${ANALYSIS}\n</analysis>\n\n<summary>\n${sections(random)}\n</summ`);
     case "tool-call":
-      return toolCall(request, random);
+      return callSomeTool(request, "Let me look at one more file before I write the summary.");
     case "only-analysis":
       return textTurn(`<analysis>\n${ANALYSIS}\n</analysis>`);
     case "empty":
@@ -87,13 +87,15 @@ function sections(random: Random, linesEach = 2): string {
   }).join("\n");
 }
 
-function toolCall({ tools }: SeenRequest, random: Random): Turn {
+/** Calls the first tool of the request, with an input by its schema. */
+export function callSomeTool({ tools, messages }: SeenRequest, saying: string): Turn {
+  const random = createRandom(hashText(saying, messages.length));
   const tool = tools.flatMap((candidate) => coderTool(candidate) ?? [])[0];
   const made = tool === undefined ? {} : valueFor({ type: "object", ...tool.schema }, { random });
   const input = typeof made === "object" && made !== null ? { ...made } : {};
   return {
     blocks: [
-      { type: "text", text: "Let me look at one more file before I write the summary." },
+      { type: "text", text: saying },
       { type: "tool_use", name: tool?.name ?? "Read", input },
     ],
   };

@@ -12,6 +12,7 @@ import { look, type Sight } from "./coder/sight.ts";
 import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
 import { chance } from "./lexicon.ts";
+import { notesRequestIn } from "./notes/notes-request.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
 
@@ -55,11 +56,13 @@ const ADAPTIVE_THINKING_PERCENT = 60;
  * Plays a coding agent with whatever tools the request brings, for as many turns as asked. It keeps nothing
  * between calls: the same request gets the same answer, and it finds its place again after a compaction or
  * a restart. Its cost is that of the newest messages, however long the history is. Its commands only look
- * at things and its addresses are reserved ones, since a real agent may carry them out.
+ * at things and its addresses are reserved ones, since a real agent may carry them out. Requests for notes are no
+ * work and are left to the next behaviour.
  */
 export function coder(options: CoderOptions): Behaviour {
   const settings: Settings = { ...DEFAULTS, ...options };
   return (request) => {
+    if (notesRequestIn(request.messages) !== undefined) return undefined;
     const progress = readProgress(request.messages);
     const random = createRandom(hashText(`${settings.seed} ${progress.step}`, progress.chain));
     const { tools, isForced, allowsParallel } = selectTools(request, settings.uses);

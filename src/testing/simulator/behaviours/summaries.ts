@@ -8,6 +8,7 @@ import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { type BadSummaryKind, badSummaryTurn } from "./bad-summaries.ts";
+import { byAttempt, type Kinds } from "./by-attempt.ts";
 import { progressLine } from "./coder/progress.ts";
 
 export type SummaryKind = "good" | BadSummaryKind;
@@ -19,20 +20,14 @@ const SUMMARY_SHARE = 0.6;
  * Answers requests for a summary, and no others. A list gives the kinds for the first, second, … request,
  * its last for all that follow; a function gets the number of the attempt, from 0.
  */
-export function summaries(
-  kinds: SummaryKind | readonly SummaryKind[] | ((attempt: number) => SummaryKind) = "good",
-): Behaviour {
-  const kindOf = typeof kinds === "function" ? kinds : fromList(typeof kinds === "string" ? [kinds] : kinds);
+export function summaries(kinds: Kinds<SummaryKind> = "good"): Behaviour {
+  const kindOf = byAttempt(kinds, "good");
   let attempts = 0;
   return (request) => {
     if (!asksForSummary(request)) return undefined;
     const kind = kindOf(attempts++);
     return kind === "good" ? goodSummaryTurn(request) : badSummaryTurn(kind, request);
   };
-}
-
-function fromList(kinds: readonly SummaryKind[]): (attempt: number) => SummaryKind {
-  return (attempt) => kinds[attempt] ?? kinds.at(-1) ?? "good";
 }
 
 /** Summaries by the built-in summariser, in the form that was asked for. */

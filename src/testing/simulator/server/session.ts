@@ -1,5 +1,6 @@
 import type { MovableClock } from "../../clock.ts";
 import { coder } from "../behaviours/coder.ts";
+import { noteTaker } from "../behaviours/notes.ts";
 import { type ScriptedBehaviour, scriptedTurns } from "../behaviours/scripted.ts";
 import { compactionSummary, summaries } from "../behaviours/summaries.ts";
 import type { Summarise } from "../context/compaction.ts";
@@ -22,7 +23,7 @@ export interface SimulatorOptions {
   readonly windowTokens?: number;
   /**
    * Who plays the model when the turns given to `reply` are used up: the first that answers. Unless given,
-   * requests for a summary get a good one, and everything else is answered by the coder.
+   * requests for a summary or for notes get a good one, and everything else is answered by the coder.
    */
   readonly behaviours?: readonly Behaviour[];
   /** Writes the summaries of the provider's own compactions; the built-in summariser unless given. */
@@ -86,7 +87,10 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     seed,
     switches: { ...DEFAULT_SWITCHES, ...options.switches },
     summarise: options.summarise ?? compactionSummary,
-    behaviours: [script, ...(options.behaviours ?? [summaries(), coder({ turns: CODER_TURNS, seed })])],
+    behaviours: [
+      script,
+      ...(options.behaviours ?? [summaries(), noteTaker(), coder({ turns: CODER_TURNS, seed })]),
+    ],
   });
   const desk = new Desk({
     catalogue,

@@ -1,5 +1,6 @@
 import { contentBlocks } from "../../../../conversation/block.ts";
 import { contentText, firstString, stringField } from "../../../../conversation/fields.ts";
+import type { ApiMessage } from "../../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 import { LOOK_BACK_MESSAGES } from "./progress.ts";
@@ -37,7 +38,7 @@ const FILE_PATH =
 const NOT_OURS = /node_modules|\.git\/|^https?:|\.min\.|\.lock$|example\.com/;
 
 export function look(request: SeenRequest): Sight {
-  const calls = seenCalls(request);
+  const calls = seenCalls(request.messages.slice(-LOOK_BACK_MESSAGES));
   const failed = new Set(calls.filter((call) => call.isError).map((call) => pathIn(call.input)));
   const named = calls.flatMap((call) => {
     const own = pathIn(call.input);
@@ -48,8 +49,8 @@ export function look(request: SeenRequest): Sight {
   return { calls, paths, root: rootIn(request.system) ?? commonRoot(paths) };
 }
 
-function seenCalls({ messages }: SeenRequest): readonly SeenCall[] {
-  const recent = messages.slice(-LOOK_BACK_MESSAGES);
+/** Newest first. */
+export function seenCalls(recent: readonly ApiMessage[]): readonly SeenCall[] {
   const lastAnswer = recent.findLastIndex((message) => message.role === "assistant");
   const open = new Map<string, { name: string; input: JsonRecord }>();
   const calls: SeenCall[] = [];

@@ -1,0 +1,114 @@
+import type { ToolUseBlock } from "../../conversation/block.ts";
+import { asList, field, stringField } from "../../conversation/fields.ts";
+import { FILE_TOOLS, PATH_FIELDS } from "../../conversation/tool-kinds.ts";
+import { isRecord } from "../../conversation/untrusted.ts";
+import type { ToolDefinition } from "../../models/port.ts";
+import type { RequestFrame } from "../../summary/sources.ts";
+import type { NotesEdit } from "../notes/notes.ts";
+
+/** A tool of the host's that edits files, and what it calls the parts of an edit. */
+export interface EditTool {
+  readonly name: string;
+  readonly path: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll: string | undefined;
+  /** The field with the list of edits, of tools that take several at once. */
+  readonly list: string | undefined;
+  /** For tools that take their work as a command: the one that edits. */
+  readonly command: string | undefined;
+}
+
+export type TextEdit = Extract<NotesEdit, { kind: "text" }>;
+
+/** Not carried out; the words are for the model, which can act on them. */
+export interface Refusal {
+  readonly refused: string;
+}
+
+const OLD_TEXT_FIELDS = ["old_string", "old_str", "oldText", "oldString", "old_text", "search"] as const;
+const NEW_TEXT_FIELDS = ["new_string", "new_str", "newText", "newString", "new_text", "replace"] as const;
+const REPLACE_ALL_FIELDS = ["replace_all", "replaceAll"] as const;
+const EDIT_COMMAND = "str_replace";
+
+/**
+ * The tool by which a model that shares the conversation's prefix can edit its notes: a tool of ours would change
+ * the prefix. Undefined where the host has none that we understand, or the request does not let the model make as
+ * many calls as it likes: one edit is not enough.
+ */
+export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditTool | undefined {
+  if (tool_choice?.type === "none" || field(tool_choice, "disable_parallel_tool_use") === true)
+    return undefined;
+  const found = tools.flatMap((tool) => editToolOf(tool) ?? []);
+  return found.find(({ list }) => list === undefined) ?? found[0];
+}
+
+function editToolOf(tool: ToolDefinition): EditTool | undefined {
+  const name = stringField(tool, "name") ?? "";
+  const use = FILE_TOOLS.get(name.toLowerCase());
+  // What is loaded later is not there yet.
+  if ((use !== "change" && use !== "by-command") || tool.defer_loading === true) return undefined;
+  if (stringField(tool, "type")?.startsWith("text_editor_")) return providersEditor(name);
+  const properties = field(tool.input_schema, "properties");
+  const path = firstNamed(properties, PATH_FIELDS);
+  if (path === undefined) return undefined;
+  if (use === "by-command") {
+    const command = field(properties, "command");
+    const isCommand = asList(field(command, "enum")).includes(EDIT_COMMAND);
+    const parts = isCommand ? partsIn(properties) : undefined;
+    return parts && { name, path, ...parts, list: undefined, command: EDIT_COMMAND };
+  }
+  const list = isRecord(field(properties, "edits")) ? "edits" : undefined;
+  const own = partsIn(properties);
+  if (own !== undefined) return { name, path, ...own, list: undefined, command: undefined };
+  const each = partsIn(field(field(field(properties, "edits"), "items"), "properties"));
+  return each && { name, path, ...each, list, command: undefined };
+}
+
+/** Its schema is the provider's own and stands in no request. */
+const providersEditor = (name: string): EditTool => ({
+  name,
+  path: "path",
+  oldText: "old_str",
+  newText: "new_str",
+  replaceAll: undefined,
+  list: undefined,
+  command: EDIT_COMMAND,
+});
+
+function partsIn(properties: unknown): Pick<EditTool, "oldText" | "newText" | "replaceAll"> | undefined {
+  const oldText = firstNamed(properties, OLD_TEXT_FIELDS);
+  const newText = firstNamed(properties, NEW_TEXT_FIELDS);
+  if (oldText === undefined || newText === undefined) return undefined;
+  return { oldText, newText, replaceAll: firstNamed(properties, REPLACE_ALL_FIELDS) };
+}
+
+const firstNamed = (properties: unknown, names: readonly string[]): string | undefined =>
+  names.find((name) => isRecord(field(properties, name)));
+
+/** A call of the tool as the edits it asks for. At least one. */
+export function editsOf({ input }: ToolUseBlock, tool: EditTool): readonly TextEdit[] | Refusal {
+  const path = stringField(input, tool.path);
+  if (tool.command !== undefined && stringField(input, "command") !== tool.command)
+    return { refused: `Not carried out: only the command "${tool.command}" is.` };
+  const items = tool.list === undefined ? [input] : asList(field(input, tool.list));
+  const edits = items.flatMap((item) => (path === undefined ? [] : (textEdit(item, path, tool) ?? [])));
+  if (edits.length === items.length && edits.length > 0) return edits;
+  return { refused: `Not carried out: an edit needs ${partsInWords(tool)}.` };
+}
+
+function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undefined {
+  const oldText = stringField(item, tool.oldText);
+  const newText = stringField(item, tool.newText);
+  if (oldText === undefined || newText === undefined) return undefined;
+  const replaceAll = tool.replaceAll !== undefined && field(item, tool.replaceAll) === true;
+  return { kind: "text", path, oldText, newText, ...(replaceAll ? { replaceAll } : {}) };
+}
+
+/** What a call of the tool consists of, for a prompt or a reason. */
+export function partsInWords({ path, oldText, newText, list, command }: EditTool): string {
+  const texts = `\`${oldText}\` and \`${newText}\``;
+  const edits = list === undefined ? texts : `\`${list}\` (a list, each with ${texts})`;
+  const how = command === undefined ? "" : `\`command\` "${command}", `;
+  return `${how}\`${path}\`, ${edits}`;
+}

@@ -1,0 +1,37 @@
+import { contentBlocks } from "../../../../conversation/block.ts";
+import type { ApiMessage } from "../../../../conversation/message.ts";
+import { type NotesRequestFacts, readNotesRequest } from "../../../../memory/extract/prompt.ts";
+
+/** A request for notes, as the model sees it. */
+export interface SeenNotesRequest {
+  readonly facts: NotesRequestFacts;
+  /** The conversation that the notes are about. */
+  readonly conversation: readonly ApiMessage[];
+  /** How often it has been answered already: the answers were refused, or parts of them. */
+  readonly answers: number;
+}
+
+/** More answers than any caller waits for. */
+const MOST_ANSWERS = 5;
+
+/** Undefined for a conversation that does not end with such a request, or with what was said about its answers. */
+export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesRequest | undefined {
+  for (let answers = 0; answers <= MOST_ANSWERS; answers++) {
+    const at = messages.length - 1 - 2 * answers;
+    const message = messages[at];
+    if (message?.role !== "user") return undefined;
+    const blocks = contentBlocks(message.content);
+    const last = blocks.at(-1);
+    const facts = last?.type === "text" ? readNotesRequest(last.text) : undefined;
+    if (facts !== undefined) {
+      const rest = blocks.slice(0, -1);
+      const conversation = [
+        ...messages.slice(0, at),
+        ...(rest.length > 0 ? [{ ...message, content: rest }] : []),
+      ];
+      return { facts, conversation, answers };
+    }
+    if (messages[at - 1]?.role !== "assistant") return undefined;
+  }
+  return undefined;
+}
