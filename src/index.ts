@@ -85,6 +85,9 @@ export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-
 export type { HookAgent } from "./hooks/handlers.ts";
 export type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
+export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory/nested/memory-files.ts";
+export { memoryFilesNow } from "./memory/nested/memory-now.ts";
+export { type AttachedMemory, memoryFilesIn } from "./memory/nested/report.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
@@ -125,6 +128,7 @@ export type {
   Plan,
   UsedSkill,
 } from "./restore/host-state.ts";
+export type { MemoryFile, MemoryFileAnswer } from "./restore/memory-files.ts";
 export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
 export type {
   Restored,

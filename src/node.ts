@@ -12,6 +12,7 @@ export {
   writeCompaction,
 } from "./host/compact-session.ts";
 export { type FileStateOptions, fileState } from "./host/file-state.ts";
+export { type MemoryFilesPortOptions, memoryFilesPort } from "./host/memory-files.ts";
 export { projectFiles } from "./host/project-files.ts";
 export { runCommand } from "./host/run-command.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";

@@ -4,8 +4,10 @@ import type { Entry } from "../conversation/entry.ts";
 import { listField, stringField } from "../conversation/fields.ts";
 import type { Todo } from "../conversation/todos.ts";
 import { parseJson } from "../conversation/untrusted.ts";
+import { memoryFilesNow } from "../memory/nested/memory-now.ts";
 import type { HostState, Plan } from "../restore/host-state.ts";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";
+import { memoryFilesPort } from "./memory-files.ts";
 import { projectFiles } from "./project-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
@@ -29,6 +31,10 @@ export function fileState(options: FileStateOptions): HostState {
   const planPath = options.planPath ?? claudePlanPath(options);
   return {
     files: projectFiles(folder),
+    memoryFiles:
+      folder === undefined
+        ? undefined
+        : memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) }),
     plan: planPath === undefined ? undefined : () => readPlan(planPath),
     todos: todosPath === undefined ? undefined : () => readTodos(todosPath),
     sessionMemory: notesPath === undefined ? undefined : () => pathIfFilled(notesPath),

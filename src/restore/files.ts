@@ -4,7 +4,8 @@ import { isRecord } from "../conversation/untrusted.ts";
 import type { Answer } from "./ask.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import { type Fit, type Gathering, NOTHING, restoredItem } from "./kind.ts";
-import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
+import { attachedMemoryPaths } from "./memory-files.ts";
+import { pathsFromNewest, visiblePaths } from "./read-state.ts";
 import type { Restored, RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
 
 /** The agent rarely works on more files at once; each costs its content in every later call. */
@@ -47,8 +48,10 @@ export async function gatherFiles({ input, state, ask, entries }: Gathering): Pr
   if (files === undefined || files === null) return () => NOTHING;
   const { kept, clearedToolUseIds, fileTools } = input;
   const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  // Memory files may have any name: they can be imported by others.
+  const memory = new Set(state.memoryFiles === undefined ? [] : attachedMemoryPaths(entries));
   const paths = recentlyReadPaths(entries, fileTools)
-    .filter((path) => !visible.has(path) && !hasItsOwnWayIn(path))
+    .filter((path) => !visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path))
     .slice(0, PATHS_TRIED);
   const candidates = await Promise.all(
     paths.map(
@@ -56,6 +59,17 @@ export async function gatherFiles({ input, state, ask, entries }: Gathering): Pr
     ),
   );
   return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
+}
+
+function pathsToTry({ input, entries, pairs }: Gathering): readonly string[] {
+  const { kept, clearedToolUseIds, fileTools } = input;
+  const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  const paths = new Set<string>();
+  for (const path of pathsFromNewest(entries, pairs, fileTools)) {
+    if (paths.size === PATHS_TRIED) break;
+    if (!visible.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
+  }
+  return [...paths];
 }
 
 /** Plans and memory files are put back by their own rules, whole and always. */

@@ -1,5 +1,6 @@
 import type { Todo } from "../conversation/todos.ts";
 import type { ProjectFiles } from "./files.ts";
+import type { MemoryFileAnswer } from "./memory-files.ts";
 
 /**
  * What only the host knows and the agent needs after a compaction. Each is asked for when it is needed, so
@@ -7,6 +8,8 @@ import type { ProjectFiles } from "./files.ts";
  */
 export interface HostState {
   readonly files?: ProjectFiles | undefined;
+  /** A memory file that was attached, as it is now. `memoryFilesNow` answers as nested memory does. */
+  readonly memoryFiles?: ((path: string) => Promise<MemoryFileAnswer> | MemoryFileAnswer) | undefined;
   /** Skills that were used in this conversation, the newest first. */
   readonly skills?: (() => Promise<readonly UsedSkill[]> | readonly UsedSkill[]) | undefined;
   readonly todos?: (() => Promise<readonly Todo[]> | readonly Todo[]) | undefined;

@@ -1,5 +1,6 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import type { PairIndex } from "../conversation/pairs.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { Ask } from "./ask.ts";
 import type { Happening } from "./happenings.ts";
@@ -20,6 +21,7 @@ export interface Gathering {
   readonly ask: Ask;
   /** Summarised and kept, in the order in which they came, without what is no entry. */
   readonly entries: readonly Entry[];
+  readonly pairs: PairIndex;
   /** What happened in them. */
   readonly happenings: readonly Happening[];
 }

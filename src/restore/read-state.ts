@@ -1,7 +1,7 @@
 import { isCleared, withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { contentText, firstString } from "../conversation/fields.ts";
-import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
+import { indexPairs, type PairIndex, type ToolPair } from "../conversation/pairs.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 
@@ -13,20 +13,35 @@ export function recentlyReadPaths(
   entries: readonly Entry[],
   tools: FileTools = FILE_TOOLS,
 ): readonly string[] {
-  const touched: { readonly path: string; readonly at: number }[] = [];
-  for (const pair of indexPairs(entries).pairs.values()) {
-    const path = useOf(pair, tools) && pathOf(pair);
-    const result = pair.results.at(-1);
-    if (path !== undefined && result && result.block.is_error !== true) {
-      touched.push({ path, at: result.entryIndex });
-    }
+  return [...new Set(pathsFromNewest(entries, indexPairs(entries), tools))];
+}
+
+/** As {@link recentlyReadPaths}, but looked up one by one, since most who ask want only the first few; some twice. */
+export function* pathsFromNewest(
+  entries: readonly Entry[],
+  { pairs }: PairIndex,
+  tools: FileTools = FILE_TOOLS,
+): Generator<string> {
+  const touched: { readonly at: number; readonly pair?: ToolPair }[] = [];
+  for (const pair of pairs.values()) {
+    const at = pair.results.at(-1)?.entryIndex;
+    if (at !== undefined) touched.push({ at, pair });
   }
   for (const [at, entry] of entries.entries()) {
-    const path = attachedPath(entry, ["file", "compact_file_reference"]);
-    if (path !== undefined) touched.push({ path, at });
+    if (isEntry(entry) && entry.type === "attachment") touched.push({ at });
   }
   touched.sort((a, b) => b.at - a.at);
-  return [...new Set(touched.map(({ path }) => path))];
+  for (const { at, pair } of touched) {
+    const path = pair === undefined ? attachedPath(entries[at], REFERRING) : pathTouchedBy(pair, tools);
+    if (path !== undefined) yield path;
+  }
+}
+
+const REFERRING: readonly string[] = ["file", "compact_file_reference"];
+
+function pathTouchedBy(pair: ToolPair, tools: FileTools): string | undefined {
+  if (pair.results.at(-1)?.block.is_error === true) return undefined;
+  return useOf(pair, tools) && pathOf(pair);
 }
 
 export interface VisibleOptions {
@@ -44,7 +59,7 @@ export function visiblePaths(entries: readonly Entry[], options: VisibleOptions 
     if (path !== undefined && showsContent(pair)) paths.add(path);
   }
   for (const entry of entries) {
-    const path = attachedPath(entry, ["file"]);
+    const path = attachedPath(entry, ["file", "nested_memory"]);
     if (path !== undefined) paths.add(path);
   }
   return paths;
@@ -62,7 +77,10 @@ function showsContent(pair: ToolPair): boolean {
   );
 }
 
-function attachedPath(entry: Entry, types: readonly string[]): string | undefined {
+/** The file that an attachment of one of these types is about. */
+export function attachedPath(entry: Entry | undefined, types: readonly string[]): string | undefined {
   if (!isEntry(entry) || entry.type !== "attachment" || !isRecord(entry.attachment)) return undefined;
-  return types.includes(entry.attachment.type) ? firstString(entry.attachment, "filename") : undefined;
+  return types.includes(entry.attachment.type)
+    ? firstString(entry.attachment, "filename", "path")
+    : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { indexPairs } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { gatherAgents } from "./agents.ts";
 import { asker } from "./ask.ts";
@@ -7,6 +8,7 @@ import { happeningsIn } from "./happenings.ts";
 import type { HostState } from "./host-state.ts";
 import { type Fit, type Gather, type Gathering, NOTHING, skipping } from "./kind.ts";
 import { gatherMcpInstructions } from "./mcp-instructions.ts";
+import { gatherMemoryFiles } from "./memory-files.ts";
 import { gatherPlan } from "./plan.ts";
 import { gatherPlanMode } from "./plan-mode.ts";
 import {
@@ -34,6 +36,7 @@ const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
   ["tools", gatherTools],
   ["mcp-instructions", gatherMcpInstructions],
   ["session-memory", gatherSessionMemory],
+  ["memory-files", gatherMemoryFiles],
   ["files", gatherFiles],
   ["skills", gatherSkills],
 ];
@@ -55,13 +58,14 @@ export async function restoreAll(
 ): Promise<Restored> {
   // Also false for what is no number.
   if (!(input.budgetTokens > 0)) return NOTHING;
-  const entries = inOrder(input);
+  const { entries, pairs } = input.conversation ?? indexed(inOrder(input));
   const gathering: Gathering = {
     input,
     state,
     ask: asker({ timeoutMs: options.timeoutMs, signal: input.signal }),
     entries,
-    happenings: [...happeningsIn(entries)],
+    pairs,
+    happenings: happeningsIn(entries, pairs),
   };
   const fits = await Promise.all(KINDS.map(([kind, gather]) => gatherSafely(kind, gather, gathering)));
 
@@ -76,6 +80,11 @@ export async function restoreAll(
   }
   return { items, skipped };
 }
+
+const indexed = (entries: readonly Entry[]): NonNullable<RestoreInput["conversation"]> => ({
+  entries,
+  pairs: indexPairs(entries),
+});
 
 /** As it happened: what is true of a session is what was said last. */
 function inOrder({ summarised, kept, keptPlace }: RestoreInput): readonly Entry[] {

@@ -1,8 +1,10 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
+import type { PairIndex } from "../conversation/pairs.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { CountText } from "../tokens/measure.ts";
 
 export type RestoreKind =
+  | "memory-files"
   | "files"
   | "skills"
   | "todos"
@@ -21,6 +23,8 @@ export interface RestoreInput {
   readonly kept: readonly Entry[];
   /** Whether what is kept came before what was summarised, or after it, which is the default. */
   readonly keptPlace?: "before" | "after" | undefined;
+  /** Both in the order in which they came, and their calls, for whoever has them already. */
+  readonly conversation?: { readonly entries: readonly Entry[]; readonly pairs: PairIndex } | undefined;
   readonly countTokens: CountText;
   /** For all kinds together: what the result may still hold. */
   readonly budgetTokens: number;

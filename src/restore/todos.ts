@@ -51,8 +51,8 @@ export function todosIn(happenings: Iterable<Happening>): readonly Todo[] {
     if (happening.what === "told") ledger.prompt(field(happening.entry, "todos"));
     else if (happening.what === "attachment") ledger.attachment(happening.attachment);
     else {
-      const { result, ...call } = happening.call;
-      ledger.call({ ...call, resultText: () => contentText(result.content) });
+      const { name, input, isError, outcome, result } = happening.call;
+      ledger.call({ name, input, isError, outcome, resultText: () => contentText(result.content) });
     }
   }
   return ledger.todos();

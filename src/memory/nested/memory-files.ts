@@ -11,13 +11,28 @@ export interface MemoryFilesOptions {
   readonly ruleFolders?: readonly string[] | undefined;
   /** Files that the host has put into the system prompt already. */
   readonly loaded?: readonly string[] | undefined;
-  /** Asked before a file is read; what it refuses, and what it fails on, is not. */
+  /**
+   * Asked before a file is read, whether it is there or not; what it refuses, and what it fails on, is not. An answer
+   * holds until the next compaction.
+   */
   readonly mayRead?: ((path: string) => boolean | Promise<boolean>) | undefined;
 }
 
 /** The files as they are NOW. Paths are absolute. What cannot be had is an answer like any other. */
 export interface MemoryFilesPort {
+  /**
+   * `displayPath` is where the file really is, links followed, relative to the working directory (`~/…` below
+   * `home`): by it a file is known that has two names.
+   */
   read(path: string): Promise<FileAnswer>;
   /** Files in a folder and the folders below it, absolute; nothing where there is no such folder. */
   list(folder: string): Promise<readonly string[]>;
+  /** The user's own folder, absolute. Imports of `~/…` are followed only where it is given. */
+  readonly home?: string | undefined;
+}
+
+/** What was not attached, or not as it stands, and why: a fact for the report, never a reason to fail. */
+export interface SkippedMemory {
+  readonly path: string;
+  readonly reason: string;
 }

@@ -1,0 +1,187 @@
+import { field, firstString, stringField } from "../../conversation/fields.ts";
+import { headOf } from "../../conversation/text.ts";
+import { type Ask, type AskOptions, asker } from "../../restore/ask.ts";
+import type { MemoryFile } from "../../restore/memory-files.ts";
+import { readRule } from "./front-matter.ts";
+import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
+import type { ImportPlaces } from "./imports.ts";
+import type { MemoryFilesOptions } from "./memory-files.ts";
+import { absolutePath, insideOf, keyOf, type PlacedPath, placeOf } from "./paths.ts";
+
+/** More is not read by anybody, and every later call would pay for it. */
+export const MEMORY_FILE_CHARACTERS = 40_000;
+/** A person may have to be asked. */
+const PERMISSION_TIMEOUT_MS = 300_000;
+
+export type LoadedMemory =
+  | ReadMemory
+  /** There is nothing, or nothing in it. */
+  | { readonly state: "absent" }
+  | { readonly state: "refused"; readonly reason: string };
+
+export interface ReadMemory {
+  readonly state: "read";
+  /** Where it really is; the path that was asked for may be a link to it. */
+  readonly path: PlacedPath;
+  readonly file: MemoryFile;
+  /** What was wrong with it, though it can be used. */
+  readonly problem: string | undefined;
+}
+
+/** Problems that will still be there at the next look: they are not looked at again. */
+const LASTING: ReadonlySet<string> = new Set([
+  "not-permitted",
+  "outside-project",
+  "unreadable",
+  "not-text",
+  "too-large",
+]);
+
+export const isLasting = (reason: string): boolean => LASTING.has(reason);
+
+/** Reads one conversation's memory files: with permission, within its limits, and never failing. */
+export class MemoryReader {
+  readonly governance: Governance;
+  readonly places: ImportPlaces;
+  readonly #options: MemoryFilesOptions;
+  readonly #permitted = new Map<string, boolean>();
+  readonly #refused = new Set<string>();
+
+  private constructor(options: MemoryFilesOptions, governance: Governance) {
+    this.#options = options;
+    this.governance = governance;
+    this.places = { project: governance.project, home: placeOf(options.port.home) };
+  }
+
+  /** Undefined where the working directory is none: then nothing governs anything. */
+  static of(options: MemoryFilesOptions): MemoryReader | undefined {
+    const project = placeOf(options.cwd);
+    if (project === undefined) return undefined;
+    return new MemoryReader(options, governanceOf(project, options.names, options.ruleFolders));
+  }
+
+  /** Undefined for what lies nowhere that may be read. */
+  placed(path: string): PlacedPath | undefined {
+    for (const place of [this.places.project, this.places.home]) {
+      const relative = place && insideOf(place, path);
+      if (place !== undefined && relative !== undefined) return { place, relative };
+    }
+    return undefined;
+  }
+
+  forget(): void {
+    this.#permitted.clear();
+    this.#refused.clear();
+  }
+
+  /** A problem that lasts is told once; after that the file counts as absent, until all is forgotten. */
+  async read(path: PlacedPath, options: AskOptions = {}): Promise<LoadedMemory> {
+    const key = keyOf(path);
+    if (this.#refused.has(key)) return { state: "absent" };
+    const loaded = await this.#readAnew(path, options);
+    if (loaded.state === "refused" && isLasting(loaded.reason)) this.#refused.add(key);
+    return loaded;
+  }
+
+  async #readAnew(path: PlacedPath, options: AskOptions): Promise<LoadedMemory> {
+    const permission = await this.#askPermission(path, options);
+    if (permission !== undefined) return { state: "refused", reason: permission };
+    const answer = await this.#askPort(asker(options), path);
+    if ("reason" in answer) {
+      return answer.reason === "gone" ? { state: "absent" } : { state: "refused", reason: answer.reason };
+    }
+    const memory = this.#understood(path, answer);
+    return memory.file.content.trim() === "" ? { state: "absent" } : memory;
+  }
+
+  /** Where the file really is; undefined where it cannot be read. Nobody is asked: its content is not used. */
+  async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
+    const answer = await this.#askPort(asker(options), path);
+    return "reason" in answer ? undefined : answer.path;
+  }
+
+  /** Files of a folder that lie in it, sorted. */
+  async list(
+    folder: PlacedPath,
+    options: AskOptions = {},
+  ): Promise<readonly PlacedPath[] | { readonly reason: string }> {
+    const answer = await asker(options)(this.#options.port, "list", absolutePath(folder));
+    if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
+    if (!Array.isArray(answer.value)) return { reason: "invalid" };
+    const { place } = folder;
+    const files = answer.value.flatMap((path: unknown) => insideOf(place, path) ?? []);
+    return [...new Set(files)].sort().map((relative) => ({ place, relative }));
+  }
+
+  async #askPermission(path: PlacedPath, options: AskOptions): Promise<string | undefined> {
+    if (this.#options.mayRead === undefined) return undefined;
+    const key = keyOf(path);
+    const known = this.#permitted.get(key);
+    if (known !== undefined) return known ? undefined : "not-permitted";
+    const ask = asker({ ...options, timeoutMs: PERMISSION_TIMEOUT_MS });
+    const answer = await ask(this.#options, "mayRead", absolutePath(path));
+    if (answer.state === "unanswered") return `permission-${answer.reason}`;
+    const isPermitted = answer.state === "answered" && answer.value === true;
+    this.#permitted.set(key, isPermitted);
+    return isPermitted ? undefined : "not-permitted";
+  }
+
+  async #askPort(ask: Ask, path: PlacedPath): Promise<ReadAnswer | { readonly reason: string }> {
+    const answer = await ask(this.#options.port, "read", absolutePath(path));
+    if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
+    const { value } = answer;
+    const text = stringField(value, "text");
+    if (field(value, "state") === "unavailable") return { reason: firstString(value, "reason") ?? "invalid" };
+    if (text === undefined) return { reason: "invalid" };
+    const displayPath = firstString(value, "displayPath");
+    const real = this.#realPathOf(displayPath) ?? path;
+    return {
+      path: real,
+      text,
+      displayPath: displayPath ?? path.relative,
+      isHead: field(value, "isHead") === true,
+    };
+  }
+
+  /** The port names files relative to the working directory, or to the user's own folder. */
+  #realPathOf(displayPath: string | undefined): PlacedPath | undefined {
+    if (displayPath === undefined) return undefined;
+    const { project, home } = this.places;
+    const isAtHome = /^~[\\/]/.test(displayPath);
+    const place = isAtHome ? home : project;
+    const relative = place && insideOf(place, isAtHome ? displayPath.slice(2) : displayPath);
+    return place === undefined || relative === undefined ? undefined : { place, relative };
+  }
+
+  #understood(asked: PlacedPath, { path, text, displayPath, isHead }: ReadAnswer): ReadMemory {
+    const isRule = [asked, path].some((named) => ruleFolderOf(named, this.governance) !== undefined);
+    const { body, patterns, problem } = isRule ? readRule(text) : { body: text, patterns: [] };
+    const isCut = isHead || body.length > MEMORY_FILE_CHARACTERS;
+    const shown = isCut ? cutHead(body) : body;
+    const file: MemoryFile = {
+      path: absolutePath(path),
+      displayPath,
+      content: shown,
+      isUsers: path.place === this.places.home,
+      isHead: isCut,
+      differsFromDisk: shown !== text,
+      patterns,
+    };
+    return { state: "read", path, file, problem };
+  }
+}
+
+interface ReadAnswer {
+  readonly path: PlacedPath;
+  readonly text: string;
+  readonly displayPath: string;
+  readonly isHead: boolean;
+}
+
+const REST_LEFT_OUT = "[This is only the beginning of the file: read it for the rest.]";
+
+/** A beginning with a mark that says so. */
+export const withRestLeftOut = (head: string): string => `${head.trimEnd()}\n\n${REST_LEFT_OUT}`;
+
+const cutHead = (text: string): string =>
+  withRestLeftOut(headOf(text, MEMORY_FILE_CHARACTERS - REST_LEFT_OUT.length - 2));

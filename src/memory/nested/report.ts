@@ -1,0 +1,43 @@
+import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
+import { attachedPath } from "../../restore/read-state.ts";
+import { type CountText, measureEntry } from "../../tokens/measure.ts";
+
+/** A memory file that was attached to a conversation. */
+export interface AttachedMemory {
+  readonly path: string;
+  /** Of its newest attachment, as it is sent. */
+  readonly tokens: number;
+  readonly times: number;
+  /** Whether it stands in the conversation as it is now. */
+  readonly isVisible: boolean;
+}
+
+/**
+ * Memory files attached in these entries, in the order in which they first came. Where the entries are a whole session,
+ * `conversation` is what is left of it; without that, what comes after the last boundary.
+ */
+export function memoryFilesIn(
+  entries: readonly Entry[],
+  countTokens: CountText,
+  conversation: readonly Entry[] = afterLastBoundary(entries),
+): readonly AttachedMemory[] {
+  const visible = new Set(conversation.map((entry) => attachedPath(entry, ["nested_memory"])));
+  const found = new Map<string, { newest: Entry; times: number }>();
+  for (const entry of entries) {
+    const path = attachedPath(entry, ["nested_memory"]);
+    if (path === undefined) continue;
+    found.set(path, { newest: entry, times: (found.get(path)?.times ?? 0) + 1 });
+  }
+  return [...found].map(([path, { newest, times }]) => ({
+    path,
+    tokens: measureEntry(newest, countTokens),
+    times,
+    isVisible: visible.has(path),
+  }));
+}
+
+function afterLastBoundary(entries: readonly Entry[]): readonly Entry[] {
+  const last = entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry));
+  return entries.slice(last + 1);
+}

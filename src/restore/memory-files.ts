@@ -1,0 +1,112 @@
+import type { Attachment, Entry } from "../conversation/entry.ts";
+import { field, firstString, listField, stringField } from "../conversation/fields.ts";
+import { isRecord } from "../conversation/untrusted.ts";
+import type { Answer } from "./ask.ts";
+import { type Fit, firstOfEach, fitEach, type Gathering, NOTHING, restoredItem } from "./kind.ts";
+import { attachedPath, visiblePaths } from "./read-state.ts";
+import type { SkippedItem } from "./restored.ts";
+
+/** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
+const RESTORED_MEMORY_TOKENS = 25_000;
+/** How many are asked for: the newest ones are about what the agent does now. */
+const PATHS_TRIED = 50;
+
+/** A memory file as it is attached. */
+export interface MemoryFile {
+  readonly path: string;
+  readonly displayPath: string;
+  /** What the model is shown. */
+  readonly content: string;
+  /** The user's own, not the project's. */
+  readonly isUsers?: boolean | undefined;
+  /** Only the beginning is shown. */
+  readonly isHead?: boolean | undefined;
+  /** Something was left out: front matter, or the rest. */
+  readonly differsFromDisk?: boolean | undefined;
+  /** Path patterns that the file is about; everything, where there are none. */
+  readonly patterns?: readonly string[] | undefined;
+}
+
+export type MemoryFileAnswer =
+  | ({ readonly state: "read" } & MemoryFile)
+  | { readonly state: "unavailable"; readonly reason: string };
+
+/** As Claude Code attaches it. The text as it is on disk is left out: it would be in the session twice. */
+export function memoryAttachment(file: MemoryFile): Attachment {
+  const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
+  return {
+    type: "nested_memory",
+    path,
+    content: {
+      path,
+      type: isUsers ? "User" : "Project",
+      content,
+      ...(patterns.length > 0 ? { globs: patterns } : {}),
+      ...(differsFromDisk ? { contentDiffersFromDisk: true } : {}),
+    },
+    displayPath,
+  };
+}
+
+/** Memory files attached in these entries, each once, by its newest attachment; the newest last. */
+export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
+  const paths = new Set<string>();
+  for (const entry of entries) {
+    const path = attachedPath(entry, ["nested_memory"]);
+    if (path === undefined) continue;
+    paths.delete(path);
+    paths.add(path);
+  }
+  return [...paths];
+}
+
+/**
+ * Memory files that were attached and that the kept messages do not show, with their content NOW: whole, or not at
+ * all, since they are attached again anyway when something that they govern is touched.
+ */
+export async function gatherMemoryFiles({ input, state, ask, entries }: Gathering): Promise<Fit> {
+  const { kept, clearedToolUseIds, fileTools, countTokens } = input;
+  if (state.memoryFiles === undefined || state.memoryFiles === null) return () => NOTHING;
+  const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  const paths = attachedMemoryPaths(entries)
+    .filter((path) => !visible.has(path))
+    .slice(-PATHS_TRIED)
+    .reverse();
+  const answers = await Promise.all(
+    paths.map(async (path) => ({ path, file: readAnswer(await ask(state, "memoryFiles", path)) })),
+  );
+  const skipped: SkippedItem[] = [];
+  const files: MemoryFile[] = [];
+  for (const { path, file } of answers) {
+    if ("reason" in file) skipped.push({ kind: "memory-files", name: path, reason: file.reason });
+    else if (file.content.trim() !== "") files.push(file);
+  }
+  const forms = firstOfEach(files, ({ path }) => path).map((file) => [
+    () => restoredItem("memory-files", file.path, memoryAttachment(file), countTokens, file.isHead),
+  ]);
+  return (budgetTokens) => {
+    const restored = fitEach(forms, Math.min(budgetTokens, RESTORED_MEMORY_TOKENS), skipped);
+    return { ...restored, items: [...restored.items].reverse() };
+  };
+}
+
+/** Hosts are not trusted to answer as they should. */
+function readAnswer(answer: Answer): MemoryFile | { readonly reason: string } {
+  if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
+  const { value } = answer;
+  if (isRecord(value) && value.state === "unavailable") {
+    return { reason: firstString(value, "reason") ?? "invalid" };
+  }
+  const path = firstString(value, "path");
+  const content = stringField(value, "content");
+  if (path === undefined || content === undefined) return { reason: "invalid" };
+  return {
+    path,
+    displayPath: firstString(value, "displayPath") ?? path,
+    content,
+    isUsers: field(value, "isUsers") === true,
+    isHead: field(value, "isHead") === true,
+    differsFromDisk: field(value, "differsFromDisk") === true,
+    patterns: listField(value, "patterns").filter((pattern) => typeof pattern === "string"),
+  };
+}
