@@ -1,5 +1,5 @@
 import { joinLines, linesOf } from "./note-lines.ts";
-import type { Notes, NotesHeading, NotesSection, NotesTemplate } from "./notes.ts";
+import type { Notes, NotesTemplate } from "./notes.ts";
 import { isItalicLine } from "./template.ts";
 
 /** What can stand in a comment and be found in a transcript; the file is not only ours to write. */
@@ -23,7 +23,10 @@ export function parseNotes(text: string, template: NotesTemplate): Notes {
   return { ...notes, ...readId(notes.preface) };
 }
 
-/** {@link notesAsShown} read back: in what a model may have written no id is looked for. */
+/**
+ * {@link notesAsShown} read back: in what a model may have written no id is looked for. A heading that stands there
+ * twice is one section, and an italic line of the template is nobody's note wherever it got to.
+ */
 export function parseShownNotes(text: string, template: NotesTemplate): Omit<Notes, "coveredUuid"> {
   const preface: string[] = [];
   const parts = new Map<string, string[][]>(template.sections.map(({ heading }) => [heading, []]));
@@ -37,17 +40,14 @@ export function parseShownNotes(text: string, template: NotesTemplate): Omit<Not
     current = [];
     begun.push(current);
   }
-  const sections = template.sections.map((section) => readSection(section, parts.get(section.heading) ?? []));
-  return { preface: joinLines(preface), sections };
-}
-
-/** A heading that stands there twice is one section. */
-function readSection({ heading, guide }: NotesHeading, parts: readonly (readonly string[])[]): NotesSection {
-  const bodies = parts.map((lines) => {
-    const at = lines.findIndex((line) => line.trimEnd() === guide);
-    return joinLines(at === -1 ? lines : lines.toSpliced(at, 1));
+  const guides = new Set(template.sections.map(({ guide }) => guide));
+  const sections = template.sections.map((section) => {
+    const bodies = (parts.get(section.heading) ?? []).map((lines) =>
+      joinLines(lines.filter((line) => !guides.has(line.trimEnd()))),
+    );
+    return { ...section, body: joinParts(bodies) };
   });
-  return { heading, guide, body: bodies.filter((body) => body !== "").join("\n\n") };
+  return { preface: joinLines(preface), sections };
 }
 
 /** The comment may have got below something that a person wrote. The first one counts, since we write it on top. */

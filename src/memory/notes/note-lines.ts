@@ -1,8 +1,8 @@
 /** A text line by line, however its lines end. Byte order marks, which nobody sees, would hide a heading. */
 export function linesOf(text: string): readonly string[] {
   return withoutReturns(text)
-    .replace(/^\uFEFF+/gm, "")
-    .split("\n");
+    .split("\n")
+    .map((line) => line.replace(/^\uFEFF+/, ""));
 }
 
 export const withoutReturns = (text: string): string => text.replace(/\r\n?/g, "\n");
