@@ -38,6 +38,8 @@ _What was done, one short line for each step, the newest at the end._
 const HEADING = /^#[ \t]+\S/;
 const ITALIC = /^(?:_(?![_\s]).*[^_\s]_|\*(?![*\s]).*[^*\s]\*)$/;
 
+export const isHeadingLine = (line: string): boolean => HEADING.test(line);
+
 /** A line that is in italics from its beginning to its end. */
 export const isItalicLine = (line: string): boolean => ITALIC.test(line.trim());
 
@@ -50,7 +52,7 @@ export function parseTemplate(text: string): NotesTemplate {
     const line = index + 1;
     const words = raw.trimEnd();
     if (words === "") continue;
-    if (HEADING.test(words)) {
+    if (isHeadingLine(words)) {
       if (open !== undefined) throw withoutGuide(open);
       const earlier = lineOfName.get(nameKey(words));
       if (earlier !== undefined) throw invalid(line, `${words} is the same heading as in line ${earlier}`);
