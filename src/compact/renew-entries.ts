@@ -1,3 +1,4 @@
+import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import type { Entry, EntryLink } from "../conversation/entry.ts";
 import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
 import type { CompactionPorts } from "./host-fields.ts";
@@ -34,6 +35,7 @@ export function renewEntries(
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
   if (isSnipMarker(entry)) return settledMarker(entry);
+  if (isCollapsedSpan(entry)) return settledSpan(entry);
   if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
     const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
     return { ...entry, sourceToolAssistantUUID: source };
@@ -47,6 +49,12 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
 function settledMarker(marker: SnipMarker): SnipMarker {
   const { bindsThinking: _, ...snipped } = marker.snipped;
   return { ...marker, snipped };
+}
+
+/** The same; and its messages are lines before the boundary now, where no reader looks for them. */
+function settledSpan(span: CollapsedSpan): CollapsedSpan {
+  const { bindsThinking: _, ...collapsed } = span.collapsed;
+  return { ...span, collapsed: { ...collapsed, isSettled: true } };
 }
 
 function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {

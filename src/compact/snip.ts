@@ -1,5 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
+import { messageCount, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
@@ -11,7 +12,7 @@ import { createSnipMarker, newestLine } from "./snip-marker.ts";
 /**
  * Which messages go. By ids, what belongs to a chosen one goes with it; by range or by turns, what belongs to
  * a message that stays stays with it. An index counts from the last boundary on and names what stands there
- * now. Summaries never go: they are all that is left of what they stand for.
+ * now. Summaries never go: they are all that is left of what they stand for. A collapsed span does, whole.
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
@@ -95,13 +96,13 @@ function isRemovable(entry: Entry): boolean {
   return !isSnipMarker(entry) && !isSummaryEntry(entry);
 }
 
-/** What was removed before is where its marker is. */
+/** What was removed or collapsed before is where its marker or its span is. */
 function placesOf(entries: readonly Entry[], first: number, ids: readonly string[]): readonly number[] {
   const places = new Map<string, number>();
   for (let index = first; index < entries.length; index++) {
     const entry = entries[index];
     if (!isEntry(entry)) continue;
-    for (const uuid of snippedUuids(entry)) places.set(uuid, index);
+    for (const uuid of standInUuids(entry)) places.set(uuid, index);
     if (typeof entry.uuid === "string") places.set(entry.uuid, index);
   }
   return ids.map((id) => {
@@ -220,7 +221,7 @@ function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["s
   let messages = 0;
   const uuids: string[] = [];
   for (const entry of gone) {
-    messages += isSnipMarker(entry) ? entry.snipped.messages : 1;
+    messages += messageCount(entry);
     for (const uuid of snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }

@@ -1,0 +1,153 @@
+import { isCollapsedSpan } from "../../conversation/collapsed.ts";
+import { previousSound, soundCuts } from "../../conversation/cut.ts";
+import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { messageCount } from "../../conversation/stand-ins.ts";
+import { isSummaryEntry } from "../../conversation/summary-entry.ts";
+import { entryBlocks } from "../../conversation/untrusted.ts";
+import { keepRecentUnder } from "../keep-recent.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
+
+/** Small enough that little is lost in one summary, and large enough that the prompt cache breaks seldom. */
+const SPAN_SHARE = 0.1;
+/** Less than this share of a usual span is not worth a call; where it lies between spans it goes with them. */
+const LEAST_SHARE_OF_SPAN = 0.25;
+/** What is larger than a usual span by more than this is a span of its own. */
+const MOST_SHARE_OF_SPAN = 1.5;
+/** A summary that is larger than this share of what it stands for saves too little. */
+const SUMMARY_SHARE = 1 / 3;
+/** Longer summaries are not written, whatever the window: one can work from this. */
+const MOST_SUMMARY_TOKENS = 8_000;
+/** The newest messages are what the work is about, however large they are. */
+const TAIL_MESSAGES = 5;
+/** One summary instead of another gains nothing. */
+const LEAST_SPANS_IN_ONE = 2;
+
+export interface SpanOptions extends SizeOptions {
+  /** What the conversation may occupy, in tokens. */
+  readonly effectiveTokens: number;
+  /** What is staged already, or could not be summarised. */
+  readonly taken?: ReadonlySet<string> | undefined;
+}
+
+/** A decision as data: what would be collapsed next, and what its summary may hold. */
+export interface SpanPlan {
+  /** As they are sent; neighbours, from the first to the last. */
+  readonly entries: readonly Entry[];
+  readonly uuids: readonly string[];
+  readonly messages: number;
+  readonly tokens: number;
+  readonly budgetTokens: number;
+}
+
+/**
+ * The oldest part of a conversation that is worth collapsing and can go without the rest. Where all old messages
+ * are in spans, the oldest of these that are neighbours are one: so a conversation can go on for ever.
+ */
+export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
+  const sized = sizeUp(snapshot, options);
+  const sound = soundCuts(sized.entries);
+  const blocked = blockedEntries(sized, sound, options);
+  const usualTokens = options.effectiveTokens * SPAN_SHARE;
+  const isRaw = (index: number): boolean =>
+    blocked[index] === false && !isCollapsedSpan(sized.entries[index] as Entry);
+  for (const run of runsOf(sized, isRaw)) {
+    const range = spanIn(run, sized, sound, usualTokens);
+    if (range !== undefined) return planFor(range, sized);
+  }
+  for (const run of runsOf(sized, (index) => blocked[index] === false)) {
+    const range = spanIn(run, sized, sound, usualTokens);
+    if (range !== undefined && spansIn(range, sized) >= LEAST_SPANS_IN_ONE) return planFor(range, sized);
+  }
+  return undefined;
+}
+
+/** From `from` up to, but not including, `to`. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is never collapsed: boundaries and summaries, the newest, and what could not be found again by an id. */
+function blockedEntries(
+  { entries, tokens }: SizedConversation,
+  sound: readonly boolean[],
+  { effectiveTokens, taken }: SpanOptions,
+): readonly boolean[] {
+  const tail = previousSound(sound, tailStart(entries, tokens, keepRecentUnder(effectiveTokens)));
+  const seen = new Set<string>();
+  return entries.map((entry, index) => {
+    const { uuid } = entry;
+    if (typeof uuid !== "string" || seen.has(uuid)) return true;
+    seen.add(uuid);
+    return index >= tail || isCompactBoundary(entry) || isSummaryEntry(entry) || taken?.has(uuid) === true;
+  });
+}
+
+function tailStart(entries: readonly Entry[], tokens: readonly number[], leastTokens: number): number {
+  let start = entries.length;
+  let messages = 0;
+  let held = 0;
+  while (start > 0 && (messages < TAIL_MESSAGES || held < leastTokens)) {
+    start -= 1;
+    const entry = entries[start] as Entry;
+    if (entry.type === "user" || entry.type === "assistant") messages += 1;
+    held += tokens[start] ?? 0;
+  }
+  return start;
+}
+
+function runsOf({ entries }: SizedConversation, isIn: (index: number) => boolean): readonly Range[] {
+  const runs: Range[] = [];
+  for (let from = 0; from < entries.length; from++) {
+    if (!isIn(from)) continue;
+    let to = from + 1;
+    while (to < entries.length && isIn(to)) to += 1;
+    runs.push({ from, to });
+    from = to;
+  }
+  return runs;
+}
+
+/** The oldest part of a run that can be cut out of the conversation, of about the usual size. */
+function spanIn(
+  run: Range,
+  { entries, tokens }: SizedConversation,
+  sound: readonly boolean[],
+  usualTokens: number,
+): Range | undefined {
+  let { from } = run;
+  while (from < run.to && sound[from] === false) from += 1;
+  let best: Range | undefined;
+  let held = 0;
+  for (let to = from + 1; to <= run.to; to++) {
+    held += tokens[to - 1] ?? 0;
+    if (sound[to] === false || isAskedAndAnswered(entries, to)) continue;
+    if (held < usualTokens * LEAST_SHARE_OF_SPAN) continue;
+    if (best !== undefined && held > usualTokens * MOST_SHARE_OF_SPAN) break;
+    best = { from, to };
+    if (held >= usualTokens) break;
+  }
+  return best;
+}
+
+/** What was asked goes with its answer. */
+function isAskedAndAnswered(entries: readonly Entry[], cut: number): boolean {
+  const [last, next] = [entries[cut - 1], entries[cut]];
+  if (last?.type !== "user" || next?.type !== "assistant" || isCollapsedSpan(last)) return false;
+  return !entryBlocks(last).some(({ type }) => type === "tool_result");
+}
+
+const spansIn = ({ from, to }: Range, { entries }: SizedConversation): number =>
+  entries.slice(from, to).filter(isCollapsedSpan).length;
+
+function planFor({ from, to }: Range, { entries, sent, tokens }: SizedConversation): SpanPlan {
+  const held = Math.round(sum(tokens.slice(from, to)));
+  const part = entries.slice(from, to);
+  return {
+    entries: sent.slice(from, to),
+    uuids: part.flatMap(({ uuid }) => uuid ?? []),
+    messages: sum(part.map(messageCount)),
+    tokens: held,
+    budgetTokens: Math.min(Math.floor(held * SUMMARY_SHARE), MOST_SUMMARY_TOKENS),
+  };
+}
