@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Entry } from "./entry.ts";
+import { standInUuids, withStandInsApplied } from "./stand-ins.ts";
+
+/** A line in a word: `a` is a message, `S(a b)` a span, `M(a)` a marker of a snip, `E(S)` an expansion. */
+function lines(text: string): readonly Entry[] {
+  return [...text.matchAll(/(\w+)(?:\(([^)]*)\))?/g)].map(([, name = "", inside]) => line(name, inside));
+}
+
+function line(name: string, inside: string | undefined): Entry {
+  const uuid = name;
+  const message = { role: "user", content: name };
+  if (inside === undefined) return { type: "user", uuid, message } as Entry;
+  const uuids = inside.split(" ").filter((each) => each !== "");
+  if (name.startsWith("E")) {
+    return {
+      type: "system",
+      subtype: "collapse_expanded",
+      uuid,
+      collapse: { spanIds: uuids },
+    } as unknown as Entry;
+  }
+  const record = name.startsWith("M")
+    ? { snipped: { messages: uuids.length, uuids } }
+    : { collapsed: { spanId: name, messages: uuids.length, uuids } };
+  return { type: "user", uuid, message, isMeta: true, ...record } as Entry;
+}
+
+const shown = (text: string): string =>
+  withStandInsApplied(lines(text))
+    .filter(({ type }) => type !== "system")
+    .map(({ uuid }) => uuid)
+    .join(" ");
+
+describe("a transcript with spans that were collapsed", () => {
+  it.each([
+    ["a span stands where the first of its messages was", "a b c d S(b c) e", "a S d e"],
+    ["two of one batch stand in their places", "a b c d S1(a b) S2(c d)", "S1 S2"],
+    ["a span within another is not to be seen", "a b c S1(a b) d S2(S1 c) e", "S2 d e"],
+    ["an expanded one gives way to its messages", "a b c S(a b) d E1(S) e", "a b c d e"],
+    ["expanding the outer one shows the inner again as it was", "a b c S1(a b) S2(S1 c) E1(S2) d", "S1 c d"],
+    ["expanding both, the outer first, shows all", "a b c S1(a b) S2(S1 c) E1(S2 S1) d", "a b c d"],
+    ["the newest word on a message counts", "a b S1(a b) E1(S1) S2(a b) c", "S2 c"],
+    ["a snip takes a span in, with all that it stands for", "a b c S(a b) M(S c) d", "M d"],
+    ["a span takes a marker in", "a b c M(a) S(M b) d E1(S) e", "M b c d e"],
+    ["markers of a snip are as ever: a later one names all", "a b c M1(a) M2(a M1 b) d", "M2 c d"],
+  ])("%s", (_rule, text, expected) => {
+    expect(shown(text)).toBe(expected);
+  });
+});
+
+describe("records that were damaged, or made to harm", () => {
+  it.each([
+    ["claims nothing that is not there, and stays itself", "a S(x y) b", "a S b"],
+    ["claims what is there of it", "a b S(x b) c", "a S c"],
+    ["claims nothing that comes after it", "a S(b a c) b c", "S b c"],
+    ["cannot claim itself", "a S(S) b", "a S b"],
+    ["cannot claim another that claims it", "a b S1(a S2) S2(b S1) c", "S2 c"],
+    ["does not get what another has", "a b c S1(a b) S2(b c) d", "S1 S2 d"],
+    ["is expanded only once, and only where it is to be seen", "a b c S1(a b) S2(S1 c) E1(S1) d", "S2 d"],
+    ["does not vanish where its messages are not there", "S(x) a E1(S) b", "S a b"],
+  ])("a span %s", (_rule, text, expected) => {
+    expect(shown(text)).toBe(expected);
+  });
+
+  it("never take a boundary or the summary of a compaction", () => {
+    const boundary = { type: "system", subtype: "compact_boundary", uuid: "b" } as unknown as Entry;
+    const summary = { ...line("s", undefined), isCompactSummary: true } as Entry;
+    const entries = [boundary, summary, line("a", undefined), line("S", "b s a")];
+    expect(withStandInsApplied(entries).map(({ uuid }) => uuid)).toEqual(["b", "s", "S"]);
+  });
+
+  it("hide no message for which nothing stands, whatever they claim", () => {
+    fc.assert(
+      fc.property(anyLines(), (entries) => {
+        const after = withStandInsApplied(entries);
+        // Each thing that is shown stands there once, in the order of the lines that it begins with.
+        expect(new Set(after).size).toBe(after.length);
+        const isShown = new Set(after);
+        const claimedBy = (uuid: string | undefined): readonly Entry[] =>
+          entries.filter((entry) => uuid !== undefined && standInUuids(entry).includes(uuid));
+        const standsFor = (entry: Entry, seen: ReadonlySet<Entry>): boolean =>
+          isShown.has(entry) ||
+          claimedBy(entry.uuid).some(
+            (owner) => !seen.has(owner) && standsFor(owner, new Set([...seen, owner])),
+          );
+        for (const entry of entries.filter(({ message }) => message !== undefined)) {
+          if (standInUuids(entry).length === 0) expect(standsFor(entry, new Set([entry]))).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function anyLines(): fc.Arbitrary<readonly Entry[]> {
+  const names = ["a", "b", "c", "d", "S1", "S2", "S3", "M1", "x"];
+  const claims = fc.array(fc.constantFrom(...names), { maxLength: 4 }).map((list) => list.join(" "));
+  const others = fc.uniqueArray(fc.tuple(fc.constantFrom("S1", "S2", "S3", "M1", "M2", "E1", "E2"), claims), {
+    selector: ([name]) => name,
+  });
+  return others.chain((list) =>
+    fc.shuffledSubarray(
+      [
+        ...["a", "b", "c", "d"].map((name) => line(name, undefined)),
+        ...list.map(([name, inside]) => line(name, inside)),
+      ],
+      { minLength: 4 },
+    ),
+  );
+}
