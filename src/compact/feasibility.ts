@@ -7,7 +7,7 @@ import { SMALLEST_SUMMARY_TOKENS } from "./write-summary.ts";
 const RESTORE_WISH_TOKENS = 75_000;
 
 /** Todos, plan and agents under way take little, and nobody else would tell the agent of them. */
-const LEAST_RESTORE_TOKENS = 2_000;
+export const LEAST_RESTORE_TOKENS = 2_000;
 const LEAST_RESTORE_SHARE = 0.2;
 
 /** What a compaction would like to have in its result, in tokens as the provider counts them. */

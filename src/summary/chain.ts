@@ -35,6 +35,8 @@ export type BuiltInFallback =
 /** Notes that were taken along the way: a summary that has been written already. */
 export interface NotesSource {
   readonly text: string;
+  /** Standing instructions, which they were taken by. */
+  readonly instructions?: string | undefined;
   /** Why they cannot be used although they are there; see `NotesDecline`. */
   readonly unavailable?: string | undefined;
 }

@@ -8,8 +8,17 @@ import type { ConversationState } from "./state.ts";
 
 type Reported = NonNullable<ResponseFacts["usage"]>;
 
-/** What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged. */
+/**
+ * What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged, and notes
+ * may be taken in the background.
+ */
 export function after(state: ConversationState, response: ResponseFacts): void {
+  const isAnswer = state.isAnswerUnderWay;
+  weigh(state, response);
+  if (isAnswer && state.ownsSharedState) state.notes?.responded(response, state.reply?.usage);
+}
+
+function weigh(state: ConversationState, response: ResponseFacts): void {
   state.lastCallAt = state.now();
   if (!state.isAnswerUnderWay) {
     // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.

@@ -1,8 +1,10 @@
 import { LonghaulError } from "../errors.ts";
+import { attachMemoryFiles } from "./attach-memory.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
 import { failureReason } from "./failure-reason.ts";
 import { planThatFits } from "./fitting-plan.ts";
+import { planByNotes } from "./from-notes.ts";
 import { whyNotToCompact } from "./guards.ts";
 import { limitMedia } from "./limit-media.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
@@ -21,6 +23,7 @@ export async function before<T extends Message>(
 ): Promise<Turn<T>> {
   state.beginTurn(options);
   state.takeIn(messages);
+  await attachMemoryFiles(state, options.signal);
   limitMedia(state);
   const cleared = clearStale(state);
   const decision = decide(state);
@@ -66,6 +69,10 @@ const ripeness = ({ breaker }: ConversationState): "compact" | SkipReason =>
 /** A failure is no reason not to call: it may still fit, and if not there is recovery. */
 async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
+    const byNotes = await planByNotes(state, "auto", signal);
+    if (byNotes !== undefined) {
+      return { compaction: await runCompaction(state, { trigger: "auto", ...byNotes, signal }) };
+    }
     const fitted = planThatFits(state);
     const threshold = state.thresholds.autoCompact;
     const { floorTokens } = fitted;

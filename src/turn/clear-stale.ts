@@ -90,7 +90,10 @@ function carryOut(state: ConversationState, clearing: Clearing): void {
 
 function report(state: ConversationState, clearing: Clearing, tokensBefore: number): void {
   const { form, results, tools, paths } = clearing;
-  if (paths.length > 0) state.host.filesForgotten(paths);
+  if (paths.length > 0) {
+    state.host.filesForgotten(paths);
+    state.nestedMemory?.forget(paths);
+  }
   const tokensAfter = state.size().tokens;
   state.emit({ type: "results-cleared", form, results: results.length, tools, tokensBefore, tokensAfter });
 }

@@ -70,7 +70,8 @@ class ConversationCompactor implements Compactor {
   }
 
   child(options: ChildOptions = {}): Compactor {
-    const { ports, environment, settingsFile, countText, settings, models, hooks, host } = this.#options;
+    const { ports, environment, settingsFile, countText, settings, models, hooks, host, memoryFiles } =
+      this.#options;
     const { agentId = this.#state.options.ports.newUuid(), description = "", ...own } = options;
     const inherited: CompactorOptions = {
       ports,
@@ -80,6 +81,7 @@ class ConversationCompactor implements Compactor {
       settings,
       models,
       hooks,
+      memoryFiles,
       // The screen and the caches are the main conversation's; what happens is told to whoever listens there.
       host: { onEvent: host?.onEvent },
       ...own,
@@ -94,7 +96,10 @@ class ConversationCompactor implements Compactor {
 
   close(): Promise<void> {
     this.#onClose();
-    return this.#inTurn(() => this.#state.transcript.flush());
+    return this.#inTurn(async () => {
+      await this.#state.notes?.close();
+      await this.#state.transcript.flush();
+    });
   }
 
   #inTurn<R>(work: () => Promise<R>): Promise<R> {

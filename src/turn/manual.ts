@@ -1,4 +1,5 @@
 import { planCompaction } from "../compact/plan.ts";
+import { planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
@@ -16,6 +17,11 @@ export async function compactByHand<T extends Message>(
   state.takeIn(messages);
   const { from, upTo, instructions, signal } = options;
   const picked = from ?? upTo;
+  const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : undefined;
+  if (byNotes !== undefined) {
+    const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, signal });
+    return turnResult<T>(state, { compaction });
+  }
   const plan = planCompaction(snapshotOf(state), {
     trigger: "manual",
     variant: from !== undefined ? "from" : upTo !== undefined ? "up-to" : "whole",
@@ -34,3 +40,7 @@ export async function compactByHand<T extends Message>(
   });
   return turnResult<T>(state, { compaction });
 }
+
+/** Notes know nothing of what the user wishes for beyond less. */
+const isPlainWish = ({ from, upTo, instructions, keepRecentTokens }: ManualOptions): boolean =>
+  [from, upTo, instructions || undefined, keepRecentTokens].every((wish) => wish === undefined);

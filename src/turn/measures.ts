@@ -1,5 +1,5 @@
 import type { ContentBlock } from "../conversation/block.ts";
-import type { Entry } from "../conversation/entry.ts";
+import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "../tokens/measure.ts";
 
@@ -34,11 +34,15 @@ export class Measures {
   };
 
   #measure(entry: Entry): number {
-    // Only these hold blocks that anybody asks for one by one.
-    const holdsResults = entry.type === "user" && typeof entry.message?.content !== "string";
-    if (!holdsResults) return measureEntry(entry, this.#countText);
+    if (!holdsBlocks(entry)) return measureEntry(entry, this.#countText);
     let tokens = 0;
     for (const block of entryBlocks(entry)) tokens += this.ofBlock(block);
     return tokens;
   }
+}
+
+/** Only these hold blocks that anybody asks for one by one. */
+function holdsBlocks(entry: Entry): entry is UserEntry | AssistantEntry {
+  if (entry.type !== "user" && (entry.type !== "assistant" || isSynthetic(entry))) return false;
+  return typeof entry.message?.content !== "string";
 }

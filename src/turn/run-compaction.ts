@@ -1,9 +1,11 @@
-import { type Compaction, compact, rebuild } from "../compact/compact.ts";
+import { type Compaction, compact, rebuild, tierOf } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
+import { memoryFilesNow } from "../memory/nested/memory-now.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
 import { abortableBy } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
@@ -18,6 +20,8 @@ import type { ConversationState } from "./state.ts";
 export interface CompactionRequest {
   readonly trigger: Trigger;
   readonly plan: CompactionPlan;
+  /** The summary has been written along the way. */
+  readonly notes?: { readonly text: string } | undefined;
   readonly instructions?: string | undefined;
   /** What the result should stay below. */
   readonly targetTokens: number;
@@ -43,6 +47,7 @@ export async function runCompaction(
       return made;
     });
     forgetFiles(state, plan);
+    reportUnusedNotes(state, request, compaction);
     reportSuccess(state, request, compaction, state.now() - startedAt);
     // The conversation goes on as a new one.
     state.turnId = state.options.ports.newUuid();
@@ -76,13 +81,14 @@ export function reportFailure(
 
 function carryOut(
   state: ConversationState,
-  { trigger, plan, instructions, targetTokens, restoreBudgetTokens, signal }: CompactionRequest,
+  { trigger, plan, notes, instructions, targetTokens, restoreBudgetTokens, signal }: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): Promise<Compaction> {
   const { options } = state;
   let retries = 0;
   return compact(plan, options.ports, {
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
+    notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
     summaryModel: options.summaryModel,
     summariser: options.compaction.summariser,
@@ -130,6 +136,8 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   state.historyChanged();
   state.snipFreed = 0;
   state.longestIdleMs = 0;
+  state.nestedMemory?.forget();
+  state.nestedMemory?.attachedIn(entries);
   for (const entry of entries) state.host.message(entry);
   // What others share is not a subagent's to reset; caches that it was given are its own.
   if (state.ownsSharedState || state.agentId !== undefined) state.host.cleanCaches();
@@ -141,15 +149,25 @@ function forgetFiles({ host, options }: ConversationState, { summarised }: Compa
   if (paths.length > 0) host.filesForgotten(paths);
 }
 
-/** Subagents that are under way are known here; a host that keeps its own list tells more of them. */
-function hostState({ options, children }: ConversationState): HostState {
-  if (children.size === 0) return options.state ?? {};
-  const agents = async (): Promise<readonly BackgroundAgent[]> => {
-    const told = (await options.state?.agents?.()) ?? [];
-    const ids = new Set(told.map(({ id }) => id));
-    return [...told, ...[...children.values()].filter(({ id }) => !ids.has(id))];
+/** What is known here of the host, besides what it tells itself: subagents under way, memory files, notes. */
+function hostState({ options, children, notes }: ConversationState): HostState {
+  const { state = {}, memoryFiles } = options;
+  return {
+    ...(memoryFiles === undefined ? {} : { memoryFiles: memoryFilesNow(memoryFiles) }),
+    ...(notes === undefined ? {} : { sessionMemory: () => notes.pathIfFilled() }),
+    ...state,
+    ...(children.size === 0 ? {} : { agents: () => agentsWith(children, state) }),
   };
-  return { ...options.state, agents };
+}
+
+/** A host that keeps its own list tells more of them. */
+async function agentsWith(
+  children: ConversationState["children"],
+  state: HostState,
+): Promise<readonly BackgroundAgent[]> {
+  const told = (await state.agents?.()) ?? [];
+  const ids = new Set(told.map(({ id }) => id));
+  return [...told, ...[...children.values()].filter(({ id }) => !ids.has(id))];
 }
 
 function reportSuccess(
@@ -171,7 +189,7 @@ function reportSuccess(
   state.emit({
     type: "compacted",
     trigger,
-    tier: plan.variant === "whole" ? "full" : "partial",
+    tier: tierOf({ variant: plan.variant, written: compaction.written }),
     tokensBefore: plan.tokensBefore,
     tokensAfter,
     messagesSummarised: compaction.messagesSummarised,
@@ -184,6 +202,17 @@ function reportSuccess(
     isAboveThreshold: tokensAfter >= threshold,
   });
   state.emitAll(state.breaker.compacted({ trigger }));
+}
+
+/** Hooks may ask for what notes do not know; then somebody else wrote the summary. */
+function reportUnusedNotes(
+  state: ConversationState,
+  { trigger }: CompactionRequest,
+  { written }: Compaction,
+): void {
+  const [first] = written.attempts;
+  if (first?.step !== "notes" || first.outcome === "written") return;
+  state.emit({ type: "notes-declined", trigger, reason: (first.reason ?? "instructions") as NotesDecline });
 }
 
 function reportHook(state: ConversationState, outcome: HookOutcome): void {

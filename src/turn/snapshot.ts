@@ -12,6 +12,7 @@ export function measuredBy(state: ConversationState): KnownMeasures {
   const overheadTokens = state.overheadTokens;
   return {
     tokensOf: state.thread.measures.ofEntry,
+    tokensOfBlock: state.thread.measures.ofBlock,
     context: state.size(),
     ratio: state.ratio,
     overheadTokens,

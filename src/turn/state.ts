@@ -2,6 +2,7 @@ import { CachedEdits } from "../clear/cached-edits.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
@@ -16,6 +17,7 @@ import type { EventDetail } from "./events.ts";
 import { FloorNotice } from "./floor-notice.ts";
 import { type SafeHost, safely } from "./host-status.ts";
 import { Judgement } from "./judgement.ts";
+import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
@@ -41,6 +43,10 @@ export class ConversationState {
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
   readonly chain: CompactionChain = new CompactionChain();
+  /** Notes of the session; a subagent takes none. */
+  readonly notes: NotesKeeper | undefined;
+  /** Memory files that govern what is touched in this conversation. */
+  readonly nestedMemory: NestedMemory | undefined;
   /** Subagents under way. They outlive a compaction of this conversation. */
   readonly children: Map<Compactor, BackgroundAgent> = new Map();
   readonly usageTrust: UsageTrust = new UsageTrust({
@@ -110,6 +116,10 @@ export class ConversationState {
       bindsThinking: () => this.bindsThinking,
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
+    const { notes, memoryFiles, fileTools } = options;
+    this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
+    const takesNotes = notes !== undefined && notes.enabled !== false && agentId === undefined;
+    this.notes = takesNotes ? new NotesKeeper(this, notes) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
   }
 
@@ -184,7 +194,9 @@ export class ConversationState {
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
+      this.nestedMemory?.attachedIn(this.thread.entries);
     }
+    this.nestedMemory?.touched(added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
@@ -203,6 +215,7 @@ export class ConversationState {
     this.transcript.add(entries);
     for (const entry of entries) {
       this.usageTrust.add(entry);
+      if (entry.type === "assistant") this.notes?.sawCallsOf(entry);
       if (isCompactBoundary(entry)) this.chain.foundEarlier();
       const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(entry.timestamp) : Number.NaN;
       if (Number.isFinite(at)) this.lastCallAt = at;

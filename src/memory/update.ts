@@ -1,0 +1,104 @@
+import type { Entry } from "../conversation/entry.ts";
+import { hasOpenCalls } from "../conversation/open-calls.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import { LonghaulError } from "../errors.ts";
+import type { Model, ModelUsage } from "../models/port.ts";
+import type { ForkSource } from "../summary/sources.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { updateNotes } from "./builtin/update-notes.ts";
+import { type ExtractionOutcome, extractNotes } from "./extract/extract-notes.ts";
+import { emptyNotes, formatNotes, parseNotes } from "./notes/format.ts";
+import { measureNotes } from "./notes/limits.ts";
+import { mergeNotes } from "./notes/merge.ts";
+import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "./notes/notes.ts";
+
+/** A person saves a file seldom; one that changes this often is not written by a person. */
+const MOST_MERGES = 3;
+
+export interface NotesTask {
+  readonly file: NotesFile;
+  readonly template: NotesTemplate;
+  readonly limits: NotesLimits;
+  readonly countTokens: CountText;
+  readonly instructions: string | undefined;
+  /** The conversation as it was when the notes were found to be due. */
+  readonly entries: readonly Entry[];
+  readonly clearedToolUseIds: ReadonlySet<string>;
+  /** Who writes them; without a model the built-in writer does. */
+  readonly model: Model | undefined;
+  readonly fork: ForkSource | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface NotesUpdate {
+  readonly by: ExtractionOutcome["by"] | "built-in";
+  readonly tokens: number;
+  readonly edits: number;
+  readonly refused: number;
+  readonly calls: number;
+  readonly usage: ModelUsage | undefined;
+  readonly isRemembered: boolean;
+}
+
+/** Reads the notes, has what is new noted, and writes them. Undefined where there is nothing new. */
+export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate | undefined> {
+  const { file, template, entries, signal } = task;
+  const text = await file.read();
+  const before = text === undefined ? emptyNotes(template) : parseNotes(text, template);
+  const fresh = notNotedYet(before, entries);
+  if (fresh.length === 0) return undefined;
+  const written = await write(task, before, fresh);
+  signal.throwIfAborted();
+  // While a call is open its result is still to come, and what was refused is still to be noted.
+  const isAllNoted = written.isComplete && !hasOpenCalls(entries);
+  const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
+  const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid };
+  const saved = await save(task, { text, before, ours });
+  const { by, edits, refused, calls, usage } = written;
+  const { tokens } = measureNotes(saved, task.countTokens);
+  const isRemembered = newest !== undefined && saved.coveredUuid === newest;
+  return { by, edits, refused, calls, usage, tokens, isRemembered };
+}
+
+type Written = Pick<NotesUpdate, "by" | "edits" | "refused" | "calls" | "usage"> &
+  Pick<ExtractionOutcome, "notes" | "isComplete">;
+
+async function write(task: NotesTask, notes: Notes, fresh: readonly Entry[]): Promise<Written> {
+  const { limits, countTokens, model, fork } = task;
+  if (model !== undefined || fork !== undefined) {
+    return await extractNotes({ ...task, path: task.file.path, notes, fresh });
+  }
+  const updated = updateNotes(notes, fresh, { limits, countTokens });
+  const edits = updated.sections.filter((section, at) => section.body !== notes.sections[at]?.body).length;
+  return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete: true };
+}
+
+/** What came after the newest noted message; all there is where that is not known or no longer here. */
+function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
+  if (coveredUuid === undefined) return entries;
+  const noted = entries.findLastIndex((entry) => isEntry(entry) && entry.uuid === coveredUuid);
+  return entries.slice(noted + 1);
+}
+
+const hasUuid = (entry: Entry): boolean => isEntry(entry) && entry.uuid !== undefined;
+
+interface Change {
+  readonly text: string | undefined;
+  readonly before: Notes;
+  readonly ours: Notes;
+}
+
+/** A person may have changed the file while the notes were written: nothing of theirs is overwritten. */
+async function save({ file, template }: NotesTask, { text, before, ours }: Change): Promise<Notes> {
+  if (await file.write(formatNotes(ours), text)) return ours;
+  for (let tries = 0; tries < MOST_MERGES; tries++) {
+    const current = await file.read();
+    const theirs = current === undefined ? emptyNotes(template) : parseNotes(current, template);
+    const { notes } = mergeNotes(before, ours, theirs);
+    if (await file.write(formatNotes(notes), current)) return notes;
+  }
+  throw new LonghaulError("notes-changed", `Others change ${file.path} all the time.`, {
+    remedy: "Nothing was lost: the notes are brought up to date the next time.",
+    facts: { path: file.path },
+  });
+}

@@ -1,0 +1,37 @@
+import type { AttachmentEntry } from "../conversation/entry.ts";
+import { visiblePaths } from "../restore/read-state.ts";
+import { inProportion } from "./clear-stale.ts";
+import { snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+
+/** For what is attached in one turn. Rules that take more would leave little of the window for the work. */
+const MEMORY_BUDGET_TOKENS = 20_000;
+
+/** Memory files that govern what the agent has touched since the last call, once each, after the newest message. */
+export async function attachMemoryFiles(
+  state: ConversationState,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { nestedMemory, options, thread } = state;
+  if (nestedMemory === undefined) return;
+  const { attachments, files, skipped } = await nestedMemory.drain({
+    countTokens: (text) => Math.round(options.countText(text) * state.ratio),
+    budgetTokens: inProportion(state, MEMORY_BUDGET_TOKENS),
+    visible: () => {
+      const { entries, clearedToolUseIds } = snapshotOf(state);
+      return visiblePaths(entries, { tools: options.fileTools, clearedToolUseIds });
+    },
+    signal,
+  });
+  if (attachments.length > 0) {
+    let parent = thread.leaf;
+    const entries = attachments.map((attachment): AttachmentEntry => {
+      const link = state.newLink(parent);
+      parent = link.uuid;
+      return { ...link, type: "attachment", attachment };
+    });
+    state.noteFindings(thread.attach(entries));
+    state.transcript.add(entries);
+  }
+  if (files.length > 0 || skipped.length > 0) state.emit({ type: "memory-attached", files, skipped });
+}

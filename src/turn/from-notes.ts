@@ -1,0 +1,97 @@
+import { LEAST_RESTORE_TOKENS } from "../compact/feasibility.ts";
+import { planFromNotes } from "../compact/from-notes.ts";
+import type { CompactionPlan } from "../compact/plan.ts";
+import { notesAsSummary } from "../memory/notes/as-summary.ts";
+import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
+import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
+import { throwIfAborted } from "../models/abort.ts";
+import { inProportion } from "./clear-stale.ts";
+import { RESULT_SHARE } from "./fitting-plan.ts";
+import type { NotesKeeper } from "./notes-keeper.ts";
+import { measuredBy, snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+
+export interface NotesPlan {
+  readonly plan: CompactionPlan;
+  readonly notes: { readonly text: string };
+  readonly targetTokens: number;
+  readonly restoreBudgetTokens: number;
+}
+
+/**
+ * The memory tier: a compaction whose summary has been written along the way. Undefined where the notes do not
+ * serve; why is told as an event.
+ */
+export async function planByNotes(
+  state: ConversationState,
+  trigger: "manual" | "auto",
+  signal: AbortSignal | undefined,
+): Promise<NotesPlan | undefined> {
+  const { notes } = state.options;
+  if (notes === undefined || state.agentId !== undefined) return undefined;
+  const found =
+    state.notes === undefined ? decline("disabled") : await plan(state, state.notes, trigger, signal);
+  if (!("declined" in found)) return found;
+  state.emit({ type: "notes-declined", trigger, reason: found.declined });
+  return undefined;
+}
+
+interface Declined {
+  readonly declined: NotesDecline;
+}
+
+const decline = (declined: NotesDecline): Declined => ({ declined });
+
+async function plan(
+  state: ConversationState,
+  keeper: NotesKeeper,
+  trigger: "manual" | "auto",
+  signal: AbortSignal | undefined,
+): Promise<NotesPlan | Declined> {
+  await keeper.settled(signal);
+  throwIfAborted(signal);
+  const notes = await readNotes(keeper);
+  if ("declined" in notes) return notes;
+  const { file, limits, countTokens } = keeper;
+  const text = notesAsSummary(notes, { limits, path: file.path, countTokens });
+  const { thresholds, options } = state;
+  const thresholdTokens = thresholds.autoCompact;
+  const found = planFromNotes(snapshotOf(state), {
+    trigger,
+    coveredUuid: notes.coveredUuid,
+    text,
+    thresholdTokens,
+    transcriptPath: options.transcript?.path,
+    autonomous: options.compaction.autonomous,
+    measured: measuredBy(state),
+  });
+  if ("declined" in found) return found;
+  return {
+    plan: found.plan,
+    notes: { text },
+    targetTokens: thresholdTokens,
+    restoreBudgetTokens: restoreBudget(state, found.plan, text),
+  };
+}
+
+/** What is put back leaves the result well below the threshold, but for what nobody else would tell the agent. */
+function restoreBudget(
+  state: ConversationState,
+  { keptTokens, overheadTokens, countTokens }: CompactionPlan,
+  text: string,
+): number {
+  const room = state.thresholds.autoCompact * RESULT_SHARE - overheadTokens - keptTokens - countTokens(text);
+  return Math.max(inProportion(state, LEAST_RESTORE_TOKENS), Math.floor(room));
+}
+
+async function readNotes({ file, template }: NotesKeeper): Promise<Notes | Declined> {
+  let text: string | undefined;
+  try {
+    text = await file.read();
+  } catch {
+    return decline("unreadable");
+  }
+  if (text === undefined) return decline("no-file");
+  const notes = parseNotes(text, template);
+  return isOnlyTemplate(notes) ? decline("only-template") : notes;
+}

@@ -1,0 +1,143 @@
+import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
+import type { AssistantEntry, Usage } from "../conversation/entry.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
+import { inputTokens } from "../conversation/usage.ts";
+import { NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
+import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
+import { NOTES_LIMITS } from "../memory/notes/limits.ts";
+import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
+import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
+import { inProportion } from "./clear-stale.ts";
+import { codeOf } from "./failure-reason.ts";
+import { forkOf } from "./fork.ts";
+import type { NotesOptions, ResponseFacts } from "./options.ts";
+import { snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+
+/** A compaction is worth this wait: with the notes up to date it keeps less and needs no model. */
+const WAIT_FOR_NOTES_MS = 15_000;
+/** Whoever takes longer is taken for dead: the notes must not stand still for ever. */
+const NOTES_DEAD_AFTER_MS = 60_000;
+
+/** Has the session's notes taken in the background: one at a time, and no turn waits for it. */
+export class NotesKeeper {
+  readonly file: NotesFile;
+  readonly template: NotesTemplate;
+  readonly #state: ConversationState;
+  readonly #options: NotesOptions;
+  readonly #growth: NotesGrowth;
+  #running: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  /** Calls in messages that came since the last response, for hosts that do not show us responses. */
+  #callsSeen = 0;
+
+  constructor(state: ConversationState, options: NotesOptions) {
+    this.#state = state;
+    this.#options = options;
+    this.file = options.file;
+    this.template = parseTemplate(options.template ?? NOTES_TEMPLATE);
+    this.#growth = new NotesGrowth({
+      ...NOTES_GROWTH,
+      firstTokens: inProportion(state, NOTES_GROWTH.firstTokens),
+      nextTokens: inProportion(state, NOTES_GROWTH.nextTokens),
+    });
+  }
+
+  /** In proportion to the window, like everything that is to be in it. */
+  get limits(): NotesLimits {
+    const scaled = (tokens: number): number => inProportion(this.#state, tokens);
+    return {
+      sectionTokens: scaled(NOTES_LIMITS.sectionTokens),
+      totalTokens: scaled(NOTES_LIMITS.totalTokens),
+    };
+  }
+
+  readonly countTokens = (text: string): number =>
+    Math.round(this.#state.options.countText(text) * this.#state.ratio);
+
+  sawCallsOf(entry: AssistantEntry): void {
+    this.#callsSeen += callsIn(entryBlocks(entry));
+  }
+
+  /** `usage` as far as it is to be believed. */
+  responded({ content }: ResponseFacts, usage: Usage | undefined): void {
+    const toolCalls = content === undefined ? this.#callsSeen : callsIn(contentBlocks(content));
+    this.#callsSeen = 0;
+    const tokens = usage === undefined ? this.#state.size().tokens : inputTokens(usage) + usage.output_tokens;
+    this.#growth.responded({ tokens, toolCalls });
+    if (this.#running === undefined && this.#growth.isDue()) this.#start();
+  }
+
+  /** Where they are, once there is something in them. */
+  async pathIfFilled(): Promise<string | undefined> {
+    const text = await this.file.read();
+    return text === undefined || isOnlyTemplate(parseNotes(text, this.template)) ? undefined : this.file.path;
+  }
+
+  /** Resolves when no notes are being taken, or after the longest wait that is worth it. */
+  async settled(signal?: AbortSignal): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    let stop = (): void => undefined;
+    const given = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, WAIT_FOR_NOTES_MS);
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+      stop = () => clearTimeout(timer);
+    });
+    await Promise.race([running.done, given]);
+    stop();
+  }
+
+  /** The end of the conversation: what is being noted is waited for, but not for ever. */
+  async close(): Promise<void> {
+    await this.settled();
+    this.#running?.abort.abort();
+  }
+
+  #start(): void {
+    this.#growth.begun();
+    const abort = new AbortController();
+    const startedAt = this.#state.now();
+    const done = this.#takeNotes(abort.signal, startedAt).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = { done, abort };
+  }
+
+  async #takeNotes(signal: AbortSignal, startedAt: number): Promise<void> {
+    const state = this.#state;
+    const overdue = AbortSignal.timeout(NOTES_DEAD_AFTER_MS);
+    const task = this.#task(AbortSignal.any([signal, overdue]));
+    try {
+      const update = await bringNotesUpToDate(task);
+      if (update === undefined) return;
+      state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
+    } catch (error) {
+      const reason = overdue.aborted ? "timed-out" : codeOf(error);
+      state.emit({ type: "notes-failed", reason, durationMs: state.now() - startedAt });
+    }
+  }
+
+  /** Everything as it is now: the conversation goes on while the notes are written. */
+  #task(signal: AbortSignal): NotesTask {
+    const { thread, options } = this.#state;
+    const writer = this.#options.writer === "built-in" ? undefined : options.model;
+    const fork = writer && forkOf(this.#state);
+    const sent = fork && thread.outbox()();
+    return {
+      file: this.file,
+      template: this.template,
+      limits: this.limits,
+      countTokens: this.countTokens,
+      instructions: options.compaction.instructions,
+      entries: [...thread.entries],
+      clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
+      model: writer && (options.summaryModel ?? writer),
+      fork: fork && sent && { ...fork, messagesFor: () => sent },
+      signal,
+    };
+  }
+}
+
+const callsIn = (blocks: readonly ContentBlock[]): number =>
+  blocks.filter(({ type }) => type === "tool_use").length;
