@@ -93,7 +93,7 @@ function rules({ notes, limits }: NotesPromptOptions): readonly string[] {
     ...(state === undefined
       ? []
       : [`${sectionName(state.heading)} always tells how things are now, at the end of the conversation.`]),
-    "Headings and italic lines stay as they are, every one of them: an edit that touches one is refused.",
+    "Headings and italic lines stay as they are: an edit after which one of them is missing, or says something else, is refused.",
     `No section holds more than ${tokens(limits.sectionTokens)}, and all of them together no more than ${tokens(limits.totalTokens)}.`,
     "Ask nothing: nobody will answer, and nobody reads what you say besides.",
     `If there is nothing to note, answer with this line and nothing else: ${NOTHING_TO_NOTE}`,
