@@ -7,7 +7,7 @@ import type {
   UserEntry,
 } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
-import { indexPairs } from "../conversation/pairs.ts";
+import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 
@@ -18,12 +18,14 @@ export interface BoundaryInput {
   readonly knowledge: BoundaryKnowledge;
   /** The whole conversation before the compaction. */
   readonly entries: readonly Entry[];
+  /** Of its calls and results, where somebody has it. */
+  readonly pairs?: PairIndex | undefined;
   readonly messagesSummarised: number;
 }
 
 /** The mark in the transcript: a new root, so that a reader who follows parents stops here. */
 export function createBoundary(input: BoundaryInput, ports: CompactionPorts): CompactBoundaryEntry {
-  const tools = discoveredTools(input.entries);
+  const tools = discoveredTools(input);
   const compactMetadata: CompactMetadata = {
     trigger: input.trigger,
     preTokens: input.preTokens,
@@ -103,12 +105,12 @@ export function withPreservedSegment(
 }
 
 /** Names of all tools used so far, those before earlier boundaries included. */
-function discoveredTools(entries: readonly Entry[]): readonly string[] {
+function discoveredTools({ entries, pairs: index = indexPairs(entries) }: BoundaryInput): readonly string[] {
   const names = new Set<string>();
   for (const entry of entries) {
     if (!isCompactBoundary(entry)) continue;
     for (const name of entry.compactMetadata?.preCompactDiscoveredTools ?? []) names.add(name);
   }
-  for (const pair of indexPairs(entries).pairs.values()) if (pair.name !== "") names.add(pair.name);
+  for (const pair of index.pairs.values()) if (pair.name !== "") names.add(pair.name);
   return [...names].sort();
 }

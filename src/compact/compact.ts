@@ -1,4 +1,3 @@
-import { withClearedResults } from "../conversation/cleared.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
@@ -12,7 +11,7 @@ import { type Restored, restoredTokens } from "../restore/restored.ts";
 import type { NotesSource } from "../summary/chain.ts";
 import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
-import { accountTokens } from "../tokens/accounting.ts";
+import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
 import { fitHookOutput } from "./hook-output.ts";
@@ -129,13 +128,14 @@ function notesFor(instructions: string | undefined, options: CompactOptions): No
 }
 
 function whyNotTheNotes(
-  { text }: NotesSource,
+  notes: NotesSource,
   instructions: string | undefined,
   options: CompactOptions,
 ): NotesDecline | undefined {
-  if (text.trim() === "") return "only-template";
-  if (instructions === undefined) return undefined;
-  return options.instructions?.trim() ? "instructions" : "hook-instructions";
+  if (notes.text.trim() === "") return "only-template";
+  const [known, asked] = [notes.instructions, options.instructions].map((text) => text?.trim() || undefined);
+  if (asked !== undefined && asked !== known) return "instructions";
+  return instructions === asked ? undefined : "hook-instructions";
 }
 
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
@@ -162,12 +162,11 @@ async function restore(
   room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
-  const { summarised, kept, keptPlace, countTokens, clearedToolUseIds } = plan;
+  const { summarised, kept, keptPlace, countTokens, clearedToolUseIds, isKeptRewritten } = plan;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
-  return await restoreAll(
-    { summarised, kept, keptPlace, countTokens, clearedToolUseIds, budgetTokens, signal, fileTools },
-    state,
-  );
+  const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
+  const parts = { summarised, kept, keptPlace, clearedToolUseIds, conversation };
+  return await restoreAll({ ...parts, countTokens, budgetTokens, signal, fileTools }, state);
 }
 
 type Outcome = Pick<Compaction, "written" | "restored" | "tokensAfter" | "hookOutcomes">;
@@ -176,7 +175,6 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
   const { written, restored, tokensAfter } = outcome;
   const messagesSummarised = messagesIn(plan.summarised);
   const messagesKept = messagesIn(compacted.kept);
-  const sent = withClearedResults(plan.entries, plan.clearedToolUseIds);
   const facts = [
     `${count(messagesSummarised, "message")} summarised`,
     ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
@@ -191,7 +189,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     tokensBefore: plan.tokensBefore,
     messagesSummarised,
     messagesKept,
-    accounting: accountingMetrics(accountTokens(sent, plan.countTokens)),
+    accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
     userText: `Compacted from ${plan.tokensBefore} to ${tokensAfter} tokens: ${facts.join(", ")}.`,
   };
 }

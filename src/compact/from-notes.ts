@@ -112,7 +112,7 @@ function tailToKeep(
   keep: NotesKeep & { readonly belowTokens: number },
 ): Tail | undefined {
   const first = firstAfterSummary(sized.entries);
-  const sound = soundCuts(sized.entries);
+  const sound = soundCuts(sized.entries, sized.pairs());
   const nothing = { cut: sized.entries.length, tokens: 0, messages: 0 };
   let tail = longer(sized, nothing, previousSound(sound, noted));
   if (tail.cut < first) return undefined;

@@ -1,8 +1,10 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import type { PairIndex } from "../conversation/pairs.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
+import type { KnownTokens } from "../tokens/accounting.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
 import { keepRecentUnder } from "./keep-recent.ts";
@@ -47,6 +49,10 @@ export interface CompactionPlan {
   readonly overheadTokens: number;
   /** The conversation from its last boundary on, in its order. */
   readonly entries: readonly Entry[];
+  /** The same as they were sent: with the results that were cleared. */
+  readonly sent: readonly Entry[];
+  /** Calls and results among the entries: made when first asked for, and then shared. */
+  readonly pairs: () => PairIndex;
   readonly summarised: readonly Entry[];
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
@@ -61,6 +67,8 @@ export interface CompactionPlan {
   readonly tokenRatio: number;
   /** Tokens as the provider would count them. */
   readonly countTokens: CountText;
+  /** The same of what was sent, without counting it again. */
+  readonly tokensSent: KnownTokens;
 }
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
@@ -82,7 +90,7 @@ export interface PlannedCut {
 
 /** The plan that cuts the conversation there. */
 export function planAt(sized: SizedConversation, { trigger, variant, cut }: PlannedCut): CompactionPlan {
-  const { entries, tokens, ratio, countText, clearedToolUseIds } = sized;
+  const { entries, tokens, ratio, countText, clearedToolUseIds, estimates } = sized;
   const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
   const [olderTokens, newerTokens] = [
     Math.round(sum(tokens.slice(0, cut))),
@@ -100,6 +108,8 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
     source: sized.source,
     overheadTokens: sized.overheadTokens,
     entries,
+    sent: sized.sent,
+    pairs: sized.pairs,
     summarised,
     summarisedTokens: isFrom ? newerTokens : olderTokens,
     kept,
@@ -109,6 +119,10 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
     clearedToolUseIds,
     tokenRatio: ratio,
     countTokens: (text) => Math.round(countText(text) * ratio),
+    tokensSent: {
+      ofEntry: (entry) => Math.round(estimates.ofEntry(entry) * ratio),
+      ofBlock: (block) => Math.round(estimates.ofBlock(block) * ratio),
+    },
   };
 }
 

@@ -1,9 +1,12 @@
+import type { ContentBlock } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
+import type { KnownTokens } from "../tokens/accounting.ts";
 import { meterFor } from "../tokens/context.ts";
 import type { ContextSize } from "../tokens/context-meter.ts";
-import { type CountText, ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../tokens/measure.ts";
 import { lastBoundaryIndex } from "./locate.ts";
 
 /** What a compaction looks at: the conversation as loaded or as held in memory. */
@@ -17,6 +20,8 @@ export interface Snapshot {
 export interface KnownMeasures {
   /** Our estimate, before any calibration. */
   tokensOf(entry: Entry): number;
+  /** The same of a block, which is counted again where nobody knows it. */
+  readonly tokensOfBlock?: ((block: ContentBlock) => number) | undefined;
   readonly context: ContextSize;
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
@@ -33,6 +38,10 @@ export interface SizedConversation {
   /** The same, with the results that are sent as cleared. */
   readonly sent: readonly Entry[];
   readonly tokens: readonly number[];
+  /** Our estimates, before any calibration. */
+  readonly estimates: KnownTokens;
+  /** Calls and results among the entries: made when first asked for, and then shared. */
+  readonly pairs: () => PairIndex;
   readonly contextTokens: number;
   readonly source: ContextSize["source"];
   /** What the host sends besides messages: in the count, but not in the entries. */
@@ -53,12 +62,17 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
   const sent = withClearedResults(entries, clearedToolUseIds);
   const known = options.measured ?? measure(sent, countText);
-  const { context, ratio, tokensOf } = known;
+  const { context, ratio, tokensOf, tokensOfBlock } = known;
   const tokens = sent.map((entry) => tokensOf(entry) * ratio);
   return {
     entries,
     sent,
     tokens,
+    estimates: {
+      ofEntry: tokensOf,
+      ofBlock: tokensOfBlock ?? ((block) => measureBlock(block, countText)),
+    },
+    pairs: once(() => indexPairs(entries)),
     contextTokens: context.tokens,
     source: context.source,
     overheadTokens: known.overheadTokens ?? Math.max(0, context.tokens - Math.round(sum(tokens))),
@@ -74,6 +88,14 @@ function measure(sent: readonly Entry[], countText: CountText): KnownMeasures {
     tokensOf: (entry) => measureEntry(entry, countText),
     context: meter.size(),
     ratio: meter.calibration.ratio,
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

@@ -1,13 +1,17 @@
 import type { Entry } from "./entry.ts";
-import { indexPairs } from "./pairs.ts";
+import { indexPairs, type PairIndex } from "./pairs.ts";
 import { isEntry, responseIdOf } from "./untrusted.ts";
 
 /**
  * For every index from 0 to the number of entries: whether the entries can be cut in two there so that no
- * tool use is parted from its result and no response from one of its own entries.
+ * tool use is parted from its result and no response from one of its own entries. `index`: of these entries,
+ * where it has been made already.
  */
-export function soundCuts(entries: readonly Entry[]): readonly boolean[] {
-  const firstMate = firstMates(entries);
+export function soundCuts(
+  entries: readonly Entry[],
+  index: PairIndex = indexPairs(entries),
+): readonly boolean[] {
+  const firstMate = firstMates(entries, index);
   const sound = new Array<boolean>(entries.length + 1).fill(true);
   let reach = entries.length;
   for (let at = entries.length - 1; at >= 0; at--) {
@@ -42,13 +46,12 @@ export function* sameResponse(entries: readonly Entry[]): Generator<readonly [fi
 }
 
 /** For each entry the index of the earliest entry that must stay on its side of a cut. */
-function firstMates(entries: readonly Entry[]): number[] {
+function firstMates(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {
   const mates = entries.map((_, index) => index);
   const bind = (at: number, first: number): void => {
     mates[at] = Math.min(mates[at] ?? at, first);
   };
   for (const [first, later] of sameResponse(entries)) bind(later, first);
-  const { pairs, repeatedUses } = indexPairs(entries);
   for (const { use, results } of pairs.values()) {
     for (const result of results) {
       bind(Math.max(use.entryIndex, result.entryIndex), Math.min(use.entryIndex, result.entryIndex));

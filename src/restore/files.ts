@@ -43,31 +43,27 @@ interface Candidate {
  * The most recently read files that the kept messages do not show, with their current content. The newest
  * get their share first and stand last, so that the next compaction sees them in the order of their use.
  */
-export async function gatherFiles({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherFiles(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
   const { files } = state;
   if (files === undefined || files === null) return () => NOTHING;
-  const { kept, clearedToolUseIds, fileTools } = input;
-  const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
-  // Memory files may have any name: they can be imported by others.
-  const memory = new Set(state.memoryFiles === undefined ? [] : attachedMemoryPaths(entries));
-  const paths = recentlyReadPaths(entries, fileTools)
-    .filter((path) => !visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path))
-    .slice(0, PATHS_TRIED);
   const candidates = await Promise.all(
-    paths.map(
+    pathsToTry(gathering).map(
       async (path): Promise<Candidate> => ({ path, file: readAnswer(await ask(files, "read", path)) }),
     ),
   );
   return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
 }
 
-function pathsToTry({ input, entries, pairs }: Gathering): readonly string[] {
+function pathsToTry({ input, state, entries, pairs }: Gathering): readonly string[] {
   const { kept, clearedToolUseIds, fileTools } = input;
   const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  // Memory files may have any name: they can be imported by others.
+  const memory = new Set(state.memoryFiles === undefined ? [] : attachedMemoryPaths(entries));
   const paths = new Set<string>();
   for (const path of pathsFromNewest(entries, pairs, fileTools)) {
     if (paths.size === PATHS_TRIED) break;
-    if (!visible.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
+    if (!visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
   }
   return [...paths];
 }

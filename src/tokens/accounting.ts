@@ -1,9 +1,9 @@
 import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
-import { type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
+import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { entryBlocks, isEntry, rawContent } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
 /** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */
@@ -60,15 +60,29 @@ interface ToolCall {
   readonly readPath: string | undefined;
 }
 
+/** What entries and blocks hold, for whoever has counted them already. */
+export interface KnownTokens {
+  ofEntry(entry: Entry): number;
+  ofBlock(block: ContentBlock): number;
+}
+
 export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
-  const ledger = new Ledger(countText);
+  return accountKnown(entries, {
+    ofEntry: (entry) => measureEntry(entry, countText),
+    ofBlock: (block) => measureBlock(block, countText),
+  });
+}
+
+/** As {@link accountTokens}, without counting anything again. */
+export function accountKnown(entries: readonly Entry[], known: KnownTokens): TokenAccounting {
+  const ledger = new Ledger(known);
   for (const entry of entries) if (isEntry(entry)) ledger.enter(entry);
   return ledger.close();
 }
 
 /** One pass over the conversation; a tool's name is known by the time its result comes. */
 class Ledger {
-  readonly #countText: CountText;
+  readonly #known: KnownTokens;
   readonly #calls = new Map<string, ToolCall>();
   readonly #requests = new Map<string, number>();
   readonly #results = new Map<string, number>();
@@ -80,17 +94,22 @@ class Ledger {
   #assistant = 0;
   #localCommand = 0;
 
-  constructor(countText: CountText) {
-    this.#countText = countText;
+  constructor(known: KnownTokens) {
+    this.#known = known;
   }
 
   enter(entry: Entry): void {
     if (entry.type === "attachment") this.#enterAttachment(entry);
     else if (entry.type === "assistant" && !isSynthetic(entry)) {
-      for (const block of entryBlocks(entry)) this.#enterAssistantBlock(block);
+      for (const block of entryBlocks(entry)) this.#enterAssistantBlock(block, this.#tokensOf(block, entry));
     } else if (entry.type === "user") {
       for (const block of entryBlocks(entry)) this.#enterUserBlock(block, entry);
     }
+  }
+
+  /** A content that is a text has no block that anybody could know. */
+  #tokensOf(block: ContentBlock, entry: UserEntry | AssistantEntry): number {
+    return typeof rawContent(entry) === "string" ? this.#known.ofEntry(entry) : this.#known.ofBlock(block);
   }
 
   close(): TokenAccounting {
@@ -114,14 +133,13 @@ class Ledger {
   #enterAttachment(entry: Extract<Entry, { type: "attachment" }>): void {
     const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
     add(this.#attachments, type, 1);
-    const tokens = measureEntry(entry, this.#countText);
+    const tokens = this.#known.ofEntry(entry);
     // Typed by the user while the agent worked: it has no user entry of its own.
     if (type === "queued_command") this.#human += tokens;
     else add(this.#other, "attachment", tokens);
   }
 
-  #enterAssistantBlock(block: ContentBlock): void {
-    const tokens = measureBlock(block, this.#countText);
+  #enterAssistantBlock(block: ContentBlock, tokens: number): void {
     if (block.type === "text") this.#assistant += tokens;
     else if (block.type === "tool_use") {
       const name = String(block.name ?? UNKNOWN_TOOL);
@@ -131,7 +149,7 @@ class Ledger {
   }
 
   #enterUserBlock(block: ContentBlock, entry: UserEntry): void {
-    const tokens = measureBlock(block, this.#countText);
+    const tokens = this.#tokensOf(block, entry);
     if (block.type === "tool_result") this.#enterResult(block, tokens);
     else if (block.type !== "text") add(this.#other, block.type, tokens);
     else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
