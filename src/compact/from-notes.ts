@@ -37,7 +37,7 @@ export interface NotesPlanRequest extends SizeOptions {
   /** A result at or above it would be due for the next compaction at once. */
   readonly thresholdTokens?: number | undefined;
   /** By default {@link NOTES_KEEP}, or less where the threshold is low. */
-  readonly keep?: NotesKeep | undefined;
+  readonly keep?: Partial<NotesKeep> | undefined;
   /** These make the words around the notes longer. */
   readonly transcriptPath?: string | undefined;
   readonly autonomous?: boolean | undefined;
@@ -53,7 +53,8 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const sized = sizeUp(snapshot, request);
   const noted = notedUpTo(sized.entries, request.coveredUuid);
   if (noted === undefined) return { declined: whyNotFound(snapshot, request.coveredUuid) };
-  const { thresholdTokens = Number.POSITIVE_INFINITY, keep = keepUnder(thresholdTokens) } = request;
+  const { thresholdTokens = Number.POSITIVE_INFINITY } = request;
+  const keep = { ...keepUnder(thresholdTokens), ...request.keep };
   const besides = sized.overheadTokens + notesTokens(sized, request);
   const tail = tailToKeep(sized, noted, { ...keep, belowTokens: thresholdTokens - besides });
   if (tail === undefined || !sized.entries.slice(0, tail.cut).some(isWorthSummarising)) {

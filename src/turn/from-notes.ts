@@ -61,6 +61,7 @@ async function plan(
     coveredUuid: notes.coveredUuid,
     text,
     thresholdTokens,
+    keep: options.notes?.keep,
     transcriptPath: options.transcript?.path,
     autonomous: options.compaction.autonomous,
     measured: measuredBy(state),

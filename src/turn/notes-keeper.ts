@@ -2,7 +2,7 @@ import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { AssistantEntry, Usage } from "../conversation/entry.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
-import { NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
+import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import { NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
@@ -36,11 +36,7 @@ export class NotesKeeper {
     this.#options = options;
     this.file = options.file;
     this.template = parseTemplate(options.template ?? NOTES_TEMPLATE);
-    this.#growth = new NotesGrowth({
-      ...NOTES_GROWTH,
-      firstTokens: inProportion(state, NOTES_GROWTH.firstTokens),
-      nextTokens: inProportion(state, NOTES_GROWTH.nextTokens),
-    });
+    this.#growth = new NotesGrowth({ ...growthUnder(state.thresholds.autoCompact), ...options.growth });
   }
 
   /** In proportion to the window, like everything that is to be in it. */
@@ -49,6 +45,7 @@ export class NotesKeeper {
     return {
       sectionTokens: scaled(NOTES_LIMITS.sectionTokens),
       totalTokens: scaled(NOTES_LIMITS.totalTokens),
+      ...this.#options.limits,
     };
   }
 
@@ -137,6 +134,16 @@ export class NotesKeeper {
       signal,
     };
   }
+}
+
+/** Each time costs a call: in a small window that is a few times between two compactions, not on every other turn. */
+function growthUnder(thresholdTokens: number): GrowthThresholds {
+  const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;
+  return {
+    firstTokens: Math.min(firstTokens, Math.floor(thresholdTokens / 4)),
+    nextTokens: Math.min(nextTokens, Math.floor(thresholdTokens / 8)),
+    toolCalls,
+  };
 }
 
 const callsIn = (blocks: readonly ContentBlock[]): number =>

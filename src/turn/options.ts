@@ -1,4 +1,5 @@
 import type { Compaction } from "../compact/compact.ts";
+import type { NotesKeep } from "../compact/from-notes.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { SnipSelection } from "../compact/snip.ts";
 import type { ContentBlock } from "../conversation/block.ts";
@@ -8,8 +9,9 @@ import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
+import type { GrowthThresholds } from "../memory/extract/growth.ts";
 import type { MemoryFilesOptions } from "../memory/nested/memory-files.ts";
-import type { NotesFile } from "../memory/notes/notes.ts";
+import type { NotesFile, NotesLimits } from "../memory/notes/notes.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
@@ -103,6 +105,12 @@ export interface NotesOptions {
   /** Who writes them; `built-in` needs no model and is what there is without one. */
   readonly writer?: "model" | "built-in" | undefined;
   readonly enabled?: boolean | undefined;
+  /** How much must have come since the last time; less in small windows. */
+  readonly growth?: Partial<GrowthThresholds> | undefined;
+  /** How long they may be; less in small windows. */
+  readonly limits?: Partial<NotesLimits> | undefined;
+  /** How much of the newest messages a compaction from them keeps; less in small windows. */
+  readonly keep?: Partial<NotesKeep> | undefined;
 }
 
 export interface CollapseOptions {
