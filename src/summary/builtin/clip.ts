@@ -57,7 +57,11 @@ export function clipMarkdown(text: string, maxChars: number): string {
   const lineEnd = head.lastIndexOf("\n");
   const lines = (lineEnd > maxChars / 3 ? head.slice(0, lineEnd) : head).split("\n");
   const fence = openFence(lines);
-  if (fence === undefined) return `${lines.join("\n").trimEnd()} …`;
+  if (fence === undefined) {
+    const kept = lines.join("\n").trimEnd();
+    // Behind a fence the ellipsis would make it one that opens, and not one that closes.
+    return /(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(kept) ? `${kept}\n…` : `${kept} …`;
+  }
   return `${[...lines, "…", fence].join("\n")}`;
 }
 

@@ -38,10 +38,13 @@ export interface SessionDigest {
   readonly lastActor: "person" | "agent" | "tool" | "nobody";
 }
 
+/** What was open when the entries began, for those who know it from elsewhere. */
+export type OpenBefore = Pick<SessionDigest, "todos" | "runningTasks">;
+
 /** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
-export function digestSession(entries: readonly Entry[]): SessionDigest {
+export function digestSession(entries: readonly Entry[], before?: OpenBefore): SessionDigest {
   const { pairs } = indexPairs(entries);
-  const reader = new Reader(pairs, onlyInQueue(entries));
+  const reader = new Reader(pairs, onlyInQueue(entries), before);
   const isSubagent = !entries.some((entry) => isMainMessage(entry));
   for (const [at, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;

@@ -3,7 +3,7 @@ import { isSynthetic } from "../../conversation/entry.ts";
 import { contentText, field, stringField } from "../../conversation/fields.ts";
 import type { ToolPair } from "../../conversation/pairs.ts";
 import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
-import type { SessionDigest } from "./digest.ts";
+import type { OpenBefore, SessionDigest } from "./digest.ts";
 import { type Exchange, ExchangeBuilder, isEmpty } from "./exchange.ts";
 import { ConceptCounter } from "./read/concepts.ts";
 import { type EarlierSummary, parseEarlierSummary } from "./read/earlier.ts";
@@ -29,9 +29,14 @@ export class Reader {
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";
 
-  constructor(pairs: ReadonlyMap<string, ToolPair>, onlyInQueue: ReadonlySet<number>) {
+  constructor(
+    pairs: ReadonlyMap<string, ToolPair>,
+    onlyInQueue: ReadonlySet<number>,
+    before: OpenBefore | undefined,
+  ) {
     this.#pairs = pairs;
     this.#onlyInQueue = onlyInQueue;
+    if (before !== undefined) this.#tools.goOnFrom(before);
   }
 
   /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */

@@ -4,7 +4,7 @@ import { headOf } from "../../conversation/text.ts";
 import { TodoLedger } from "../../conversation/todos.ts";
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { clip, oneLine } from "./clip.ts";
-import type { SessionDigest } from "./digest.ts";
+import type { OpenBefore, SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";
 import {
   type Answer,
@@ -87,6 +87,11 @@ export class ToolReader {
 
   constructor(concepts: ConceptCounter) {
     this.#concepts = concepts;
+  }
+
+  goOnFrom({ todos, runningTasks }: OpenBefore): void {
+    this.todos.attachment({ type: "todo_reminder", content: todos });
+    for (const task of runningTasks) this.#running.set(task.id, task);
   }
 
   /** Returns what a person said on refusing the call. */

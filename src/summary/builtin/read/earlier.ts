@@ -42,13 +42,18 @@ function withoutAnalysis(text: string): string {
   return summary ? text.slice(summary.index + summary[0].length) : text;
 }
 
+const isLabelOrRemark = (line: string): boolean => LABEL_LINE.test(line) || LEFT_OUT_LINE.test(line);
+
 /** Bullets and paragraphs on the outermost level, each with all that hangs below it; labels are left out. */
-export function splitItems(body: string): string[] {
+export function splitItems(
+  body: string,
+  isPassedOver: (line: string) => boolean = isLabelOrRemark,
+): string[] {
   const items: string[][] = [];
   let fence: string | undefined;
   let afterBlank = true;
   for (const line of dedent(body).split("\n")) {
-    if (fence === undefined && (LABEL_LINE.test(line) || LEFT_OUT_LINE.test(line))) {
+    if (fence === undefined && isPassedOver(line)) {
       afterBlank = true;
       continue;
     }

@@ -89,7 +89,7 @@ export class ErrorLedger {
 }
 
 /** A test run is answered by the next good run of the same runner, even with other arguments. */
-function keysOf(run: CommandRun): readonly string[] {
+export function keysOf(run: CommandRun): readonly string[] {
   const keys = [commandKey(run.command)];
   const runner = run.kind === "other" ? undefined : runnerOf(run.command, run.kind);
   if (runner !== undefined) keys.push(`${run.kind} ${runner}`);

@@ -43,7 +43,7 @@ function lastPosition(digest: SessionDigest): number {
   return Math.max(last?.actions.at(-1)?.at ?? 0, last?.texts.at(-1)?.at ?? 0, last?.message?.at ?? 0);
 }
 
-function errorForms(error: ErrorRecord): string[] {
+export function errorForms(error: ErrorRecord): string[] {
   const times = error.occurrences > 1 ? ` (${error.occurrences}×)` : "";
   const lines = error.text.split("\n");
   const outcome = resolutionText(error);

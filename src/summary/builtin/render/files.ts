@@ -78,7 +78,7 @@ function fileForms(
   return forms.map((lines) => lines.join("\n")).filter((form, index, all) => form !== all[index - 1]);
 }
 
-function doneTo(file: FileRecord): string {
+export function doneTo(file: FileRecord): string {
   const parts = [
     file.removed ? "removed" : "",
     file.created ? "created" : "",

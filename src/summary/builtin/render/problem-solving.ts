@@ -71,7 +71,7 @@ function findingPieces(findings: readonly Finding[]): Piece[] {
 }
 
 /** A report on one line, from its first telling sentence on; marks for headings and lists only cost tokens. */
-function condensed(text: string): string {
+export function condensed(text: string): string {
   const opening = headOf(text, 1_600);
   const start = proseSentences(headOf(opening, 800)).find(isTelling);
   const at = start === undefined ? -1 : opening.indexOf(start);

@@ -64,7 +64,7 @@ function lastLongerRequest(digest: SessionDigest, current: Exchange): string | u
 }
 
 /** The end of what the agent had said: there stands the question or the offer. */
-function repliedTo(before: Exchange | undefined, maxChars: number): string | undefined {
+export function repliedTo(before: Exchange | undefined, maxChars: number): string | undefined {
   const said = before?.texts.at(-1)?.text;
   if (said === undefined) return undefined;
   const closing = lastSentences(said, 3).join(" ");
@@ -82,7 +82,7 @@ function requestForms(exchange: Exchange, before: Exchange | undefined): string[
   return [`- ${asked} → ${said}${detail}`, `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`];
 }
 
-function outcomeText(exchange: Exchange): string {
+export function outcomeText(exchange: Exchange): string {
   const last = exchange.texts.at(-1)?.text;
   const lead = last === undefined ? undefined : leadSentence(last);
   if (lead !== undefined) return clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);

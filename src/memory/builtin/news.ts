@@ -1,0 +1,24 @@
+import type { FollowedTodo } from "../../conversation/todos.ts";
+import type { SessionDigest } from "../../summary/builtin/digest.ts";
+import type { BackgroundTask } from "../../summary/builtin/read/findings.ts";
+
+/** What a section is brought up to date from. */
+export interface News {
+  /** Of the new entries alone. */
+  readonly digest: SessionDigest;
+  /** Where the session began: paths are told relative to it, so that a file has one name however the agent moves. */
+  readonly root: string | undefined;
+  readonly before: StateBefore;
+  /** How long one item may be, so that a section never consists of one. */
+  readonly longestItemChars: number;
+}
+
+/** What the notes say about the moment at which the new entries begin. */
+export interface StateBefore {
+  /** The items of the section, in order. */
+  readonly items: readonly string[];
+  readonly todos: readonly FollowedTodo[];
+  readonly runningTasks: readonly BackgroundTask[];
+  /** Whether the person has said anything that is noted. */
+  readonly hasRequests: boolean;
+}

@@ -1,0 +1,156 @@
+import { clip, oneLine } from "../../../summary/builtin/clip.ts";
+import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
+import type { FileRecord } from "../../../summary/builtin/read/files.ts";
+import { isScratch } from "../../../summary/builtin/read/files.ts";
+import { readEarlierFile } from "../../../summary/builtin/render/earlier-file.ts";
+import { doneTo } from "../../../summary/builtin/render/files.ts";
+import { isSamePath, shortPath } from "../../../summary/builtin/render/paths.ts";
+import { withoutBold } from "../../../summary/builtin/sentences.ts";
+import type { News } from "../news.ts";
+import { foreignItem, type NoteItem, ownItem } from "../note-item.ts";
+
+const WHY = "  Why: ";
+const NAMES = "  Names: ";
+const BETWEEN_REASONS = " · ";
+const MAX_REASONS = 2;
+const MAX_REASON_CHARS = 160;
+/** "Let me fix that" is no reason. */
+const LEAST_REASON_CHARS = 28;
+const MAX_NAMES = 12;
+const MAX_NOTE_CHARS = 300;
+/** A changed file outlives this many that were only looked at. */
+const CHANGED_WORTH = 15;
+const LOOKS_LIKE_A_FILE = /^(?!\w+:\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
+const HEADER = /^- `([^`\n]+)`(.*)$/;
+
+interface NotedFile {
+  readonly path: string;
+  /** What was done to it, in the words of {@link doneTo}. */
+  readonly record: FileRecord;
+  /** What others wrote about it. */
+  readonly remarks: readonly string[];
+}
+
+const UNKNOWN: FileRecord = {
+  path: "",
+  reads: 0,
+  edits: 0,
+  created: false,
+  changedOutside: false,
+  removed: false,
+  lastAt: 0,
+  lastEdits: [],
+  reasons: [],
+  defines: [],
+};
+
+/** One item per file, the newest last. What is known of a file grows; only its place changes. */
+export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
+  const slots: (NotedFile | string)[] = before.map((item) => readFile(item) ?? item);
+  for (const item of earlierItems(news.digest.earlier, "Files and Code Sections")) {
+    const file = fileFromSummary(item, news.root);
+    if (file !== undefined && indexOf(slots, file.path) === -1) slots.push(file);
+  }
+  const touched = news.digest.files.toSorted((a, b) => a.lastAt - b.lastAt);
+  for (const record of touched) {
+    const path = oneLine(shortPath(record.path, news.root)).replace(/`/g, "'");
+    const known = indexOf(slots, path);
+    const [file] = known === -1 ? [] : slots.splice(known, 1);
+    slots.push(merged(typeof file === "object" ? file : undefined, path, record));
+  }
+  return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : fileItem(slot)));
+}
+
+function indexOf(slots: readonly (NotedFile | string)[], path: string): number {
+  return slots.findIndex((slot) => typeof slot === "object" && isSamePath(slot.path, path));
+}
+
+/** A file written whole that is known already was not created then. */
+function merged(known: NotedFile | undefined, path: string, record: FileRecord): NotedFile {
+  if (known === undefined) return { path, record, remarks: [] };
+  const before = known.record;
+  const overwritten = record.created && before.reads + before.edits > 0 && !before.created ? 1 : 0;
+  const writtenAgain = record.created && before.created ? 1 : 0;
+  return {
+    path: known.path,
+    remarks: known.remarks,
+    record: {
+      ...record,
+      reads: before.reads + record.reads,
+      edits: before.edits + record.edits + overwritten + writtenAgain,
+      created: before.created || (record.created && overwritten === 0),
+      changedOutside: before.changedOutside || record.changedOutside,
+      removed: record.removed || (before.removed && record.edits === 0 && !record.created),
+      reasons: [...new Set([...before.reasons, ...record.reasons])],
+      defines: [...new Set([...record.defines, ...before.defines])],
+    },
+  };
+}
+
+function fileItem({ path, record, remarks }: NotedFile): NoteItem {
+  const done = doneTo(record);
+  const header = `- \`${path}\`${done === "" ? "" : ` — ${done}`}`;
+  const reasons = record.reasons
+    .filter(({ length }) => length >= LEAST_REASON_CHARS)
+    .slice(-MAX_REASONS)
+    .map((reason) => clip(withoutBold(oneLine(reason)), MAX_REASON_CHARS));
+  const why = reasons.length > 0 ? [`${WHY}${reasons.join(BETWEEN_REASONS)}`] : [];
+  const names = record.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
+  const defines = names.length > 0 ? [`${NAMES}${names.join(", ")}`] : [];
+  const isChanged = record.edits > 0 || record.created || record.removed || remarks.length > 0;
+  const worth = isChanged && !isScratch(record.path) ? CHANGED_WORTH : 0;
+  const forms = [
+    [header, ...remarks, ...why, ...defines],
+    [header, ...remarks, ...defines],
+    [header, ...remarks.slice(0, 1).map((remark) => clip(remark, 120))],
+  ];
+  return ownItem(
+    forms.map((lines) => lines.join("\n")),
+    worth,
+  );
+}
+
+/** Undefined for what names no file in our way. */
+function readFile(item: string): NotedFile | undefined {
+  const [first = "", ...rest] = item.split("\n");
+  const [, path, done = ""] = HEADER.exec(first) ?? [];
+  if (path === undefined || item.includes("```")) return undefined;
+  const why = rest.find((line) => line.startsWith(WHY))?.slice(WHY.length);
+  const names = rest.find((line) => line.startsWith(NAMES))?.slice(NAMES.length);
+  const isOurs =
+    done === "" ||
+    /^ — (?:(?:removed|created|edited \d+×|read \d+×|also changed outside the conversation)(?:, |$))+$/.test(
+      done,
+    );
+  const { edits, reads, created } = readEarlierFile(isOurs ? first : "");
+  const remarks = rest.filter((line) => !line.startsWith(WHY) && !line.startsWith(NAMES));
+  const told = isOurs ? remarks : [`  ${done.replace(/^[\s—:-]+/, "")}`, ...remarks];
+  return {
+    path,
+    remarks: told,
+    record: {
+      ...UNKNOWN,
+      path,
+      edits,
+      reads,
+      created,
+      removed: isOurs && done.includes("removed"),
+      changedOutside: isOurs && done.includes("also changed outside"),
+      reasons: why?.split(BETWEEN_REASONS) ?? [],
+      defines: names?.split(", ").map((name) => name.replace(/`/g, "")) ?? [],
+    },
+  };
+}
+
+/** Of a file that a summary tells about: what was done to it and why, without its code. */
+function fileFromSummary(item: string, root: string | undefined): NotedFile | undefined {
+  const [first = ""] = item.split("\n");
+  const named = /`([^`]+)`/.exec(first)?.[1] ?? /[\w./\\-]+\.\w{1,5}\b/.exec(first)?.[0];
+  if (named === undefined || !LOOKS_LIKE_A_FILE.test(named) || first.startsWith("- Only read:"))
+    return undefined;
+  const { edits, reads, created, note = "" } = readEarlierFile(item);
+  const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root));
+  const remark = clip(note.replace(/^[\s,;:.·]+/, ""), MAX_NOTE_CHARS);
+  const remarks = remark === "" ? [] : [`  ${remark}`];
+  return { path, remarks, record: { ...UNKNOWN, path, edits, reads, created } };
+}
