@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../conversation/block.ts";
+import { isCollapseMark } from "../conversation/collapsed.ts";
 import type {
   Attachment,
   AttachmentEntry,
@@ -6,6 +7,7 @@ import type {
   Entry,
   UserEntry,
 } from "../conversation/entry.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
@@ -22,7 +24,10 @@ export interface CompactedEntries {
   readonly kept: readonly Entry[];
   /** Where the kept messages stand: before the summary or after it. */
   readonly keptPlace: "before" | "after";
-  /** Whether the kept messages are new entries, because one of them says something else than it did. */
+  /**
+   * Whether the kept messages are new entries: because one of them says something else than it did, or because the
+   * lines between them on disk are not all theirs.
+   */
   readonly isKeptRenewed: boolean;
   /** What goes with a summary of the provider's, which cannot hold words of ours. */
   readonly afterword: UserEntry | undefined;
@@ -58,7 +63,7 @@ export function assemble(
   const content = block === undefined ? { text } : { block: block.content, model: block.model };
   const summary = createSummaryEntry(content, plainBoundary, entries, ports);
   const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
-  const { isKeptRewritten: isKeptRenewed } = plan;
+  const isKeptRenewed = plan.isKeptRewritten || entries.some(isOutOfPlace);
   const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
   let parent = plan.keptPlace === "before" ? summary.uuid : (lastUuid(kept) ?? summary.uuid);
   const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {
@@ -79,6 +84,9 @@ export function assemble(
     hookResults: input.hookOutput === undefined ? [] : [attach(input.hookOutput)],
   };
 }
+
+/** On disk it is a line further on: kept messages cannot be told from it by where they begin and end. */
+const isOutOfPlace = (entry: Entry): boolean => isStandIn(entry) || isCollapseMark(entry);
 
 /** The conversation to go on with. */
 export function rebuild(compacted: CompactedEntries): readonly Entry[] {
@@ -105,6 +113,7 @@ function newBoundary(
         ...(tier === "memory" ? { tier } : {}),
       },
       entries: plan.entries,
+      pairs: plan.pairs(),
       messagesSummarised: messagesIn(plan.summarised),
     },
     ports,

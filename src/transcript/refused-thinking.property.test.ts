@@ -1,21 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { indexOf, textOf } from "../../test/clear/work.ts";
+import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
 import { applyClearing } from "../clear/apply.ts";
+import { type CollapseOptions, commitSpans, linesOf } from "../compact/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
 import { snip } from "../compact/snip.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
+import { soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../conversation/message.ts";
 import { currentConversation } from "./relink.ts";
 
 type Step =
   | { readonly do: "talk"; readonly calls: number }
   | { readonly do: "clear"; readonly results: number }
-  | { readonly do: "snip"; readonly from: number; readonly length: number };
+  | { readonly do: "snip" | "collapse"; readonly from: number; readonly length: number }
+  | { readonly do: "expand"; readonly which: number };
 
 /** A conversation as the engine has it in memory, beside the lines that it writes. */
 class Life {
@@ -32,7 +36,9 @@ class Life {
   step(step: Step): void {
     if (step.do === "talk") this.#talk(step.calls);
     else if (step.do === "clear") this.#clear(step.results);
-    else this.#snip(step.from, step.length);
+    else if (step.do === "snip") this.#snip(step.from, step.length);
+    else if (step.do === "collapse") this.#collapse(step.from, step.length);
+    else this.#expand(step.which);
   }
 
   /** Calls of one response stand on lines of their own, each followed by its result. */
@@ -80,9 +86,40 @@ class Life {
         leafUuid: this.disk.entries.at(-1)?.uuid ?? null,
       },
     );
-    for (const marker of markers) {
-      this.disk.push(marker);
-    }
+    for (const marker of markers) this.disk.push(marker);
+    this.memory = entries;
+  }
+
+  get #options(): CollapseOptions {
+    return {
+      ports: this.#ports,
+      tokensOf: () => 1,
+      bindsThinking: this.#bindsThinking,
+      leafUuid: this.disk.entries.at(-1)?.uuid ?? null,
+    };
+  }
+
+  /** Two neighbours in one batch; the second may be stale, or not there at all. */
+  #collapse(start: number, length: number): void {
+    const cuts = soundCuts(this.memory).flatMap((isSound, at) => (isSound ? [at] : []));
+    const uuidsFrom = (nth: number): readonly string[] =>
+      this.memory.slice(cuts[nth], cuts[nth + 1 + length]).flatMap(({ uuid }) => uuid ?? []);
+    const staged = [start, start + 1 + length].map((nth) => {
+      const uuids = uuidsFrom(nth % cuts.length);
+      return { uuids, messages: uuids.length, text: `summary of ${uuids.join(" ")}` };
+    });
+    const before = this.memory;
+    const collapsed = commitSpans(before, staged, this.#options);
+    for (const line of linesOf(collapsed)) this.disk.push(line);
+    this.memory = collapsed.entries;
+    expect(commitSpans(this.memory, staged, this.#options).entries).toBe(this.memory);
+  }
+
+  #expand(which: number): void {
+    const spans = expandableSpans(this.memory);
+    const spanId = spans[which % spans.length]?.collapsed.spanId ?? "none";
+    const { entries, mark } = expandSpans(this.memory, [spanId], this.disk.entries, this.#options);
+    if (mark !== undefined) this.disk.push(mark);
     this.memory = entries;
   }
 }
@@ -90,23 +127,30 @@ class Life {
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("talk" as const), calls: fc.nat(3) }),
   fc.record({ do: fc.constant("clear" as const), results: fc.integer({ min: 1, max: 4 }) }),
-  fc.record({ do: fc.constant("snip" as const), from: fc.nat(20), length: fc.nat(8) }),
+  fc.record({
+    do: fc.constantFrom("snip" as const, "collapse" as const),
+    from: fc.nat(20),
+    length: fc.nat(8),
+  }),
+  fc.record({ do: fc.constant("expand" as const), which: fc.nat(3) }),
 );
 
 const steps = fc.array(step, { maxLength: 12 });
 
-function resumed(lines: readonly Entry[]): readonly ApiMessage[] {
+function resumed(lines: readonly Entry[]): readonly Entry[] {
   const { entries, clearedToolUseIds } = currentConversation(deepFreeze(lines) as Entry[]);
-  return flatten(withClearedResults(entries, clearedToolUseIds));
+  return withClearedResults(entries, clearedToolUseIds);
 }
 
-describe("a session that was cleared and snipped", () => {
-  it("is resumed as it was sent: what it must no longer think is left out, and nothing else", () => {
+describe("a session that was cleared, snipped, collapsed and expanded", () => {
+  it("is resumed as it stood in memory: what it must no longer think is left out, and nothing else", () => {
     fc.assert(
       fc.property(steps, fc.boolean(), (list, bindsThinking) => {
         const life = new Life(bindsThinking);
         for (const each of list) life.step(each);
-        expect(resumed(life.disk.entries)).toEqual(flatten(life.memory));
+        const after = resumed(life.disk.entries);
+        expect(after).toEqual(life.memory);
+        expect(apiRuleViolations(flatten(after))).toEqual([]);
       }),
       { numRuns: 400 },
     );
