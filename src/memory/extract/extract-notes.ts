@@ -179,7 +179,7 @@ class Extraction {
       try {
         reply = await this.#ask(talk.model, request);
       } catch (error) {
-        if (this.#edits === 0) throw error;
+        if (this.#edits === 0 || this.#request.signal?.aborted) throw error;
         return this.#outcome(talk.by, reply);
       }
     }
