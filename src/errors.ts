@@ -33,6 +33,7 @@ export type LonghaulErrorCode =
   | "notes-unreadable"
   | "notes-not-written"
   | "notes-changed"
+  | "notes-unplaced"
   | "notes-template-invalid"
   | "simulator-failed";
 

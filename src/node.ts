@@ -13,8 +13,19 @@ export {
 } from "./host/compact-session.ts";
 export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export { type MemoryFilesPortOptions, memoryFilesPort } from "./host/memory-files.ts";
+export type { NotesCoverage } from "./host/notes-coverage.ts";
+export { notesFile, notesPath } from "./host/notes-file.ts";
 export { projectFiles } from "./host/project-files.ts";
 export { runCommand } from "./host/run-command.ts";
+export {
+  type BuildNotesOptions,
+  type BuiltNotes,
+  buildNotes,
+  type NotesPlace,
+  type NotesProgress,
+  type ReadNotes,
+  readNotes,
+} from "./host/session-notes.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";

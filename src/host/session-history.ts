@@ -1,0 +1,98 @@
+import { collapsedUuids } from "../conversation/collapsed.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
+import { standInUuids } from "../conversation/stand-ins.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { historyBefore } from "../transcript/relink.ts";
+import type { Session } from "../transcript/session.ts";
+
+/** Everything that was said in a session, oldest first: also what is no longer in its context. */
+export interface SessionHistory {
+  /** Each entry once. Where messages were collapsed, the messages. */
+  readonly entries: readonly Entry[];
+  /** Whether it only says again what stands above it: a summary, a message that was written anew to be kept. */
+  isRetold(entry: Entry): boolean;
+  /**
+   * The index of a message, or of what stands where it was. Of one on a branch that was left: where that branch
+   * leaves the conversation. Undefined where the session does not know it.
+   */
+  placeOf(uuid: string): number | undefined;
+}
+
+export function sessionHistory(session: Session): SessionHistory {
+  const byUuid = new Map(session.entries.map((entry) => [entry.uuid, entry]));
+  const { stretches, boundaries } = stretchesOf(session);
+  const places = new Map<string, number>();
+  const entries: Entry[] = [];
+  const retold = new Set<Entry>();
+  for (const [nth, stretch] of stretches.entries()) {
+    for (const shown of stretch) {
+      for (const entry of messagesOf(shown, byUuid)) {
+        if (entry.uuid !== undefined && places.has(entry.uuid)) continue;
+        entries.push(entry);
+        if (nth > 0 && isRetold(entry, boundaries)) retold.add(entry);
+        notePlaces(entry, entries.length - 1, places);
+      }
+      notePlaces(shown, entries.length - 1, places);
+    }
+  }
+  return {
+    entries,
+    isRetold: (entry) => retold.has(entry),
+    placeOf: (uuid) => places.get(uuid) ?? placeAbove(uuid, places, byUuid),
+  };
+}
+
+type ByUuid = ReadonlyMap<string | undefined, Entry>;
+
+/** What stands for messages is where these were. */
+function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {
+  for (const uuid of [entry.uuid, ...standInUuids(entry)])
+    if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
+}
+
+interface Stretches {
+  /** From one compaction to the next, oldest first. A message that was kept is in two of them. */
+  readonly stretches: readonly (readonly Entry[])[];
+  /** Those before which the session has everything. */
+  readonly boundaries: ReadonlySet<string>;
+}
+
+function stretchesOf({ entries, boundaries: all, conversation }: Session): Stretches {
+  const stretches = [conversation];
+  const boundaries = new Set<string>();
+  let boundary: CompactBoundaryEntry | undefined = all.find(({ isCurrent }) => isCurrent)?.boundary;
+  while (boundary !== undefined && !boundaries.has(boundary.uuid)) {
+    const before = historyBefore(entries, boundary);
+    if (before.entries.length === 0) break;
+    boundaries.add(boundary.uuid);
+    stretches.unshift(before.entries);
+    boundary = before.boundary;
+  }
+  return { stretches, boundaries };
+}
+
+/** A span as the messages that it stands for; it may hold earlier ones. Itself where they are not in the file. */
+function messagesOf(entry: Entry, byUuid: ByUuid, above: readonly Entry[] = []): readonly Entry[] {
+  const inside = collapsedUuids(entry).flatMap((uuid) => byUuid.get(uuid) ?? []);
+  if (inside.length === 0 || above.includes(entry)) return [entry];
+  return inside.flatMap((one) => messagesOf(one, byUuid, [...above, entry]));
+}
+
+/** All lines of a compaction name its boundary where we wrote it; other agents keep messages under their ids. */
+function isRetold(entry: Entry, boundaries: ReadonlySet<string>): boolean {
+  if (isCompactBoundary(entry) || isSummaryEntry(entry)) return true;
+  return boundaries.has(stringField(entry, "writtenWith") ?? "");
+}
+
+function placeAbove(uuid: string, places: ReadonlyMap<string, number>, byUuid: ByUuid): number | undefined {
+  const seen = new Set<string>();
+  let above = byUuid.get(uuid)?.parentUuid;
+  while (typeof above === "string" && !seen.has(above)) {
+    const place = places.get(above);
+    if (place !== undefined) return place;
+    seen.add(above);
+    above = byUuid.get(above)?.parentUuid;
+  }
+  return undefined;
+}

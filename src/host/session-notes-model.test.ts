@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { longSession } from "../../test/support/long-session.ts";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { ModelError } from "../models/model-error.ts";
+import { type ScriptedAnswer, scriptedModel } from "../models/scripted/scripted-model.ts";
+import { loadSession } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/new-session.ts";
+import type { Session } from "../transcript/session.ts";
+import { sessionHistory } from "./session-history.ts";
+import { buildNotes, type NotesProgress } from "./session-notes.ts";
+
+const folder = temporaryFolder();
+let made = 0;
+
+async function manyTurns(): Promise<Session> {
+  const path = join(folder, `s-${made++}.jsonl`);
+  await writeNewSession(path, longSession(150).entries);
+  return loadSession(path);
+}
+
+const note = (nth: number): string => `<note section="Worklog" mode="append">Step ${nth} was noted.</note>`;
+
+describe("notes by a model", () => {
+  it("are taken in calls of its own, each of which reads what is new and the notes so far", async () => {
+    const session = await manyTurns();
+    const model = scriptedModel((_, nth) => ({
+      content: note(nth),
+      usage: { input_tokens: 10, output_tokens: 1 },
+    }));
+    const told: NotesProgress[] = [];
+    const built = await buildNotes(session, { model, onProgress: (progress) => told.push(progress) });
+    const { steps = 0 } = told[0] ?? {};
+    expect(steps).toBeGreaterThan(1);
+    expect(told.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, at) => at + 1));
+    expect(built).toMatchObject({ by: "model", calls: steps, edits: steps, refused: 0, isWritten: true });
+    expect(built.usage).toMatchObject({ input_tokens: 10 * steps, output_tokens: steps });
+    expect(built.notes.coveredUuid).toBe(session.leafUuid);
+    const sent = model.requests.map((request) => JSON.stringify(request.messages));
+    expect(sent[1]).toContain("Step 0 was noted.");
+    const requestsIn = (text: string): readonly string[] => text.match(/request \d+:/g) ?? [];
+    // Each message goes out once, whatever the number of calls.
+    expect(sent.flatMap(requestsIn)).toEqual(Array.from({ length: 150 }, (_, at) => `request ${at}:`));
+  });
+
+  it("keep what was paid for when a later call fails, and go on from there", async () => {
+    const session = await manyTurns();
+    const refusal = new ModelError({ kind: "authentication" }, "no key");
+    const failing = scriptedModel((_, nth): ScriptedAnswer => (nth === 0 ? note(0) : refusal));
+    await expect(buildNotes(session, { model: failing })).rejects.toMatchObject({
+      code: "model-authentication",
+    });
+    const path = session.path.replace(".jsonl", ".notes.md");
+    expect(readFileSync(path, "utf8")).toContain("Step 0 was noted.");
+    const model = scriptedModel((_, nth) => note(nth + 1));
+    const built = await buildNotes(session, { model });
+    expect(built).toMatchObject({ outcome: "updated" });
+    expect(built.text).toContain("Step 0 was noted.");
+    expect(JSON.stringify(model.requests[0]?.messages)).not.toContain("request 0:");
+    expect(sessionHistory(session).placeOf(built.notes.coveredUuid ?? "")).toBe(session.entries.length - 1);
+  });
+
+  it("end at once when they are aborted, and nothing more is written", async () => {
+    const session = await manyTurns();
+    const abort = new AbortController();
+    const model = scriptedModel((_, nth) => {
+      if (nth === 1) abort.abort();
+      return note(nth);
+    });
+    await expect(buildNotes(session, { model, signal: abort.signal })).rejects.toMatchObject({
+      code: "model-aborted",
+    });
+    const text = readFileSync(session.path.replace(".jsonl", ".notes.md"), "utf8");
+    expect(text).toContain("Step 0 was noted.");
+    expect(text).not.toContain("Step 1 was noted.");
+  });
+
+  it("that are not to be written are asked for and shown", async () => {
+    const session = await manyTurns();
+    const built = await buildNotes(session, { model: scriptedModel((_, nth) => note(nth)), dryRun: true });
+    expect(built).toMatchObject({ isWritten: false });
+    expect(built.text).toContain("Step 0 was noted.");
+  });
+});

@@ -1,0 +1,173 @@
+import type { Entry } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import { LonghaulError } from "../errors.ts";
+import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
+import { NOTES_LIMITS } from "../memory/notes/limits.ts";
+import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
+import { parseTemplate } from "../memory/notes/template.ts";
+import type { Model } from "../models/port.ts";
+import { calibrated } from "../tokens/calibration.ts";
+import { meterFor } from "../tokens/context.ts";
+import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
+import type { Session } from "../transcript/session.ts";
+import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
+import { notesFile, notesPath } from "./notes-file.ts";
+import { isSameTemplate, templateIn } from "./notes-template.ts";
+import { type NotesProgress, type NotesTally, type NotesTask, NotesWork } from "./notes-work.ts";
+import { type SessionHistory, sessionHistory } from "./session-history.ts";
+
+export type { NotesProgress } from "./notes-work.ts";
+
+export interface NotesPlace {
+  /** Where the notes are; beside the session unless given. */
+  readonly file?: NotesFile | undefined;
+  /** Markdown. That of the notes which are there unless given, or else ours. */
+  readonly template?: string | undefined;
+}
+
+/** The notes of a session as they are. */
+export interface ReadNotes {
+  readonly path: string;
+  /** The file as it was read. */
+  readonly text: string;
+  readonly notes: Notes;
+  readonly template: NotesTemplate;
+  readonly coverage: NotesCoverage;
+}
+
+/** Undefined where there are none: no file, or nothing noted in it. */
+export async function readNotes(session: Session, place: NotesPlace = {}): Promise<ReadNotes | undefined> {
+  const { path, text, template, notes } = await open(session, place);
+  if (text === undefined || isOnlyTemplate(notes)) return undefined;
+  return { path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
+}
+
+export interface BuildNotesOptions extends NotesPlace {
+  /** Who writes them, in calls of its own; without one they are written without any model. */
+  readonly model?: Model | undefined;
+  /** What the notes should look after; heard by a model only. */
+  readonly instructions?: string | undefined;
+  readonly limits?: NotesLimits | undefined;
+  readonly countTokens?: CountText | undefined;
+  /** Begin anew: what has been noted is replaced. What a person wrote above the first heading stays. */
+  readonly rebuild?: boolean | undefined;
+  /** Nothing is written. */
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
+}
+
+export interface BuiltNotes extends ReadNotes, NotesTally {
+  readonly outcome: "built" | "updated" | "rebuilt" | "up-to-date";
+  readonly by: "model" | "built-in";
+  /** How many messages were read for it. */
+  readonly messages: number;
+}
+
+/**
+ * Brings the notes of a session up to date, or builds them where there are none: of everything that was said in it,
+ * also before its compactions. Only what they do not hold yet is read. Notes that do not say how far they reach, or
+ * not by a message of this session, are somebody's work: they are left alone with an error, unless `rebuild` is asked
+ * for. With a model each step is written, so that what was paid for is not lost; without one all is written at once.
+ */
+export async function buildNotes(session: Session, options: BuildNotesOptions = {}): Promise<BuiltNotes> {
+  const opened = await open(session, options);
+  const history = sessionHistory(session);
+  const isEmpty = isOnlyTemplate(opened.notes);
+  const isNew = isEmpty || options.rebuild === true;
+  const fresh = isNew ? notNotedYet(history, 0) : freshFor(opened, history);
+  const messages = flatten(fresh).length;
+  const work = new NotesWork(taskOf(session, history, opened, options));
+  const base = isNew ? restarted(opened) : opened.notes;
+  const notes = messages === 0 ? opened.notes : await work.note(base, fresh);
+  const { path, template } = opened;
+  const text = messages === 0 ? (opened.text ?? "") : formatNotes(notes);
+  return {
+    ...{ path, text, notes, template, coverage: coverageOf(notes, history), messages },
+    outcome: messages === 0 ? "up-to-date" : outcomeOf(isEmpty, isNew),
+    by: options.model === undefined ? "built-in" : "model",
+    ...work.tally,
+  };
+}
+
+function outcomeOf(isEmpty: boolean, isNew: boolean): BuiltNotes["outcome"] {
+  if (isEmpty) return "built";
+  return isNew ? "rebuilt" : "updated";
+}
+
+function taskOf(
+  session: Session,
+  history: SessionHistory,
+  { file, template, text, notes }: OpenedNotes,
+  options: BuildNotesOptions,
+): NotesTask {
+  return {
+    file,
+    template,
+    read: { text, notes },
+    history,
+    limits: options.limits ?? NOTES_LIMITS,
+    countTokens: options.countTokens ?? counterFor(session),
+    model: options.model,
+    instructions: options.instructions,
+    dryRun: options.dryRun === true,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+}
+
+interface OpenedNotes {
+  readonly file: NotesFile;
+  readonly path: string;
+  readonly text: string | undefined;
+  readonly notes: Notes;
+  /** By which the notes are to be kept. */
+  readonly template: NotesTemplate;
+  /** Whether the notes that are there have other sections. */
+  readonly isOtherTemplate: boolean;
+}
+
+async function open(session: Session, { file: given, template: wanted }: NotesPlace): Promise<OpenedNotes> {
+  const file = given ?? notesFile(notesPath(session.path));
+  const text = await file.read();
+  const present = templateIn(text ?? "");
+  const template = wanted === undefined ? present : parseTemplate(wanted);
+  if (text === undefined) {
+    return { file, path: file.path, text, template, notes: emptyNotes(template), isOtherTemplate: false };
+  }
+  const notes = parseNotes(text, isSameTemplate(present, template) ? template : present);
+  const isOtherTemplate = !isOnlyTemplate(notes) && !isSameTemplate(present, template);
+  return { file, path: file.path, text, template, notes, isOtherTemplate };
+}
+
+const restarted = ({ template, notes }: OpenedNotes): Notes => ({
+  ...emptyNotes(template),
+  preface: notes.preface,
+});
+
+function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[] {
+  const coverage = coverageOf(opened.notes, history);
+  if (coverage.state === "known" && !opened.isOtherTemplate) return coverage.fresh;
+  const what = opened.isOtherTemplate
+    ? "have other sections than the template"
+    : whyUnplaced(coverage.state === "not-found" ? coverage.uuid : undefined);
+  throw new LonghaulError(
+    "notes-unplaced",
+    `The notes in ${opened.path} ${what}; they were left as they are.`,
+    {
+      remedy: "To replace them by notes of the whole session, ask for them to be rebuilt (--rebuild).",
+      facts: { path: opened.path },
+    },
+  );
+}
+
+const whyUnplaced = (uuid: string | undefined): string =>
+  uuid === undefined
+    ? "do not say up to which message they reach"
+    : `reach up to message ${uuid}, which is not in this session`;
+
+/** As the provider would count, by what the session has taught us. */
+export function counterFor({ conversation }: Pick<Session, "conversation">): CountText {
+  const { calibration } = meterFor(conversation);
+  return (text) => calibrated(calibration, ESTIMATORS.o200k(text));
+}
