@@ -73,7 +73,7 @@ function condensing(
   { condense, isUrgent }: SeenNotesRequest["facts"],
 ): readonly Wish[] {
   const isMeant = (section: NotesSection): boolean =>
-    section.body !== "" && (isUrgent || condense.some((name) => isNamed(section, name)));
+    condense.some((name) => isNamed(section, name)) || (isUrgent && section.body.length > MAX_LINE_CHARS);
   return sections.filter(isMeant).flatMap((section): readonly Wish[] => {
     const lines = section.body.split("\n");
     const half = section.body.slice(-Math.ceil(section.body.length / 2)).toWellFormed();
