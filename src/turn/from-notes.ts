@@ -4,7 +4,6 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
-import { throwIfAborted } from "../models/abort.ts";
 import { inProportion } from "./clear-stale.ts";
 import { RESULT_SHARE } from "./fitting-plan.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
@@ -49,7 +48,6 @@ async function plan(
   signal: AbortSignal | undefined,
 ): Promise<NotesPlan | Declined> {
   await keeper.settled(signal);
-  throwIfAborted(signal);
   const notes = await readNotes(keeper);
   if ("declined" in notes) return notes;
   const { file, limits, countTokens } = keeper;

@@ -8,6 +8,7 @@ import { NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
+import { abortableBy } from "../models/abortable.ts";
 import { inProportion } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
@@ -27,7 +28,9 @@ export class NotesKeeper {
   readonly #state: ConversationState;
   readonly #options: NotesOptions;
   readonly #growth: NotesGrowth;
-  #running: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  #running:
+    | { readonly done: Promise<void>; readonly abort: AbortController; wasWaitedFor: boolean }
+    | undefined;
   /** Calls in messages that came since the last response, for hosts that do not show us responses. */
   #callsSeen = 0;
 
@@ -71,18 +74,24 @@ export class NotesKeeper {
     return text === undefined || isOnlyTemplate(parseNotes(text, this.template)) ? undefined : this.file.path;
   }
 
-  /** Resolves when no notes are being taken, or after the longest wait that is worth it. */
+  /** Resolves when no notes are being taken, or after the longest wait that is worth it: once, not every time. */
   async settled(signal?: AbortSignal): Promise<void> {
     const running = this.#running;
-    if (running === undefined) return;
-    let stop = (): void => undefined;
-    const given = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, WAIT_FOR_NOTES_MS);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-      stop = () => clearTimeout(timer);
+    if (running === undefined || running.wasWaitedFor) return;
+    const abortable = abortableBy(signal);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const longest = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        running.wasWaitedFor = true;
+        resolve();
+      }, WAIT_FOR_NOTES_MS);
     });
-    await Promise.race([running.done, given]);
-    stop();
+    try {
+      await abortable.wait(Promise.race([running.done, longest]));
+    } finally {
+      clearTimeout(timer);
+      abortable.release();
+    }
   }
 
   /** The end of the conversation: what is being noted is waited for, but not for ever. */
@@ -94,24 +103,31 @@ export class NotesKeeper {
   #start(): void {
     this.#growth.begun();
     const abort = new AbortController();
-    const startedAt = this.#state.now();
-    const done = this.#takeNotes(abort.signal, startedAt).finally(() => {
+    const done = this.#takeNotes(abort).finally(() => {
       this.#running = undefined;
     });
-    this.#running = { done, abort };
+    this.#running = { done, abort, wasWaitedFor: false };
   }
 
-  async #takeNotes(signal: AbortSignal, startedAt: number): Promise<void> {
+  async #takeNotes(abort: AbortController): Promise<void> {
     const state = this.#state;
-    const overdue = AbortSignal.timeout(NOTES_DEAD_AFTER_MS);
-    const task = this.#task(AbortSignal.any([signal, overdue]));
+    const startedAt = state.now();
+    let isOverdue = false;
+    const timer = setTimeout(() => {
+      isOverdue = true;
+      abort.abort();
+    }, NOTES_DEAD_AFTER_MS);
+    // Notes must not keep a process alive that has nothing else to do.
+    (timer as { unref?: () => void }).unref?.();
     try {
-      const update = await bringNotesUpToDate(task);
+      const update = await bringNotesUpToDate(this.#task(abort.signal));
       if (update === undefined) return;
       state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
     } catch (error) {
-      const reason = overdue.aborted ? "timed-out" : codeOf(error);
+      const reason = isOverdue ? "timed-out" : codeOf(error);
       state.emit({ type: "notes-failed", reason, durationMs: state.now() - startedAt });
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,14 +1,16 @@
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Turn } from "../../src/turn/options.ts";
+import type { CompactorOptions, Turn } from "../../src/turn/options.ts";
 import { AgentLoop, type EventOf } from "./agent-loop.case.ts";
 import { armFaults } from "./faults.case.ts";
 import { collectGarbage, Traces } from "./garbage.case.ts";
 import type { Form } from "./host-conversation.case.ts";
+import { HeldNotes } from "./notes-file.case.ts";
 import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
 
 export interface LongRunOptions {
@@ -23,6 +25,8 @@ export interface LongRunOptions {
   readonly pastedTokens?: number;
   /** Every so many turns all that was said is looked for, besides after each rewrite. */
   readonly lookEvery?: number;
+  /** Notes are taken along the way, or spans are collapsed instead of auto-compact. */
+  readonly headroom?: "notes" | "built-in-notes" | "collapse";
 }
 
 /** An event and the turn of the loop in which it came. */
@@ -65,7 +69,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const { windowTokens, turns, transcriptPath, seed = 1 } = options;
   const simulator = await startSimulator({
     windowTokens,
-    behaviours: [summaries("good"), coder({ turns: CODER_TURNS, chattiness: 0.1 })],
+    behaviours: [summaries("good"), noteTaker("good"), coder({ turns: CODER_TURNS, chattiness: 0.1 })],
     keepBodies: 2,
     seed,
   });
@@ -74,7 +78,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const loop: AgentLoop = new AgentLoop({
     ...options,
     simulator,
-    compactor: { windowTokens, transcript },
+    compactor: { windowTokens, transcript, ...headroomOf(options) },
     host: { onEvent: (event) => watch.note(event, loop) },
     onTurn: (turn) => watch.see(turn, loop),
   });
@@ -86,6 +90,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
     await loop.turn();
     if (turn % Math.floor(turns / 4) === 0) heaps.push(heapAfterCollection());
   }
+  await loop.compactor.close();
   await transcript.close();
   await simulator.close();
   loop.lastTurn = undefined;
@@ -100,6 +105,12 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
     figures: { ...figures, heapMegabytes: heapMegabytes.join(" → ") },
     heapMegabytes,
   };
+}
+
+function headroomOf({ headroom }: LongRunOptions): Pick<CompactorOptions, "notes" | "collapse"> {
+  if (headroom === undefined) return {};
+  if (headroom === "collapse") return { collapse: {} };
+  return { notes: { file: new HeldNotes(), writer: headroom === "notes" ? "model" : "built-in" } };
 }
 
 type Watched = Pick<
@@ -204,6 +215,11 @@ function figuresOf(loop: AgentLoop, { requests }: Simulator): Readonly<Record<st
     turns: loop.turns,
     requests: totals.requests,
     compactions: loop.eventsOf("compacted").length,
+    fromNotes: loop.eventsOf("compacted").filter(({ tier }) => tier === "memory").length,
+    notesTaken: loop.eventsOf("notes-updated").length,
+    notesFailed: loop.eventsOf("notes-failed").length,
+    notesDeclined: tally(loop.eventsOf("notes-declined").map(({ reason }) => reason)),
+    spansCommitted: loop.eventsOf("spans-committed").reduce((sum, { spans }) => sum + spans, 0),
     failedCompactions: loop.eventsOf("compaction-failed").length,
     clearings: clearings.length,
     clearingsByTime: clearings.filter(({ form }) => form === "time").length,
@@ -214,4 +230,10 @@ function figuresOf(loop: AgentLoop, { requests }: Simulator): Readonly<Record<st
     costDollars: Math.round(totals.costDollars * 100) / 100,
     said: loop.said.length,
   };
+}
+
+function tally(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(", ");
 }

@@ -1,4 +1,5 @@
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import {
@@ -18,13 +19,22 @@ export interface Scene {
 
 export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: SummaryKind | readonly SummaryKind[];
+  readonly notes?: NotesKind;
 }
 
 /** A simulator on which the coder works without an end, and loops that know its window. */
-export async function openScene({ kinds = "good", ...options }: SceneOptions = {}): Promise<Scene> {
+export async function openScene({
+  kinds = "good",
+  notes = "good",
+  ...options
+}: SceneOptions = {}): Promise<Scene> {
   const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
   const simulator = await startSimulator({
-    behaviours: [summaries(kinds), coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1 })],
+    behaviours: [
+      summaries(kinds),
+      noteTaker(notes),
+      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1 }),
+    ],
     ...options,
     windowTokens,
   });
