@@ -51,6 +51,25 @@ describe("the state of a session as files tell it", () => {
     expect(skipped).toMatchObject([{ reason: "outside-project" }]);
   });
 
+  it("holds memory files that were attached, as they are now", async () => {
+    writeFileSync(join(project, "CLAUDE.md"), "new rules");
+    const c = new ConversationBuilder();
+    for (const path of [
+      join(project, "CLAUDE.md"),
+      join(root, ".claude", "secret.md"),
+      join(project, "gone.md"),
+    ])
+      c.attachment({ type: "nested_memory", path, content: { path, content: "old rules" } });
+    const { items, skipped } = await restore({}, c.entries);
+    expect(items.map(({ kind }) => kind)).toEqual(["memory-files"]);
+    expect(items[0]?.attachment).toMatchObject({
+      displayPath: "CLAUDE.md",
+      content: { content: "new rules" },
+    });
+    expect(skipped.map(({ reason }) => reason)).toEqual(["gone", "outside-project"]);
+    expect((await restore({ folder: undefined }, c.entries)).items).toEqual([]);
+  });
+
   it("has the plan that Claude Code keeps under the session's slug, or the one it is told of", async () => {
     const places = { home: root, env: {} };
     const found = await restore({ entries: withSlug("brave-little-toaster"), places });

@@ -66,9 +66,11 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
  */
 export async function gatherMemoryFiles({ input, state, ask, entries }: Gathering): Promise<Fit> {
   const { kept, clearedToolUseIds, fileTools, countTokens } = input;
-  if (state.memoryFiles === undefined || state.memoryFiles === null) return () => NOTHING;
+  const attached =
+    state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
+  if (attached.length === 0) return () => NOTHING;
   const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
-  const paths = attachedMemoryPaths(entries)
+  const paths = attached
     .filter((path) => !visible.has(path))
     .slice(-PATHS_TRIED)
     .reverse();

@@ -29,7 +29,8 @@ describe("the read-state", () => {
     c.tool("2", "Read", { file_path: "/read" }, "1\tx");
     c.attachment({ type: "file", filename: "/attached" });
     c.attachment({ type: "compact_file_reference", filename: "/large" });
-    expect([...visiblePaths(c.entries)]).toEqual(["/read", "/attached"]);
+    c.attachment({ type: "nested_memory", path: "/p/CLAUDE.md", content: { content: "x" } });
+    expect([...visiblePaths(c.entries)]).toEqual(["/read", "/attached", "/p/CLAUDE.md"]);
   });
 
   it("does not show what is sent as cleared", () => {

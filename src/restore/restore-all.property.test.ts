@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
+import { ConversationBuilder } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { ESTIMATORS, measureContent } from "../tokens/measure.ts";
@@ -10,7 +12,11 @@ import { restoreAll } from "./restore-all.ts";
 import { type Restored, type RestoreInput, restoredTokens } from "./restored.ts";
 
 const OWN_LIMIT: Readonly<Partial<Record<string, number>>> = { files: 5_000, skills: 5_000 };
-const TOGETHER: Readonly<Partial<Record<string, number>>> = { files: 50_000, skills: 25_000 };
+const TOGETHER: Readonly<Partial<Record<string, number>>> = {
+  files: 50_000,
+  skills: 25_000,
+  "memory-files": 25_000,
+};
 
 const text = (): fc.Arbitrary<string> =>
   fc.oneof(
@@ -70,6 +76,9 @@ function hostState(): fc.Arbitrary<HostState> {
         answering(fileAnswer).map((read) => ({ read })),
         nonsense(),
       ),
+      memoryFiles: answering(
+        fc.oneof(fc.record({ state: fc.constant("read"), path: name(), content: text() }), fileAnswer),
+      ),
       skills: answering(listOf(fc.record({ name: name(), content: text(), path: name() }))),
       todos: answering(listOf(fc.record({ content: text(), status: status(), id: name() }, optional))),
       plan: answering(fc.oneof(fc.record({ path: name(), content: text() }), nonsense())),
@@ -83,10 +92,22 @@ function hostState(): fc.Arbitrary<HostState> {
   ) as fc.Arbitrary<unknown> as fc.Arbitrary<HostState>;
 }
 
+/** With memory files among them. */
+function entries(): fc.Arbitrary<readonly Entry[]> {
+  const memory = fc.array(
+    fc.tuple(name(), text()).map(([path, content]) => {
+      const c = new ConversationBuilder("memory");
+      return c.attachment({ type: "nested_memory", path, content: { content } });
+    }),
+    { maxLength: 4 },
+  );
+  return fc.tuple(arbitraryEntries(), memory).map((parts) => parts.flat());
+}
+
 function restoration(): fc.Arbitrary<{ input: RestoreInput; state: HostState }> {
   return fc.record({
     input: fc.record({
-      summarised: arbitraryEntries(),
+      summarised: entries(),
       kept: arbitraryEntries(),
       keptPlace: fc.constantFrom("before", "after", undefined),
       countTokens: fc.constantFrom(ESTIMATORS.classic, (words: string) => words.length / 3),

@@ -26,6 +26,8 @@ export async function loadWithImports(
 ): Promise<ImportTree> {
   const loaded = new Map<string, LoadedMemory>();
   const imported = new Map<string, readonly PlacedPath[]>();
+  /** By where they really are: a link has nothing to say that its file has not said. */
+  const understood = new Set<string>();
   const skipped: SkippedMemory[] = [];
   const skip = (path: string, reason: string): unknown => skipped.push({ path, reason });
   let level = firstOfEachKey(roots);
@@ -44,7 +46,8 @@ export async function loadWithImports(
       if (path === undefined) continue;
       loaded.set(keyOf(path), memory);
       if (memory.state === "refused") skip(absolutePath(path), memory.reason);
-      if (memory.state !== "read") continue;
+      if (memory.state !== "read" || understood.has(keyOf(memory.path))) continue;
+      understood.add(keyOf(memory.path));
       const { problem, file } = memory;
       if (problem !== undefined) skip(file.path, problem);
       const found = importsOf(memory, places);

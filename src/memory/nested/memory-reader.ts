@@ -133,19 +133,16 @@ export class MemoryReader {
     const text = stringField(value, "text");
     if (field(value, "state") === "unavailable") return { reason: firstString(value, "reason") ?? "invalid" };
     if (text === undefined) return { reason: "invalid" };
-    const displayPath = firstString(value, "displayPath");
-    const real = this.#realPathOf(displayPath) ?? path;
-    return {
-      path: real,
-      text,
-      displayPath: displayPath ?? path.relative,
-      isHead: field(value, "isHead") === true,
-    };
+    const shown = firstString(value, "displayPath");
+    // A port that follows links out of the working directory says so by what it shows.
+    const real = shown === undefined ? path : this.#realPathOf(shown);
+    if (real === undefined) return { reason: "outside-project" };
+    const displayPath = shown ?? path.relative;
+    return { path: real, text, displayPath, isHead: field(value, "isHead") === true };
   }
 
   /** The port names files relative to the working directory, or to the user's own folder. */
-  #realPathOf(displayPath: string | undefined): PlacedPath | undefined {
-    if (displayPath === undefined) return undefined;
+  #realPathOf(displayPath: string): PlacedPath | undefined {
     const { project, home } = this.places;
     const isAtHome = /^~[\\/]/.test(displayPath);
     const place = isAtHome ? home : project;

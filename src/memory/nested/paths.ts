@@ -18,7 +18,7 @@ const LONGEST_PATH = 4_096;
 const DRIVE = /^[A-Za-z]:[\\/]/;
 /** `\\server\share`; not `\\?\` and `\\.\`, which name devices. */
 const SHARE = /^[\\/]{2}[^\\/?.][^\\/]*[\\/][^\\/]/;
-const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?$/i;
 
 /** Undefined for what is not absolute, and for a whole disk: everything would be inside. */
 export function placeOf(folder: unknown): Place | undefined {

@@ -109,7 +109,8 @@ function stepsOf(pattern: string): readonly Step[] {
   const isFromRoot = parts.length > (isFolder ? 2 : 1);
   if (!isFromRoot) steps.unshift("any-names");
   // All below a folder is not the folder itself.
-  if (isFolder || steps.at(-1) === "any-names") steps.push(["any-run"]);
+  if (steps.at(-1) === "any-names") steps.push(["any-run"]);
+  if (isFolder) steps.push(["any-run"]);
   return [...steps, "any-names"];
 }
 
