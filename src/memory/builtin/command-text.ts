@@ -1,5 +1,5 @@
 import { clip } from "../../summary/builtin/clip.ts";
-import type { CommandRun } from "../../summary/builtin/read/commands.ts";
+import { type CommandRun, programOf, readCommand } from "../../summary/builtin/read/commands.ts";
 
 const MAX_COMMAND_CHARS = 100;
 
@@ -30,6 +30,14 @@ export function outcomeOf({ failed, outcome, kind }: CommandRun): string {
   if (failed) return ` → FAILED${outcome === undefined ? "" : ` (${outcome})`}`;
   if (outcome !== undefined) return ` → ${outcome}`;
   return kind === "other" ? "" : " → ok";
+}
+
+/** Of a longer command line the part that makes it a test, a build or a check. */
+export function mainPart({ command, kind }: CommandRun): string | undefined {
+  return segmentsOf(command).find((segment) => {
+    const isOfKind = readCommand(0, segment, undefined, "", false).kind === kind;
+    return isOfKind && !isPassing(programOf(segment) ?? "echo") && !segment.endsWith("…");
+  });
 }
 
 /** The parts of a command line between its operators; what stands in quotes is no operator. */

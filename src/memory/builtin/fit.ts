@@ -38,28 +38,31 @@ interface Slot {
 }
 
 function chosenBody(draft: SectionDraft, budgetTokens: number, countTokens: CountText): string {
-  const costOf = (text: string): number => countTokens(text) + JOINT_TOKENS;
+  const costOf = (text: string | undefined): number => countTokens(text ?? "") + JOINT_TOKENS;
   const slots = rankedSlots(draft.items);
   const byRank = slots.toSorted((a, b) => b.rank - a.rank);
   let spare = budgetTokens - costOf(leftOutLine(draft.items.length + draft.leftOut));
   for (const slot of byRank) {
-    const shortest = slot.item.forms.length - 1;
-    const cost = costOf(slot.item.forms[shortest] ?? "");
+    const cost = costOf(slot.item.forms.at(-1));
     // Whatever is worth less goes too, however short: else it would depend on the updates in between what is kept.
     if (cost > spare) break;
-    slot.chosen = shortest;
+    slot.chosen = slot.item.forms.length - 1;
     spare -= cost;
   }
-  for (const slot of byRank) {
-    if (slot.chosen === undefined) break;
-    const before = costOf(slot.item.forms[slot.chosen] ?? "");
-    for (let form = 0; form < slot.chosen; form++) {
-      const growth = costOf(slot.item.forms[form] ?? "") - before;
-      if (growth > spare) continue;
-      slot.chosen = form;
-      spare -= growth;
-    }
-  }
+  /** Takes the next longer form if there is room for it. */
+  const grow = (slot: Slot): boolean => {
+    const { chosen, item } = slot;
+    if (chosen === undefined || chosen === 0) return false;
+    const cost = costOf(item.forms[chosen - 1]) - costOf(item.forms[chosen]);
+    if (cost > spare) return false;
+    slot.chosen = chosen - 1;
+    spare -= cost;
+    return true;
+  };
+  // The newest is told in full first, then all of them step by step: what is shortened now stays short.
+  const newest = slots.at(-1);
+  while (newest !== undefined && grow(newest));
+  while (byRank.map(grow).includes(true));
   const kept = slots.flatMap(({ item, chosen }) => (chosen === undefined ? [] : (item.forms[chosen] ?? [])));
   return writeBody(kept, draft.leftOut + slots.length - kept.length);
 }

@@ -65,9 +65,9 @@ function listItem(label: ListLabel, before: readonly string[], names: readonly s
 function newNames(label: ListLabel, { digest, root }: News): readonly string[] {
   switch (label) {
     case "Languages":
-      return filesOf(digest).flatMap((path) => languageOf(path) ?? []);
+      return filesOf(digest, root).flatMap((path) => languageOf(path) ?? []);
     case "Folders worked in":
-      return filesOf(digest).flatMap((path) => folderOf(shortPath(path, root)));
+      return filesOf(digest, root).flatMap(folderOf);
     case "Packages":
       return digest.packages.map(({ name }) => inCode(name));
     case "Programs in use":
@@ -78,11 +78,11 @@ function newNames(label: ListLabel, { digest, root }: News): readonly string[] {
 }
 
 /** Newest first. */
-function filesOf({ files }: SessionDigest): readonly string[] {
+function filesOf({ files }: SessionDigest, root: string | undefined): readonly string[] {
   return files
-    .filter(({ path }) => !isScratch(path))
     .toSorted((a, b) => b.lastAt - a.lastAt)
-    .map(({ path }) => path);
+    .map(({ path }) => shortPath(path, root))
+    .filter((path) => !isScratch(path));
 }
 
 function folderOf(path: string): readonly string[] {

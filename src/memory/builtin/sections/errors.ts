@@ -1,10 +1,10 @@
 import { clip, oneLine, quoted } from "../../../summary/builtin/clip.ts";
 import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { type CommandRun, readCommand } from "../../../summary/builtin/read/commands.ts";
+import { readCommand } from "../../../summary/builtin/read/commands.ts";
 import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { type ErrorRecord, keysOf } from "../../../summary/builtin/read/errors.ts";
+import { type ErrorRecord, keysOf, type Resolution } from "../../../summary/builtin/read/errors.ts";
 import { failureText } from "../../../summary/builtin/read/failures.ts";
-import { soundsLikeCorrection } from "../../../summary/builtin/read/human.ts";
+import { type HumanMessage, soundsLikeCorrection } from "../../../summary/builtin/read/human.ts";
 import { errorForms } from "../../../summary/builtin/render/errors.ts";
 import type { News } from "../news.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
@@ -14,102 +14,130 @@ const MAX_CORRECTION_CHARS = 240;
 /** A longer message has such words in it anyway. */
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_CHARS = 320;
+const MAX_EDITED_FILES = 4;
 /** What a person corrected is not to happen again. */
 const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
+/** Lines that programs draw. */
+const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
 const OPEN = " → not seen to pass since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d+)×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|gone in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|gone in the next run[^\n]*))?$/;
 
-type Slot = { readonly error: ErrorRecord } | { readonly item: NoteItem; readonly key: string };
+/** A failure as the notes tell of it. */
+interface NotedError {
+  readonly source: string;
+  readonly times: number;
+  readonly text: string;
+  /** What became of it, with its arrow; empty where nothing is known. */
+  readonly end: string;
+}
 
 /** Failures with what became of them, and where the person stepped in. */
 export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
   const { digest } = news;
-  const slots = before.map((item) => readSlot(item, digest));
+  const slots = new Map<string, NotedError | NoteItem>();
+  const nextRun = nextRuns(before, digest);
+  for (const item of before) {
+    const error = readError(item);
+    if (error === undefined) slots.set(item, otherItem(item));
+    else {
+      const now = error.end === OPEN ? settled(error, nextRun) : error;
+      // What nobody could explain need not be told any more when it is gone.
+      if (now.end === error.end || failureText(error.text)?.telling === true) slots.set(keyOf(error), now);
+    }
+  }
   for (const item of earlierItems(digest.earlier, "Errors and Fixes")) {
     const text = clip(oneLine(item), MAX_EARLIER_CHARS);
-    put(slots, { key: text, item: foreignItem(text.startsWith("- ") ? text : `- ${text}`) });
+    slots.set(text, foreignItem(text.startsWith("- ") ? text : `- ${text}`));
   }
   const steps = [
-    ...digest.errors.filter(isTellingError).map((error) => ({ at: error.at, slot: { error } as Slot })),
-    ...corrections(news).map(({ at, text }) => ({ at, slot: correctionSlot(text) })),
+    ...digest.errors
+      .filter(isTelling)
+      .map((error) => ({ at: error.at, take: () => takeError(slots, error) })),
+    ...corrections(news).map(({ at, text }) => ({ at, take: () => takeCorrection(slots, text) })),
   ];
-  for (const { slot } of steps.sort((a, b) => a.at - b.at)) put(slots, slot);
-  return slots.map((slot) => {
-    if ("item" in slot) return slot.item;
-    return ownItem(errorForms(slot.error), slot.error.weight === 3 ? FAILURE_WORTH : 0);
-  });
+  for (const step of steps.sort((a, b) => a.at - b.at)) step.take();
+  return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
+}
+
+function otherItem(item: string): NoteItem {
+  return item.startsWith(CORRECTED) ? keptItem(item, CORRECTION_WORTH) : foreignItem(item);
 }
 
 /** A wrong folder is put right at once; and what no line explains says nothing later, unless it is still open. */
-function isTellingError({ text, resolution, weight }: ErrorRecord): boolean {
+function isTelling({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
   return failureText(text)?.telling === true || (weight === 3 && resolution === undefined);
 }
 
-/** Said again it counts on and is the newest. */
-function put(slots: Slot[], slot: Slot): void {
-  const at = slots.findIndex((known) => keyOf(known) === keyOf(slot));
-  const [known] = at === -1 ? [] : slots.splice(at, 1);
-  if (known === undefined || !("error" in known) || !("error" in slot)) slots.push(slot);
-  else
-    slots.push({ error: { ...slot.error, occurrences: known.error.occurrences + slot.error.occurrences } });
+/** Seen again it counts on and is the newest. */
+function takeError(slots: Map<string, NotedError | NoteItem>, record: ErrorRecord): void {
+  const text = record.text.replace(RULES, " ");
+  const error = readError(errorForms({ ...record, text, source: oneLine(record.source) })[0] ?? "");
+  if (error === undefined) return;
+  const key = keyOf(error);
+  const known = slots.get(key);
+  slots.delete(key);
+  const times = error.times + (known !== undefined && "times" in known ? known.times : 0);
+  slots.set(key, { ...error, times });
 }
 
-const keyOf = (slot: Slot): string =>
-  "error" in slot ? (errorForms(slot.error)[1]?.replace(/ \(\d+×\)|(?: → .*)$/g, "") ?? "") : slot.key;
+function takeCorrection(slots: Map<string, NotedError | NoteItem>, text: string): void {
+  const line = `${CORRECTED}${quoted(clip(oneLine(text), MAX_CORRECTION_CHARS))}`;
+  slots.delete(line);
+  slots.set(line, ownItem([line, clip(line, 160)], CORRECTION_WORTH));
+}
 
-function readSlot(item: string, digest: SessionDigest): Slot {
+function readError(item: string): NotedError | undefined {
   const [, source, times = "1", text = "", end = ""] = OURS.exec(item) ?? [];
-  if (source === undefined) {
-    const isOurs = item.startsWith(CORRECTED);
-    return { key: item, item: isOurs ? keptItem(item, CORRECTION_WORTH) : foreignItem(item) };
-  }
-  const isOpen = end === OPEN;
-  const outcome = isOpen ? laterRun(source, digest) : undefined;
-  if (end !== "" && outcome === undefined) {
-    return { key: item.replace(/ → [^→]*$/, ""), item: keptItem(item, FAILURE_WORTH) };
-  }
-  const error: ErrorRecord = {
-    at: 0,
-    source,
-    text,
-    occurrences: Number(times),
-    weight: isOpen ? 3 : 2,
-    resolution: outcome,
-  };
-  return { error };
+  return source === undefined ? undefined : { source, times: Number(times), text, end };
 }
 
-/** What the next run of the same thing showed. */
-function laterRun(source: string, digest: SessionDigest): ErrorRecord["resolution"] {
-  const keys = keysOf(readCommand(0, source, undefined, "", false));
-  const edited: string[] = [];
+const keyOf = ({ source, text }: NotedError): string => `${source}: ${text}`;
+
+function errorItem({ source, times, text, end }: NotedError): NoteItem {
+  const often = times > 1 ? ` (${times}×)` : "";
+  const forms = [
+    `- \`${source}\`${often}: ${text}${end}`,
+    `- \`${clip(source, 60)}\`${often}: ${clip(text, 120)}${clip(end, 80)}`,
+  ];
+  return ownItem(forms, end === "" ? 0 : FAILURE_WORTH);
+}
+
+/** What the next run of the same thing showed, where there has been one. */
+function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
+  const keys = keysOf(readCommand(0, error.source, undefined, "", false));
+  const resolution = keys.map((key) => nextRun.get(key)).find((found) => found !== undefined);
+  if (resolution === undefined) return error;
+  const { source, text, times: occurrences } = error;
+  const told = readError(errorForms({ at: 0, source, text, occurrences, weight: 3, resolution })[0] ?? "");
+  return { ...error, end: told?.end ?? error.end };
+}
+
+/** By what was run, its first run in the new entries; looked for only where the notes have an open failure. */
+function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
+  const runs = new Map<string, Resolution>();
+  if (!before.some((item) => item.endsWith(OPEN))) return runs;
+  const edited = new Set<string>();
   for (const action of digest.exchanges.flatMap(({ actions }) => actions)) {
-    if (action.kind === "edit" && !edited.includes(action.path)) edited.push(action.path);
-    if (action.kind !== "command" || !isSameThing(action.run, keys)) continue;
-    return { at: action.at, how: action.run.failed ? "moved-on" : "passed", editedFiles: edited.slice(-4) };
+    if (action.kind === "edit") edited.add(action.path);
+    if (action.kind !== "command") continue;
+    for (const key of keysOf(action.run).filter((found) => !runs.has(found))) {
+      const how = action.run.failed ? "moved-on" : "passed";
+      runs.set(key, { at: action.at, how, editedFiles: [...edited].slice(-MAX_EDITED_FILES) });
+    }
   }
-  return undefined;
+  return runs;
 }
-
-const isSameThing = (run: CommandRun, keys: readonly string[]): boolean =>
-  keysOf(run).some((key) => keys.includes(key));
 
 /** The message that a session begins with corrects nobody. */
-function corrections({ digest, before }: News): { at: number; text: string }[] {
+function corrections({ digest, before }: News): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
   const isFirst = (index: number): boolean => index === 0 && !before.hasRequests;
   return messages.filter((message, index) => {
     if (message.afterInterruption || message.kind === "remark") return true;
-    return (
-      !isFirst(index) && message.text.length <= LONGEST_CORRECTION_CHARS && soundsLikeCorrection(message)
-    );
+    if (message.kind !== "request" || isFirst(index)) return false;
+    return message.text.length <= LONGEST_CORRECTION_CHARS && soundsLikeCorrection(message);
   });
-}
-
-function correctionSlot(text: string): Slot {
-  const line = `${CORRECTED}${quoted(clip(oneLine(text), MAX_CORRECTION_CHARS))}`;
-  return { key: line, item: ownItem([line, clip(line, 160)], CORRECTION_WORTH) };
 }

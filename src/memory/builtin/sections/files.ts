@@ -46,23 +46,31 @@ const UNKNOWN: FileRecord = {
 
 /** One item per file, the newest last. What is known of a file grows; only its place changes. */
 export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
-  const slots: (NotedFile | string)[] = before.map((item) => readFile(item) ?? item);
+  const slots = new Map<string, NotedFile | string>();
+  const noted: string[] = [];
+  const note = (file: NotedFile): void => {
+    slots.set(file.path, file);
+    noted.push(file.path);
+  };
+  /** Files that the notes name in another way than we do; the new ones all have their one name. */
+  const knownAs = (path: string): string =>
+    slots.has(path) ? path : (noted.find((known) => isSamePath(known, path)) ?? path);
+  for (const item of before) {
+    const file = readFile(item);
+    if (file === undefined || slots.has(file.path)) slots.set(item, item);
+    else note(file);
+  }
   for (const item of earlierItems(news.digest.earlier, "Files and Code Sections")) {
     const file = fileFromSummary(item, news.root);
-    if (file !== undefined && indexOf(slots, file.path) === -1) slots.push(file);
+    if (file !== undefined && !slots.has(knownAs(file.path))) note(file);
   }
-  const touched = news.digest.files.toSorted((a, b) => a.lastAt - b.lastAt);
-  for (const record of touched) {
-    const path = oneLine(shortPath(record.path, news.root)).replace(/`/g, "'");
-    const known = indexOf(slots, path);
-    const [file] = known === -1 ? [] : slots.splice(known, 1);
-    slots.push(merged(typeof file === "object" ? file : undefined, path, record));
+  for (const record of news.digest.files.toSorted((a, b) => a.lastAt - b.lastAt)) {
+    const path = knownAs(oneLine(shortPath(record.path, news.root)).replace(/`/g, "'"));
+    const known = slots.get(path);
+    slots.delete(path);
+    slots.set(path, merged(typeof known === "object" ? known : undefined, path, record));
   }
-  return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : fileItem(slot)));
-}
-
-function indexOf(slots: readonly (NotedFile | string)[], path: string): number {
-  return slots.findIndex((slot) => typeof slot === "object" && isSamePath(slot.path, path));
+  return [...slots.values()].map((slot) => (typeof slot === "string" ? foreignItem(slot) : fileItem(slot)));
 }
 
 /** A file written whole that is known already was not created then. */
@@ -98,7 +106,7 @@ function fileItem({ path, record, remarks }: NotedFile): NoteItem {
   const names = record.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
   const defines = names.length > 0 ? [`${NAMES}${names.join(", ")}`] : [];
   const isChanged = record.edits > 0 || record.created || record.removed || remarks.length > 0;
-  const worth = isChanged && !isScratch(record.path) ? CHANGED_WORTH : 0;
+  const worth = isChanged && !isScratch(path) ? CHANGED_WORTH : 0;
   const forms = [
     [header, ...remarks, ...why, ...defines],
     [header, ...remarks, ...defines],

@@ -4,7 +4,7 @@ import { type Action, type Exchange, isRequest } from "../../../summary/builtin/
 import type { CommandRun } from "../../../summary/builtin/read/commands.ts";
 import type { Finding } from "../../../summary/builtin/read/findings.ts";
 import { condensed } from "../../../summary/builtin/render/problem-solving.ts";
-import { commandText } from "../command-text.ts";
+import { commandText, mainPart } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 import { behindLabel, CHANGED, LATEST_REQUEST } from "../state-lines.ts";
@@ -87,7 +87,16 @@ function proofsOf({ actions, commits }: Exchange): Result[] {
 
 function resultOf(run: CommandRun): Result[] {
   const { at, kind, failed, outcome = "" } = run;
-  if (kind === "test") return [{ at, item: ownItem([`${TESTS}${commandText(run)}`], PROOF_WORTH) }];
+  if (kind === "test")
+    return [
+      {
+        at,
+        item: ownItem(
+          [`${TESTS}${commandText({ ...run, command: mainPart(run) ?? run.command })}`],
+          PROOF_WORTH,
+        ),
+      },
+    ];
   if (kind !== "push" || failed || !outcome.startsWith("https:")) return [];
   return [{ at, item: ownItem([`${PUSHED}${outcome}`], PROOF_WORTH) }];
 }

@@ -6,7 +6,7 @@ import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
 import { parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
 import type { News } from "../news.ts";
 import { behindLabel, CARRIES_ON, LATEST_REQUEST } from "../state-lines.ts";
-import { NEEDS_CONTEXT_CHARS, shortReplyContext } from "./context.ts";
+import { NEEDS_CONTEXT_CHARS, replyContext } from "./context.ts";
 
 const MAX_REQUEST_CHARS = 500;
 const MAX_CONTEXT_CHARS = 300;
@@ -15,7 +15,8 @@ const SAYS_LITTLE_CHARS = 24;
 
 export function requestText(exchange: Exchange, news: News): string {
   const text = exchange.message?.text ?? "";
-  return `${inShort(text)}${shortReplyContext(exchange, news, MAX_CONTEXT_CHARS)}`;
+  const context = replyContext(text, news.digest.exchanges.indexOf(exchange), news, MAX_CONTEXT_CHARS);
+  return `${inShort(text)}${context}`;
 }
 
 /** "Continue" or "yes" carries on with what was asked before it. */

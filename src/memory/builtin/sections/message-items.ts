@@ -2,17 +2,12 @@ import { headOf } from "../../../conversation/text.ts";
 import { clip, headAndTail, oneLine } from "../../../summary/builtin/clip.ts";
 import { messageKey } from "../../../summary/builtin/read/human.ts";
 import { messageForms, parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
+import type { NoteItem } from "../note-item.ts";
 
-/** A person's message as an item of the notes: written here, and known again at the next update. */
-export interface KnownMessage {
-  /** The message, or what is left of it. */
-  readonly text: string;
-  readonly beginning: string;
-  /** Undefined while the message is whole. */
-  readonly ending: string | undefined;
-}
+/** A person's messages as items of the notes: written here, and known again at the next update. */
 
-const SHORTER_CHARS: readonly number[] = [1_000, 400, 160];
+const SHORTEST_CHARS = 160;
+const SHORTER_CHARS: readonly number[] = [1_000, 400, SHORTEST_CHARS];
 /** From this length on the end of a message is shown too: there people put what they want. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
@@ -29,6 +24,11 @@ export function writtenForms(text: string, longestChars: number, prefix: string)
   return texts.map((part) => indented(messageForms(part, prefix)[0] ?? ""));
 }
 
+/** The same however the message has been shortened before. */
+export function shortestForm(text: string): string {
+  return writtenForms(text, SHORTEST_CHARS, "").at(-1) ?? "";
+}
+
 function shorterText(text: string, chars: number): string {
   const isCut = CUT_MARK.test(text);
   if (chars >= HEAD_AND_TAIL_FROM_CHARS && !isCut) return headAndTail(text, chars);
@@ -41,23 +41,71 @@ function indented(item: string): string {
   return item.replace(/\n(?=.)/g, "\n  ");
 }
 
-/** Undefined for what is no message as we write them. */
-export function readMessage(item: string): KnownMessage | undefined {
-  if (!OURS.test(item)) return undefined;
-  const text = parseMessageItem(item.replace(/\n {2}/g, "\n").replace(CONTEXT, ""));
-  const key = keyOf(text);
-  const [beginning = "", ending] = key.split(CUT_MARK);
-  if (ending !== undefined) return { text, beginning, ending };
-  return key.endsWith("…")
-    ? { text, beginning: key.slice(0, -1).trimEnd(), ending: "" }
-    : { text, beginning: key, ending: undefined };
+interface Shortened {
+  readonly slot: string;
+  readonly beginning: string;
+  readonly ending: string;
 }
 
-/** One message told twice, the first time perhaps shortened. */
-export function isSameMessage(known: KnownMessage, text: string): boolean {
-  const key = keyOf(text);
-  if (known.ending === undefined) return key === known.beginning;
-  return key.startsWith(known.beginning) && key.endsWith(known.ending);
+/**
+ * Items in their order, each known by a key. A message that comes again is the newest, unless it was the first. The
+ * notes may have it shortened; only those few are compared one by one.
+ */
+export class MessageList {
+  readonly #slots = new Map<string, NoteItem>();
+  readonly #texts = new Map<string, string>();
+  #shortened: Shortened[] = [];
+
+  /** Undefined for what is no message as we write them. */
+  readMessage(item: string): string | undefined {
+    if (!OURS.test(item)) return undefined;
+    const text = parseMessageItem(item.replace(/\n {2}/g, "\n").replace(CONTEXT, ""));
+    const slot = keyOf(text);
+    const [beginning = "", ending] = slot.split(CUT_MARK);
+    if (ending !== undefined) this.#shortened.push({ slot, beginning, ending });
+    else if (slot.endsWith("…"))
+      this.#shortened.push({ slot, beginning: slot.slice(0, -1).trimEnd(), ending: "" });
+    return text;
+  }
+
+  putMessage(text: string, item: NoteItem): void {
+    const slot = this.#slotOf(text);
+    if (slot === this.#firstSlot()) this.#slots.set(slot, item);
+    else this.put(slot, item);
+    this.#texts.set(slot, text);
+  }
+
+  put(slot: string, item: NoteItem): void {
+    this.#slots.delete(slot);
+    this.#slots.set(slot, item);
+  }
+
+  items(): readonly NoteItem[] {
+    return [...this.#slots.values()];
+  }
+
+  messages(): readonly string[] {
+    return [...this.#texts.values()];
+  }
+
+  firstMessage(): NoteItem | undefined {
+    const slot = this.#firstSlot();
+    return slot === undefined ? undefined : this.#slots.get(slot);
+  }
+
+  /** Messages are never taken out and the first is never moved: it is the first that was put. */
+  #firstSlot(): string | undefined {
+    return this.#texts.keys().next().value;
+  }
+
+  #slotOf(text: string): string {
+    const key = keyOf(text);
+    if (this.#slots.has(key)) return key;
+    const known = this.#shortened.find(
+      ({ beginning, ending }) => key.startsWith(beginning) && key.endsWith(ending),
+    );
+    return known?.slot ?? key;
+  }
 }
 
 const keyOf = (text: string): string => messageKey(text).replace(/^["“]|["”]$/g, "");

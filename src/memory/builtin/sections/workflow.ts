@@ -1,6 +1,6 @@
 import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import { type CommandRun, programOf, readCommand } from "../../../summary/builtin/read/commands.ts";
-import { inCode, isPassing, outcomeOf, segmentsOf } from "../command-text.ts";
+import { type CommandRun, programOf } from "../../../summary/builtin/read/commands.ts";
+import { inCode, isPassing, mainPart, outcomeOf, segmentsOf } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, type NoteItem, ownItem } from "../note-item.ts";
 
@@ -75,9 +75,8 @@ function routineOf(run: CommandRun): Routine | undefined {
   const isAlone = segments.slice(1).every((segment) => isPassing(programOf(segment) ?? ""));
   const purpose = description && isAlone ? clip(oneLine(description), MAX_PURPOSE_CHARS) : undefined;
   if (kind === "test" || kind === "build" || kind === "check") {
-    const part = segments.find((segment) => isOfKind(segment, kind));
-    if (part === undefined || part.endsWith("…") || SCRATCH.test(part)) return undefined;
-    if (part.length > MAX_ROUTINE_CHARS) return undefined;
+    const part = mainPart(run);
+    if (part === undefined || SCRATCH.test(part) || part.length > MAX_ROUTINE_CHARS) return undefined;
     return { purpose, command: part, outcome: outcomeOf(run), runs: 1 };
   }
   const [only = ""] = segments;
@@ -86,11 +85,6 @@ function routineOf(run: CommandRun): Routine | undefined {
   if (program === undefined || isPassing(program) || FOR_THE_MOMENT.test(only) || SCRATCH.test(only))
     return undefined;
   return { purpose, command: only, outcome: "", runs: 1 };
-}
-
-function isOfKind(segment: string, kind: CommandRun["kind"]): boolean {
-  if (readCommand(0, segment, undefined, "", false).kind !== kind) return false;
-  return !isPassing(programOf(segment) ?? "echo");
 }
 
 function routineItem({ purpose, command, outcome, runs }: Routine): NoteItem {

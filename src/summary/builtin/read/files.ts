@@ -59,7 +59,7 @@ const SHELL_REMOVE = /(?:^|[;&|\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)/g;
 
 /** A file made for the moment, in a place that does not last. */
 export function isScratch(path: string): boolean {
-  return /(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?|dev)[\\/]/i.test(path);
+  return /^\/dev\/|(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?)[\\/]/i.test(path);
 }
 
 /** Collects what was done to each file, keyed by its path. */
