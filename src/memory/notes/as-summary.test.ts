@@ -8,6 +8,7 @@ import { emptyNotes, parseNotes } from "./format.ts";
 import { measureNotes, NOTES_LIMITS } from "./limits.ts";
 import type { Notes, NotesLimits, NotesTemplate } from "./notes.ts";
 import { sectionName } from "./section-name.ts";
+import { parseTemplate } from "./template.ts";
 
 const path = "/sessions/one.notes.md";
 const MARK = "[… the rest of this section was cut]";
@@ -128,6 +129,42 @@ describe("notes as a summary", () => {
     expect(least).not.toContain("Worklog");
     expect(least).not.toContain("Session Title");
     expect(least).toEqual(expect.arrayContaining(order.slice(4)));
+  });
+
+  it("cut sections of a user's own between these two kinds, the later ones first", () => {
+    const names = ["Current State", "Key Results", "First", "Second"];
+    const template = parseTemplate(names.map((name) => `# ${name}\n_x_\n`).join(""));
+    const bodies = names.map((name) => `# ${name}\n${"line\n".repeat(100)}`);
+    const notes = parseNotes(bodies.join(""), template);
+    const cutAt = (totalTokens: number): string[] =>
+      parseNotes(summary(notes, { sectionTokens: 500, totalTokens }), template)
+        .sections.filter(({ body }) => body.endsWith(MARK))
+        .map(({ heading }) => sectionName(heading));
+    expect(cutAt(1_900)).toEqual(["Key Results"]);
+    expect(cutAt(1_500)).toEqual(["Key Results", "Second"]);
+    expect(cutAt(1_100)).toEqual(["Key Results", "First", "Second"]);
+  });
+
+  it("say of a section that nothing of it is left, as long as there is room for that", () => {
+    const notes = notesWith({ Learnings: "words ".repeat(100) });
+    expect(bodiesIn(summary(notes, { sectionTokens: MARK.length, totalTokens: 900 }))).toEqual({
+      Learnings: MARK,
+    });
+    expect(bodiesIn(summary(notes, { sectionTokens: MARK.length - 1, totalTokens: 900 }))).toEqual({});
+  });
+
+  it("name the file on one line, whatever it is called", () => {
+    const notes = notesWith({ Learnings: "words ".repeat(100) });
+    const limits = { sectionTokens: 100, totalTokens: 900 };
+    const text = notesAsSummary(notes, { limits, path: "/a\n# Worklog\nb", countTokens: byLength });
+    expect(text.split("\n")[0]).toContain("/a # Worklog b:");
+  });
+
+  it("are not cut by what a count adds to a text that is not there", () => {
+    const notes = notesWith({ Learnings: "words" });
+    expect(summary(notes, { sectionTokens: 9, totalTokens: 9 }, (text) => text.length + 4)).toBe(
+      "# Learnings\nwords",
+    );
   });
 
   it("cut what stands above the first heading before any section", () => {

@@ -105,16 +105,15 @@ function rank(wish: Wish | undefined): number {
 function cutToFit(text: string, budgetTokens: number, count: CountText): string {
   if (text === "" || count(text) <= budgetTokens) return text;
   const fits = (cut: string): boolean => count(cut) <= budgetTokens;
-  const head = headThatFits(text, budgetTokens, (candidate) => fits(marked(text, candidate)));
-  const cut = marked(text, head);
+  const head = headThatFits(text, budgetTokens, (candidate) => fits(marked(candidate)));
+  const cut = marked(head);
   return fits(cut) ? cut : "";
 }
 
 /** With an ellipsis where a line was cut: what is left of it could be taken for a heading. */
-function marked(text: string, head: string): string {
+function marked(head: string): string {
   if (head.trim() === "") return CUT_MARK;
-  const isLineWhole = head.endsWith("\n") || text[head.length] === "\n";
-  const kept = isLineWhole ? head.trimEnd() : `${head.trimEnd()}…`;
+  const kept = `${head.trimEnd()}${head.endsWith("\n") ? "" : "…"}`;
   const fence = openFence(kept.split("\n"));
   return [kept, ...(fence === undefined ? [] : [fence]), CUT_MARK].join("\n");
 }

@@ -108,15 +108,13 @@ describe("whatever is wished for", () => {
   });
 
   it("some of it is carried out, and some is refused", () => {
-    const outcomes = fc
-      .sample(sessions(), { numRuns: 300, seed: 1 })
-      .flatMap(({ template, notes, wishes }) =>
-        applyNotesEdits(
-          notes,
-          wishes.map((wish) => wish(notes)),
-          { path: NOTES_PATH, template },
-        ).outcomes.map(({ edit, refused }) => `${edit.kind} ${refused?.slice(0, 20) ?? "applied"}`),
-      );
+    const outcomes = fc.sample(sessions(), { numRuns: 300, seed: 1 }).flatMap(({ template, notes, wishes }) =>
+      applyNotesEdits(
+        notes,
+        wishes.map((wish) => wish(notes)),
+        { path: NOTES_PATH, template },
+      ).outcomes.map(({ edit, refused }) => `${edit.kind} ${refused?.slice(0, 20) ?? "applied"}`),
+    );
     expect(new Set(outcomes).size).toBeGreaterThan(8);
     expect(outcomes.filter((outcome) => outcome === "text applied").length).toBeGreaterThan(50);
     expect(outcomes.filter((outcome) => outcome === "section applied").length).toBeGreaterThan(50);

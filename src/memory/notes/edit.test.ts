@@ -212,7 +212,8 @@ describe("an edit by section", () => {
   });
 
   it("that says what is there already changes nothing", () => {
-    expect(applyNotesEdit(notes, section("Log", "- red\n- green\n"), target)).toEqual({ notes });
+    const result = applyNotesEdit(notes, section("Log", "- red\n- green\n"), target);
+    expect("notes" in result && result.notes).toBe(notes);
   });
 
   it("reaches every section of our template by its name", () => {
