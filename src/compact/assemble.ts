@@ -1,5 +1,4 @@
 import type { ContentBlock } from "../conversation/block.ts";
-import { isCollapseMark } from "../conversation/collapsed.ts";
 import type {
   Attachment,
   AttachmentEntry,
@@ -7,6 +6,7 @@ import type {
   Entry,
   UserEntry,
 } from "../conversation/entry.ts";
+import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
@@ -25,8 +25,8 @@ export interface CompactedEntries {
   /** Where the kept messages stand: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * Whether the kept messages are new entries: because one of them says something else than it did, or because the
-   * lines between them on disk are not all theirs.
+   * Whether the kept messages are new entries: because one of them says something else than it did, or than it may
+   * do on disk.
    */
   readonly isKeptRenewed: boolean;
   /** What goes with a summary of the provider's, which cannot hold words of ours. */
@@ -63,7 +63,7 @@ export function assemble(
   const content = block === undefined ? { text } : { block: block.content, model: block.model };
   const summary = createSummaryEntry(content, plainBoundary, entries, ports);
   const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
-  const isKeptRenewed = plan.isKeptRewritten || entries.some(isOutOfPlace);
+  const isKeptRenewed = plan.isKeptRewritten || entries.some(isRewrite);
   const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
   let parent = plan.keptPlace === "before" ? summary.uuid : (lastUuid(kept) ?? summary.uuid);
   const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {
@@ -85,8 +85,11 @@ export function assemble(
   };
 }
 
-/** On disk it is a line further on: kept messages cannot be told from it by where they begin and end. */
-const isOutOfPlace = (entry: Entry): boolean => isStandIn(entry) || isCollapseMark(entry);
+/**
+ * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
+ * the kept messages, which say there what they said before it.
+ */
+const isRewrite = (entry: Entry): boolean => isStandIn(entry) || savedTokens(entry) !== undefined;
 
 /** The conversation to go on with. */
 export function rebuild(compacted: CompactedEntries): readonly Entry[] {

@@ -48,7 +48,7 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
 /** It stands in its place here, and the thinking after it has gone: a reader has nothing more to leave out. */
 function settledMarker(marker: SnipMarker): SnipMarker {
   const { bindsThinking: _, ...snipped } = marker.snipped;
-  return { ...marker, snipped };
+  return { ...marker, snipped: { ...snipped, isSettled: true } };
 }
 
 /** The same; and its messages are lines before the boundary now, where no reader looks for them. */

@@ -222,7 +222,9 @@ function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["s
   const uuids: string[] = [];
   for (const entry of gone) {
     messages += messageCount(entry);
-    for (const uuid of snippedUuids(entry)) uuids.push(uuid);
+    // What lies before the boundary changes nothing after it.
+    const isSettled = isSnipMarker(entry) && entry.snipped.isSettled === true;
+    for (const uuid of isSettled ? [] : snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }
   return { messages, uuids, ...(bindsThinking ? { bindsThinking } : {}) };

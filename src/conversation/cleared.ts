@@ -1,7 +1,7 @@
 import type { ContentBlock, ToolResultBlock } from "./block.ts";
 import { type Entry, isMicrocompactBoundary } from "./entry.ts";
 import { asList } from "./fields.ts";
-import { isBlock, isEntry, rawContent } from "./untrusted.ts";
+import { entryBlocks, isBlock, isEntry, rawContent } from "./untrusted.ts";
 
 /** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
@@ -20,6 +20,14 @@ export function clearedIdsIn(entries: readonly Entry[]): ReadonlySet<string> {
 
 export function isCleared(block: ToolResultBlock): boolean {
   return block.content === CLEARED_RESULT_TEXT;
+}
+
+/** Ids of the results in this entry that say no more than that they were cleared. */
+export function clearedResultIds(entry: Entry): readonly string[] {
+  if (!isEntry(entry) || entry.type !== "user") return [];
+  return entryBlocks(entry).flatMap((block) =>
+    block.type === "tool_result" && isCleared(block) ? [block.tool_use_id] : [],
+  );
 }
 
 /** The conversation as the model sees it once these results are cleared: block, id and tool use stay. */

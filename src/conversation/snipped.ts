@@ -12,6 +12,8 @@ export interface SnipRecord {
   readonly uuids: readonly string[];
   /** The model ties thinking to the history before it: that of messages after the removed ones went with them. */
   readonly bindsThinking?: boolean;
+  /** A compaction took it over: what it stands for lies before the boundary. */
+  readonly isSettled?: boolean;
 }
 
 export function isSnipMarker(entry: Entry): entry is SnipMarker {

@@ -14,6 +14,11 @@ export function standInUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);
 }
 
+/** Nothing can stand for the boundary of a compaction or for its summary: they are all that is left. */
+export function mayGiveWay(entry: Entry): boolean {
+  return isEntry(entry) && !isCompactBoundary(entry) && !isSummaryEntry(entry);
+}
+
 /** How many messages an entry is, or stands for. */
 export function messageCount(entry: Entry): number {
   if (!isEntry(entry)) return 0;
@@ -68,7 +73,7 @@ class Projection {
 
   #isFree(place: number): boolean {
     const entry = this.#entries[place];
-    if (entry === undefined || isCompactBoundary(entry) || isSummaryEntry(entry)) return false;
+    if (entry === undefined || !mayGiveWay(entry)) return false;
     return !this.#owners.has(place) && !this.#gone.has(place);
   }
 

@@ -8,18 +8,24 @@ import { countingPorts } from "../../test/support/long-session.ts";
 import { applyClearing } from "../clear/apply.ts";
 import { type CollapseOptions, commitSpans, linesOf } from "../compact/collapse/commit.ts";
 import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
+import { compact, rebuild } from "../compact/compact.ts";
+import { CURRENT_CONVENTIONS } from "../compact/host-conventions.ts";
+import { planCompaction } from "../compact/plan.ts";
+import { linesInPlace } from "../compact/session-lines.ts";
 import { snip } from "../compact/snip.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import { LonghaulError } from "../errors.ts";
 import { currentConversation } from "./relink.ts";
 
 type Step =
   | { readonly do: "talk"; readonly calls: number }
   | { readonly do: "clear"; readonly results: number }
   | { readonly do: "snip" | "collapse"; readonly from: number; readonly length: number }
-  | { readonly do: "expand"; readonly which: number };
+  | { readonly do: "expand"; readonly which: number }
+  | { readonly do: "compact"; readonly variant: "from" | "up-to" | "whole"; readonly at: number };
 
 /** A conversation as the engine has it in memory, beside the lines that it writes. */
 class Life {
@@ -27,18 +33,21 @@ class Life {
   readonly disk = new ConversationBuilder();
   readonly #bindsThinking: boolean;
   readonly #ports = countingPorts();
+  readonly #resultTokens: number;
   #calls = 0;
 
-  constructor(bindsThinking: boolean) {
+  constructor(bindsThinking: boolean, resultTokens = 50) {
     this.#bindsThinking = bindsThinking;
+    this.#resultTokens = resultTokens;
   }
 
-  step(step: Step): void {
+  async step(step: Step): Promise<void> {
     if (step.do === "talk") this.#talk(step.calls);
     else if (step.do === "clear") this.#clear(step.results);
+    else if (step.do === "expand") this.#expand(step.which);
+    else if (step.do === "compact") await this.#compact(step.variant, step.at);
     else if (step.do === "snip") this.#snip(step.from, step.length);
-    else if (step.do === "collapse") this.#collapse(step.from, step.length);
-    else this.#expand(step.which);
+    else this.#collapse(step.from, step.length);
   }
 
   /** Calls of one response stand on lines of their own, each followed by its result. */
@@ -50,7 +59,7 @@ class Life {
     for (let call = 0; call < calls; call++) {
       const name = `t${this.#calls++}`;
       this.disk.assistant([toolUse(name, "Read", {})], { id });
-      this.disk.user([toolResult(name, textOf(50))]);
+      this.disk.user([toolResult(name, textOf(this.#resultTokens))]);
     }
     this.disk.assistant([thinking(`afterthought ${before}`), { type: "text", text: `answer ${before}` }]);
     this.memory = [...this.memory, ...this.disk.entries.slice(before)];
@@ -122,6 +131,20 @@ class Life {
     if (mark !== undefined) this.disk.push(mark);
     this.memory = entries;
   }
+
+  async #compact(variant: "from" | "up-to" | "whole", picked: number): Promise<void> {
+    const at = picked % Math.max(1, this.memory.length);
+    try {
+      const plan = planCompaction({ entries: this.memory }, { variant, at, keepRecentTokens: 100 });
+      const bindsThinking = this.#bindsThinking;
+      const compaction = await compact(plan, this.#ports, { bindsThinking });
+      const lines = linesInPlace(compaction, CURRENT_CONVENTIONS, this.#ports);
+      for (const line of lines) this.disk.push(line);
+      this.memory = rebuild(compaction);
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+    }
+  }
 }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -135,7 +158,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("expand" as const), which: fc.nat(3) }),
 );
 
-const steps = fc.array(step, { maxLength: 12 });
+const compacting: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant("compact" as const),
+  variant: fc.constantFrom("from" as const, "up-to" as const, "whole" as const),
+  at: fc.nat(30),
+});
 
 function resumed(lines: readonly Entry[]): readonly Entry[] {
   const { entries, clearedToolUseIds } = currentConversation(deepFreeze(lines) as Entry[]);
@@ -143,16 +170,29 @@ function resumed(lines: readonly Entry[]): readonly Entry[] {
 }
 
 describe("a session that was cleared, snipped, collapsed and expanded", () => {
-  it("is resumed as it stood in memory: what it must no longer think is left out, and nothing else", () => {
-    fc.assert(
-      fc.property(steps, fc.boolean(), (list, bindsThinking) => {
+  it("is resumed as it stood in memory: what it must no longer think is left out, and nothing else", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (list, bindsThinking) => {
         const life = new Life(bindsThinking);
-        for (const each of list) life.step(each);
+        for (const each of list) await life.step(each);
         const after = resumed(life.disk.entries);
         expect(after).toEqual(life.memory);
         expect(apiRuleViolations(flatten(after))).toEqual([]);
       }),
       { numRuns: 400 },
+    );
+  });
+
+  it("is resumed as it was sent where it was compacted as well", async () => {
+    const steps = fc.array(fc.oneof({ weight: 4, arbitrary: step }, compacting), { maxLength: 14 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.boolean(), async (list, bindsThinking) => {
+        const life = new Life(bindsThinking, 1_000);
+        for (const calls of [2, 3, 1]) await life.step({ do: "talk", calls });
+        for (const each of list) await life.step(each);
+        expect(flatten(resumed(life.disk.entries))).toEqual(flatten(life.memory));
+      }),
+      { numRuns: 150 },
     );
   });
 });

@@ -1,8 +1,9 @@
-import { isCleared } from "../../conversation/cleared.ts";
+import { clearedResultIds } from "../../conversation/cleared.ts";
 import type { CollapsedSpan, CollapseMark } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { mayGiveWay } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/thinking.ts";
-import { entryBlocks, isEntry } from "../../conversation/untrusted.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 import { type CompactionPorts, newLink } from "../host-fields.ts";
 import { newestLine } from "../snip-marker.ts";
 
@@ -128,7 +129,8 @@ function placeOf(
   let to = from;
   for (const uuid of staged.uuids) {
     while (to < entries.length && !isEntry(entries[to])) to += 1;
-    if (entries[to]?.uuid !== uuid) return undefined;
+    const entry = entries[to];
+    if (entry === undefined || entry.uuid !== uuid || !mayGiveWay(entry)) return undefined;
     to += 1;
   }
   return { staged, from, to };
@@ -149,7 +151,7 @@ export class LineWriter {
   span({ uuids, messages, text }: StagedSpan, gone: readonly Entry[]): CollapsedSpan {
     const { tokensOf } = this.#options;
     const link = this.#link();
-    const clearedToolUseIds = gone.flatMap(clearedIdsOf);
+    const clearedToolUseIds = gone.flatMap(clearedResultIds);
     const record = {
       spanId: link.uuid,
       messages,
@@ -179,11 +181,4 @@ export class LineWriter {
     this.#parent = link.uuid;
     return link;
   }
-}
-
-function clearedIdsOf(entry: Entry): readonly string[] {
-  if (entry.type !== "user") return [];
-  return entryBlocks(entry).flatMap((block) =>
-    block.type === "tool_result" && isCleared(block) ? [block.tool_use_id] : [],
-  );
 }

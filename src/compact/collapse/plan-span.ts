@@ -1,8 +1,7 @@
 import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
-import { messageCount } from "../../conversation/stand-ins.ts";
-import { isSummaryEntry } from "../../conversation/summary-entry.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { mayGiveWay, messageCount } from "../../conversation/stand-ins.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import { keepRecentUnder } from "../keep-recent.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
@@ -79,7 +78,7 @@ function blockedEntries(
     const { uuid } = entry;
     if (typeof uuid !== "string" || seen.has(uuid)) return true;
     seen.add(uuid);
-    return index >= tail || isCompactBoundary(entry) || isSummaryEntry(entry) || taken?.has(uuid) === true;
+    return index >= tail || !mayGiveWay(entry) || taken?.has(uuid) === true;
   });
 }
 
