@@ -66,6 +66,34 @@ const COURSES: readonly (readonly [string, Course])[] = [
       usualTurns: 120,
     },
   ],
+  [
+    "notes taken by the model",
+    { windowTokens: 32_000, resultTokens: 400, headroom: "notes", turns: 2_000, usualTurns: 300 },
+  ],
+  [
+    "notes taken without a model, of a session's entries that bind their thinking",
+    {
+      windowTokens: 32_000,
+      resultTokens: 400,
+      form: "entries",
+      modelName: "claude-opus-5-5",
+      headroom: "built-in-notes",
+      turns: 2_000,
+      usualTurns: 150,
+    },
+  ],
+  [
+    "notes taken by the model, in a window of 200,000",
+    {
+      windowTokens: 200_000,
+      resultTokens: 12_000,
+      pastedTokens: 30_000,
+      humanEvery: 6,
+      headroom: "notes",
+      turns: 2_000,
+      usualTurns: 120,
+    },
+  ],
 ];
 
 describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurns, ...course }) => {
@@ -106,6 +134,18 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
     expect(loop.eventsOf("breaker-opened")).toEqual([]);
   });
+
+  it.runIf(course.headroom?.includes("notes"))(
+    "has a summary written only after an overflow, or where the notes say why not",
+    async () => {
+      const { compactions, loop } = await run();
+      const declined = loop.eventsOf("notes-declined").length;
+      const written = compactions.filter(({ event }) => event.tier !== "memory");
+      const byThemselves = written.filter(({ event }) => event.trigger !== "reactive");
+      expect(byThemselves.length).toBeLessThanOrEqual(declined);
+      expect(written.length).toBeLessThanOrEqual(compactions.length / 2);
+    },
+  );
 
   it("links each compaction to the one before it", async () => {
     const { compactions } = await run();
