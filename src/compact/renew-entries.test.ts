@@ -26,12 +26,17 @@ describe("kept messages as new entries", () => {
     ]);
   });
 
-  it("of a marker tell no reader to leave out thinking: it is left out", () => {
+  it("of a marker or a span tell no reader to leave out thinking, or to look for what lies before the boundary", () => {
     const c = new ConversationBuilder();
     const snipped = { messages: 1, uuids: ["x"] };
+    const collapsed = { spanId: "s", messages: 1, uuids: ["x"], tokensBefore: 9, tokensAfter: 3 };
     c.user("[1 message was removed]", { snipped: { ...snipped, bindsThinking: true } } as object);
-    const [marker] = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
-    expect((marker as unknown as { snipped: object }).snipped).toEqual(snipped);
+    c.user("a summary", { collapsed: { ...collapsed, bindsThinking: true } } as object);
+    expect(renewEntries(deepFreeze(c.entries), "anchor", countingPorts())).toMatchObject([
+      { snipped: { ...snipped, isSettled: true } },
+      { collapsed: { ...collapsed, isSettled: true } },
+    ]);
+    expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
   });
 
   it("of one response share one new id, and others have another", () => {

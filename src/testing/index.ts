@@ -24,6 +24,7 @@ export { BAD_NOTES_KINDS, type BadNotesKind } from "./simulator/behaviours/notes
 export { isNotesCall, type NotesKind, noteTaker } from "./simulator/behaviours/notes.ts";
 export { parseScript } from "./simulator/behaviours/parse-script.ts";
 export { type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
+export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";
 export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
 export { compactionUnavailable, type Summarise } from "./simulator/context/compaction.ts";
 export type { Behaviour, SeenRequest, Switches, Turn, TurnBlock } from "./simulator/exchange.ts";

@@ -1,3 +1,4 @@
+import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { AssistantEntry, AttachmentEntry, Entry, UserEntry } from "../../conversation/entry.ts";
 import { isSynthetic } from "../../conversation/entry.ts";
 import { contentText, field, stringField } from "../../conversation/fields.ts";
@@ -6,7 +7,7 @@ import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
 import type { OpenBefore, SessionDigest } from "./digest.ts";
 import { type Exchange, ExchangeBuilder, isEmpty } from "./exchange.ts";
 import { ConceptCounter } from "./read/concepts.ts";
-import { type EarlierSummary, parseEarlierSummary } from "./read/earlier.ts";
+import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./read/earlier.ts";
 import { readNotification } from "./read/findings.ts";
 import { classifyUserText, type HumanMessage, type HumanMessageKind } from "./read/human.ts";
 import { type Remark, remarksIn } from "./read/remarks.ts";
@@ -53,6 +54,11 @@ export class Reader {
     this.#noteWhere(entry);
     if (entry.isCompactSummary === true) {
       this.#earlierSummary(contentText(rawContent(entry)));
+      return;
+    }
+    // Wherever it stands: what it stands for is told nowhere else.
+    if (isCollapsedSpan(entry)) {
+      this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(contentText(rawContent(entry))));
       return;
     }
     this.#tools.todos.prompt(field(entry, "todos"));

@@ -27,6 +27,16 @@ export function parseEarlierSummary(text: string): EarlierSummary {
   return { items, leftOut: new Map(sections.map(({ name, body }) => [name, leftOutIn(body)])) };
 }
 
+/** What was summarised in several parts, oldest first. */
+export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
+  if (one === undefined) return next;
+  const items = new Map(one.items);
+  for (const [name, list] of next.items) items.set(name, [...(items.get(name) ?? []), ...list]);
+  const leftOut = new Map(one.leftOut);
+  for (const [name, count] of next.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
+  return { items, leftOut };
+}
+
 function leftOutIn(body: string): number {
   const remark = body.trimEnd().split("\n").at(-1) ?? "";
   return Number(LEFT_OUT_LINE.exec(remark)?.[1] ?? 0);

@@ -15,6 +15,7 @@ import { chance } from "./lexicon.ts";
 import { notesRequestIn } from "./notes/notes-request.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
+import { isSpanRequest } from "./spans.ts";
 
 export interface CoderOptions {
   /** Turns with calls after each human message; then it closes with a text. `Infinity` never ends. */
@@ -56,13 +57,13 @@ const ADAPTIVE_THINKING_PERCENT = 60;
  * Plays a coding agent with whatever tools the request brings, for as many turns as asked. It keeps nothing
  * between calls: the same request gets the same answer, and it finds its place again after a compaction or
  * a restart. Its cost is that of the newest messages, however long the history is. Its commands only look
- * at things and its addresses are reserved ones, since a real agent may carry them out. Requests for notes are no
- * work and are left to the next behaviour.
+ * at things and its addresses are reserved ones, since a real agent may carry them out. Requests for notes and
+ * for the summary of a span are no work, and are left to the next behaviour.
  */
 export function coder(options: CoderOptions): Behaviour {
   const settings: Settings = { ...DEFAULTS, ...options };
   return (request) => {
-    if (notesRequestIn(request.messages) !== undefined) return undefined;
+    if (notesRequestIn(request.messages) !== undefined || isSpanRequest(request)) return undefined;
     const progress = readProgress(request.messages);
     const random = createRandom(hashText(`${settings.seed} ${progress.step}`, progress.chain));
     const { tools, isForced, allowsParallel } = selectTools(request, settings.uses);
