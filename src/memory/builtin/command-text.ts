@@ -1,4 +1,4 @@
-import { clip } from "../../summary/builtin/clip.ts";
+import { clip, oneLine } from "../../summary/builtin/clip.ts";
 import { type CommandRun, programOf, readCommand } from "../../summary/builtin/read/commands.ts";
 
 const MAX_COMMAND_CHARS = 100;
@@ -23,7 +23,7 @@ export function commandText(run: CommandRun): string {
 }
 
 export function inCode(text: string): string {
-  return `\`${text.replace(/`/g, "'")}\``;
+  return `\`${oneLine(text).replace(/`/g, "'")}\``;
 }
 
 export function outcomeOf({ failed, outcome, kind }: CommandRun): string {

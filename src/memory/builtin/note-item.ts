@@ -18,6 +18,8 @@ export interface NoteItem {
 export const PINNED: number = Number.POSITIVE_INFINITY;
 /** Somebody thought about it; ours came from structure alone. */
 const FOREIGN_WORTH = 10;
+/** A reader of the file takes the one for a line's end and the other for nothing. */
+const UNSEEN = /\r\n?|\uFEFF/g;
 const BRIEF_CHARS = 160;
 
 export function ownItem(forms: readonly string[], worth = 0): NoteItem {
@@ -44,7 +46,7 @@ export function foreignItem(text: string): NoteItem {
 export function contained(item: NoteItem, headings: ReadonlySet<string>): NoteItem {
   const isHeading = (line: string): boolean => headings.has(line.trimEnd());
   const forms = item.forms.map((form) => {
-    const closed = withClosedFence(form);
+    const closed = withClosedFence(form.replace(UNSEEN, " "));
     if (!closed.includes("#")) return closed;
     return closed
       .split("\n")

@@ -140,7 +140,7 @@ function fitNotes(
   drafts: readonly Draft[],
   { limits, countTokens }: UpdateNotesOptions,
 ): Notes {
-  const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
+  const count = countedOnce(countTokens);
   const fitted = (draft: Draft, budgetTokens: number): string => {
     if (draft.isUnchanged && count(draft.section.body) <= budgetTokens) return draft.section.body;
     return fitSection(draft, budgetTokens, count);
@@ -162,6 +162,16 @@ function fitNotes(
   return {
     ...notes,
     sections: notes.sections.map((section, at) => withBody(section, bodies[at] ?? section.body)),
+  };
+}
+
+/** Counting is what an update spends most of its time on. */
+function countedOnce(countTokens: CountText): CountText {
+  const known = new Map<string, number>([["", 0]]);
+  return (text) => {
+    const tokens = known.get(text) ?? countTokens(text);
+    known.set(text, tokens);
+    return tokens;
   };
 }
 

@@ -44,10 +44,9 @@ export function rootIn(items: readonly string[]): string | undefined {
 function placeLine(before: readonly string[], { digest, root }: News): string | undefined {
   const place = behindLabel(before, PLACE) ?? "";
   const branch = digest.branch ?? PLACE_LINE.exec(place)?.[2];
-  if (root === undefined) return undefined;
-  const last =
-    digest.cwd !== undefined && digest.cwd !== root ? `; last in ${inCode(oneLine(digest.cwd))}` : "";
-  return labelled(PLACE, `${inCode(root)}${branch ? `, git branch ${inCode(oneLine(branch))}` : ""}${last}`);
+  if (root === undefined || root.trim() === "") return undefined;
+  const last = digest.cwd !== undefined && digest.cwd !== root ? `; last in ${inCode(digest.cwd)}` : "";
+  return labelled(PLACE, `${inCode(root)}${branch ? `, git branch ${inCode(branch)}` : ""}${last}`);
 }
 
 function isOurs(item: string): boolean {
@@ -88,5 +87,5 @@ function filesOf({ files }: SessionDigest, root: string | undefined): readonly s
 function folderOf(path: string): readonly string[] {
   const folders = path.split("/").slice(0, -1);
   if (folders.length === 0 || /^(?:…|\/|\w:|~|\.\.)|,/.test(path)) return [];
-  return [inCode(oneLine(`${folders.slice(0, FOLDER_DEPTH).join("/")}/`))];
+  return [inCode(`${folders.slice(0, FOLDER_DEPTH).join("/")}/`)];
 }

@@ -6,13 +6,15 @@ import type { NoteItem } from "../note-item.ts";
 
 /** A person's messages as items of the notes: written here, and known again at the next update. */
 
-const SHORTEST_CHARS = 160;
-const SHORTER_CHARS: readonly number[] = [1_000, 400, SHORTEST_CHARS];
+const BRIEF_CHARS = 400;
+const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
+/** What is shorter and ends with an ellipsis was written like that. */
+const LEAST_SHORTENED_CHARS = 60;
 /** From this length on the end of a message is shown too: there people put what they want. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
 const CONTEXT = / \(in reply to: ".*"\)$/;
-const CUT_MARK = /\s*\[… \d+ characters left out here; they are in the transcript …\]\s*/;
+const CUT_MARK = /\[… \d+ characters left out here; they are in the transcript …\]/;
 
 /** Verbatim where it is short enough; shorter ones follow. Lines stand indented: none can be taken for a heading. */
 export function writtenForms(text: string, longestChars: number, prefix: string): string[] {
@@ -24,9 +26,9 @@ export function writtenForms(text: string, longestChars: number, prefix: string)
   return texts.map((part) => indented(messageForms(part, prefix)[0] ?? ""));
 }
 
-/** The same however the message has been shortened before. */
-export function shortestForm(text: string): string {
-  return writtenForms(text, SHORTEST_CHARS, "").at(-1) ?? "";
+/** For a message that stands in the notes. The shortest is the same however it has been shortened before. */
+export function shorterForms(text: string): string[] {
+  return writtenForms(text, BRIEF_CHARS, "");
 }
 
 function shorterText(text: string, chars: number): string {
@@ -61,9 +63,9 @@ export class MessageList {
     if (!OURS.test(item)) return undefined;
     const text = parseMessageItem(item.replace(/\n {2}/g, "\n").replace(CONTEXT, ""));
     const slot = keyOf(text);
-    const [beginning = "", ending] = slot.split(CUT_MARK);
+    const [beginning = "", ending] = slot.split(CUT_MARK).map((part) => part.trim());
     if (ending !== undefined) this.#shortened.push({ slot, beginning, ending });
-    else if (slot.endsWith("…"))
+    else if (slot.endsWith("…") && slot.length >= LEAST_SHORTENED_CHARS)
       this.#shortened.push({ slot, beginning: slot.slice(0, -1).trimEnd(), ending: "" });
     return text;
   }

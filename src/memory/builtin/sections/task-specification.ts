@@ -8,7 +8,7 @@ import { AFTER_INTERRUPTION, parseMessageItem } from "../../../summary/builtin/r
 import type { News } from "../news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED } from "../note-item.ts";
 import { replyContext } from "./context.ts";
-import { MessageList, shortestForm, writtenForms } from "./message-items.ts";
+import { MessageList, shorterForms, writtenForms } from "./message-items.ts";
 
 const PLAN = "- Plan of the assistant ";
 const ASKED = "- Asked: ";
@@ -51,7 +51,7 @@ export function taskSpecification(before: readonly string[], news: News): readon
 
 function readItem(list: MessageList, item: string): void {
   const text = list.readMessage(item);
-  if (text !== undefined) list.putMessage(text, ownItem([item, shortestForm(text)]));
+  if (text !== undefined) list.putMessage(text, ownItem([item, ...shorterForms(text)]));
   else if (item.startsWith(PLAN)) list.put(PLAN, keptItem(item));
   else if (item.startsWith(ASKED)) list.put(item.split(" → ")[0] ?? item, keptItem(item));
   else list.put(item, foreignItem(item));
