@@ -12,6 +12,7 @@ import { parseTemplate } from "./template.ts";
 
 const path = "/sessions/one.notes.md";
 const MARK = "[… the rest of this section was cut]";
+const FRONT_MARK = "[… the older part of this section was cut]";
 const byLength: CountText = (text) => text.length;
 
 const summary = (notes: Notes, limits: NotesLimits, countTokens = byLength): string =>
@@ -49,11 +50,11 @@ describe("notes as a summary", () => {
   });
 
   it("have each section cut at its limit after a whole line, and say so and where the whole is", () => {
-    const notes = notesWith({ Worklog: "- one step\n".repeat(100).trim(), Learnings: "short" });
+    const notes = notesWith({ Workflow: "- one step\n".repeat(100).trim(), Learnings: "short" });
     const text = summary(notes, { sectionTokens: 200, totalTokens: 1_000 });
     expect(text.startsWith("[These notes were cut")).toBe(true);
     expect(text.split("\n")[0]).toContain(path);
-    const body = bodiesIn(text).Worklog ?? "";
+    const body = bodiesIn(text).Workflow ?? "";
     expect(
       body
         .split("\n")
@@ -63,6 +64,16 @@ describe("notes as a summary", () => {
     expect(body.endsWith(`\n${MARK}`)).toBe(true);
     expect(body.length).toBeGreaterThan(180);
     expect(bodiesIn(text).Learnings).toBe("short");
+  });
+
+  it("keep the end of the worklog: what was done last says where the work is", () => {
+    const steps = Array.from({ length: 100 }, (_, at) => `- step ${at}`).join("\n");
+    const body = bodiesIn(
+      summary(notesWith({ Worklog: steps }), { sectionTokens: 200, totalTokens: 900 }),
+    ).Worklog;
+    expect(body?.startsWith(`${FRONT_MARK}\n- step `)).toBe(true);
+    expect(body?.endsWith("- step 98\n- step 99")).toBe(true);
+    expect(body?.length).toBeGreaterThan(185);
   });
 
   it("cut a line only where there is no other way, never through a character, and show it", () => {
@@ -104,7 +115,7 @@ describe("notes as a summary", () => {
     );
     const cutAt = (totalTokens: number): string[] =>
       Object.entries(bodiesIn(summary(notesWith(full), { sectionTokens: 2_000, totalTokens })))
-        .filter(([, body]) => body.endsWith(MARK))
+        .filter(([, body]) => body.endsWith(MARK) || body.startsWith(FRONT_MARK))
         .map(([name]) => name)
         .sort();
     const order = [
@@ -236,7 +247,7 @@ describe("whatever was noted, as a summary", () => {
     );
   });
 
-  it("each section is what was noted or a beginning of it that says so, in the order of the template", () => {
+  it("each section is what was noted or a beginning of it that says so, of the worklog its end, in the order of the template", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);
@@ -244,6 +255,11 @@ describe("whatever was noted, as a summary", () => {
         for (const [at, { body }] of read.sections.entries()) {
           const whole = notes.sections[at]?.body ?? "";
           if (body === whole || body === "") continue;
+          if (body.startsWith(FRONT_MARK)) {
+            const end = body.slice(FRONT_MARK.length).replace(/^\n(?:\s*(?:`{3,}|~{3,})\n)?/, "");
+            expect(whole.endsWith(end) && sectionName(template.sections[at]?.heading ?? "")).toBe("Worklog");
+            continue;
+          }
           expect(body.endsWith(MARK)).toBe(true);
           const kept = body.slice(0, -MARK.length).replace(/…?(?:\n\s*(?:`{3,}|~{3,}))?\n$/, "");
           expect(whole.startsWith(kept)).toBe(true);

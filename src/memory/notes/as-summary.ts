@@ -2,7 +2,7 @@ import { headThatFits } from "../../restore/head.ts";
 import { oneLine } from "../../summary/builtin/clip.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { joinParts } from "./format.ts";
-import type { Notes, NotesLimits } from "./notes.ts";
+import type { Notes, NotesLimits, NotesSection } from "./notes.ts";
 import { nameKey } from "./section-name.ts";
 
 /**
@@ -29,6 +29,10 @@ const CUT_LAST: readonly string[] = [
 const FLOOR_SHARE = 1 / 8;
 
 const CUT_MARK = "[… the rest of this section was cut]";
+
+/** What was done last says more about where the work is than how it began. */
+const CUT_AT_THE_FRONT = nameKey("Worklog");
+const FRONT_CUT_MARK = "[… the older part of this section was cut]";
 
 export interface NotesSummaryInput {
   readonly limits: NotesLimits;
@@ -57,7 +61,7 @@ export function notesAsSummary(notes: Notes, { limits, path, countTokens }: Note
   );
   const cut = sections.map((section, at) => ({
     ...section,
-    body: cutToFit(section.body, allowed[at] ?? 0, count),
+    body: cutSection(section, allowed[at] ?? 0, count),
   }));
   const left = limits.totalTokens - sum(cut.map(({ body }) => count(body)));
   // Counted with the notice, so that the two are not more together than each alone.
@@ -99,6 +103,29 @@ function rank(wish: Wish | undefined): number {
   const first = CUT_FIRST.indexOf(key);
   if (first !== -1) return first;
   return CUT_FIRST.length + CUT_LAST.indexOf(key) + 1;
+}
+
+function cutSection({ heading, body }: NotesSection, budgetTokens: number, count: CountText): string {
+  const isWhole = count(body) <= budgetTokens;
+  const end =
+    isWhole || nameKey(heading) !== CUT_AT_THE_FRONT ? undefined : endThatFits(body, budgetTokens, count);
+  return end ?? cutToFit(body, budgetTokens, count);
+}
+
+/** Whole lines from the end; undefined where not even the last one fits. */
+function endThatFits(text: string, budgetTokens: number, count: CountText): string | undefined {
+  const lines = text.split("\n");
+  const from = (at: number): string => {
+    const fence = openFence(lines.slice(0, at));
+    return [FRONT_CUT_MARK, ...(fence === undefined ? [] : [fence]), ...lines.slice(at)].join("\n");
+  };
+  let [least, most] = [1, lines.length];
+  while (least < most) {
+    const middle = Math.floor((least + most) / 2);
+    if (count(from(middle)) <= budgetTokens) most = middle;
+    else least = middle + 1;
+  }
+  return least < lines.length ? from(least) : undefined;
 }
 
 /** A beginning of the text that has no more tokens than these, and says that it is one; empty where none has. */
