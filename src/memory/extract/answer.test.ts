@@ -139,6 +139,8 @@ describe("an answer", () => {
       replyOf(`${note("- began")}\n<note section="Workflow" mode="append">\nand`, "max_tokens"),
     );
     expect(text).toMatchObject({ edits: 1, refused: 1, isComplete: false });
+    const whole = take(replyOf(note("- began"), "max_tokens"));
+    expect(whole).toMatchObject({ edits: 1, refused: 0, isComplete: false, reasons: [{ type: "text" }] });
   });
 
   it.each(["NOTHING TO NOTE", "**Nothing to note.**", "I have looked.\n\n`NOTHING TO NOTE`\n"])(

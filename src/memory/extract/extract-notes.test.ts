@@ -9,7 +9,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../../errors.ts";
 import { ModelError } from "../../models/model-error.ts";
-import type { ModelRequest } from "../../models/port.ts";
+import type { Model, ModelRequest } from "../../models/port.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../../models/scripted/scripted-model.ts";
 import { type ExtractionRequest, extractNotes } from "./extract-notes.ts";
 import { isNotesRequest, NOTES_SYSTEM_PROMPT } from "./prompt.ts";
@@ -223,15 +223,16 @@ describe("an abort", () => {
     expect(model.requests).toHaveLength(calls);
   });
 
-  it("that comes with the answer is an abort all the same, and so is one during a failure", async () => {
+  it("is one all the same for a model that does not hear of it, whether it answers or fails", async () => {
     for (const answer of [GOOD, overloaded()]) {
       const controller = new AbortController();
-      const script: Script = () => {
+      const { model, request: asked } = forking(() => {
         controller.abort();
         return answer;
-      };
-      const { request: asked } = forking(script, { signal: controller.signal });
-      await expect(extractNotes(asked)).rejects.toMatchObject({ code: "model-aborted" });
+      });
+      const deaf: Model = { ...model, stream: (sent) => model.stream(sent) };
+      const extraction = extractNotes({ ...asked, fork: forkOf(deaf), signal: controller.signal });
+      await expect(extraction).rejects.toMatchObject({ code: "model-aborted" });
     }
   });
 });
@@ -260,7 +261,12 @@ describe("whatever the conversation and the answers", () => {
         const asked = request({ model, fork, entries: deepFreeze(entries), fresh: entries.slice(-3) });
         const outcome = await extractNotes(asked).catch((error: unknown) => error);
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(LonghaulError);
-        for (const sent of model.requests) expect(checkRequest({ ...sent, model: "m" }).findings).toEqual([]);
+        const shared = flatten(entries).slice(0, -1);
+        for (const sent of model.requests) {
+          expect(checkRequest({ ...sent, model: "m" }).findings).toEqual([]);
+          if (sent.system !== NOTES_SYSTEM_PROMPT)
+            expect(sent.messages.slice(0, shared.length)).toEqual(shared);
+        }
       }),
     );
   });
