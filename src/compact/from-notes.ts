@@ -3,9 +3,9 @@ import { type Entry, isSynthetic } from "../conversation/entry.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { continuationMessage } from "../summary/continuation.ts";
+import type { CountText } from "../tokens/measure.ts";
 import { firstAfterSummary } from "./choose-cut.ts";
 import { KEEP_RECENT_TOKENS, keepRecentUnder } from "./keep-recent.ts";
-import { locateMessage } from "./locate.ts";
 import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
 
@@ -55,7 +55,8 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   if (noted === undefined) return { declined: whyNotFound(snapshot, request.coveredUuid) };
   const { thresholdTokens = Number.POSITIVE_INFINITY } = request;
   const keep = { ...keepUnder(thresholdTokens), ...request.keep };
-  const besides = sized.overheadTokens + notesTokens(sized, request);
+  const notes = countNotes(sized, request);
+  const besides = sized.overheadTokens + notes.tokens;
   const tail = tailToKeep(sized, noted, { ...keep, belowTokens: thresholdTokens - besides });
   if (tail === undefined || !sized.entries.slice(0, tail.cut).some(isWorthSummarising)) {
     return { declined: "nothing-new-noted" };
@@ -64,14 +65,19 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   if (tokensAfter >= thresholdTokens) return { declined: "above-threshold" };
   if (tokensAfter >= sized.contextTokens) return { declined: "not-smaller" };
   const { trigger = "manual" } = request;
-  return { plan: planAt(sized, { trigger, variant: "whole", cut: tail.cut }) };
+  const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
+  // Carrying it out asks for the very same text, which is as long as a small conversation.
+  const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
+  return { plan: { ...plan, countTokens } };
 }
 
 /** Where the messages begin that are not in the notes. */
 function notedUpTo(entries: readonly Entry[], coveredUuid: string | undefined): number | undefined {
   if (coveredUuid === undefined) return entries.length;
-  const covered = locateMessage(entries, coveredUuid);
-  return covered === undefined ? undefined : covered + 1;
+  // It is among the newest, as a rule.
+  const covered = entries.findLast((entry) => entry.uuid === coveredUuid);
+  // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
+  return covered === undefined ? undefined : entries.indexOf(covered) + 1;
 }
 
 /** A host may still hold what lies before the last boundary: there it has been compacted away. */
@@ -89,10 +95,14 @@ function keepUnder(thresholdTokens: number): NotesKeep {
 }
 
 /** As they will be sent, with our words around them. */
-function notesTokens({ countText, ratio }: SizedConversation, request: NotesPlanRequest): number {
-  const { text, transcriptPath, autonomous, trigger = "manual" } = request;
-  const words = { summary: text, isNotes: true, keptRecent: true, trigger, transcriptPath, autonomous };
-  return Math.round(countText(continuationMessage(words)) * ratio);
+function countNotes(
+  { countText, ratio }: SizedConversation,
+  request: NotesPlanRequest,
+): { readonly text: string; readonly tokens: number } {
+  const { text: summary, transcriptPath, autonomous, trigger = "manual" } = request;
+  const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, autonomous };
+  const text = continuationMessage({ summary, ...words });
+  return { text, tokens: Math.round(countText(text) * ratio) };
 }
 
 interface Tail {

@@ -90,7 +90,7 @@ export interface PlannedCut {
 
 /** The plan that cuts the conversation there. */
 export function planAt(sized: SizedConversation, { trigger, variant, cut }: PlannedCut): CompactionPlan {
-  const { entries, tokens, ratio, countText, clearedToolUseIds, estimates } = sized;
+  const { entries, tokens, ratio, countText, clearedToolUseIds, estimateOfBlock } = sized;
   const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
   const [olderTokens, newerTokens] = [
     Math.round(sum(tokens.slice(0, cut))),
@@ -120,8 +120,8 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
     tokenRatio: ratio,
     countTokens: (text) => Math.round(countText(text) * ratio),
     tokensSent: {
-      ofEntry: (entry) => Math.round(estimates.ofEntry(entry) * ratio),
-      ofBlock: (block) => Math.round(estimates.ofBlock(block) * ratio),
+      ofEntry: (_, index) => Math.round(tokens[index] ?? 0),
+      ofBlock: (block) => Math.round(estimateOfBlock(block) * ratio),
     },
   };
 }

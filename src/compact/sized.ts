@@ -3,7 +3,6 @@ import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
-import type { KnownTokens } from "../tokens/accounting.ts";
 import { meterFor } from "../tokens/context.ts";
 import type { ContextSize } from "../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../tokens/measure.ts";
@@ -38,8 +37,8 @@ export interface SizedConversation {
   /** The same, with the results that are sent as cleared. */
   readonly sent: readonly Entry[];
   readonly tokens: readonly number[];
-  /** Our estimates, before any calibration. */
-  readonly estimates: KnownTokens;
+  /** Our estimate, before any calibration. */
+  readonly estimateOfBlock: (block: ContentBlock) => number;
   /** Calls and results among the entries: made when first asked for, and then shared. */
   readonly pairs: () => PairIndex;
   readonly contextTokens: number;
@@ -68,10 +67,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     entries,
     sent,
     tokens,
-    estimates: {
-      ofEntry: tokensOf,
-      ofBlock: tokensOfBlock ?? ((block) => measureBlock(block, countText)),
-    },
+    estimateOfBlock: tokensOfBlock ?? ((block) => measureBlock(block, countText)),
     pairs: once(() => indexPairs(entries)),
     contextTokens: context.tokens,
     source: context.source,

@@ -36,7 +36,8 @@ export function previousSound(sound: readonly boolean[], index: number): number 
 /** Entries of one response: its first one, with each that follows. */
 export function* sameResponse(entries: readonly Entry[]): Generator<readonly [first: number, later: number]> {
   const firstOf = new Map<string, number>();
-  for (const [at, entry] of entries.entries()) {
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at];
     const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
     if (id === undefined) continue;
     const first = firstOf.get(id);

@@ -37,13 +37,9 @@ export interface PairIndex {
  * stand anywhere, even before its use.
  */
 export function indexPairs(entries: readonly Entry[]): PairIndex {
-  const { uses, results } = collectToolBlocks(entries);
-  const pairs = new Map<string, ToolPair & { readonly results: ToolResultAt[] }>();
+  const pairs = new Map<string, OpenPair>();
   const repeatedUses: ToolUseAt[] = [];
-  for (const use of uses) {
-    if (pairs.has(use.block.id)) repeatedUses.push(use);
-    else pairs.set(use.block.id, { id: use.block.id, name: nameOf(use.block), use, results: [] });
-  }
+  const results = collect(entries, pairs, repeatedUses);
   const orphanResults: ToolResultAt[] = [];
   const secondResults: ToolResultAt[] = [];
   for (const result of results) {
@@ -55,24 +51,29 @@ export function indexPairs(entries: readonly Entry[]): PairIndex {
     if (pair.results.length > 0) secondResults.push(result);
     pair.results.push(result);
   }
-  const unanswered = [...pairs.values()].filter((pair) => pair.results.length === 0);
+  const unanswered: ToolPair[] = [];
+  for (const pair of pairs.values()) if (pair.results.length === 0) unanswered.push(pair);
   return { pairs, unanswered, orphanResults, secondResults, repeatedUses };
 }
 
-/** Not every file has a name on every call. */
-function nameOf(block: ToolUseBlock): string {
-  return typeof block.name === "string" ? block.name : "";
-}
+type OpenPair = ToolPair & { readonly results: ToolResultAt[] };
 
-function collectToolBlocks(entries: readonly Entry[]): { uses: ToolUseAt[]; results: ToolResultAt[] } {
-  const uses: ToolUseAt[] = [];
+/** One pass: uses become pairs, and all results are given back, since one may stand before its use. */
+function collect(
+  entries: readonly Entry[],
+  pairs: Map<string, OpenPair>,
+  repeatedUses: ToolUseAt[],
+): readonly ToolResultAt[] {
   const results: ToolResultAt[] = [];
-  for (const [entryIndex, entry] of entries.entries()) {
+  for (let entryIndex = 0; entryIndex < entries.length; entryIndex++) {
+    const entry = entries[entryIndex];
     if (!isEntry(entry)) continue;
     if (entry.type === "assistant") {
       for (const block of entryBlocks(entry)) {
-        if (block.type === "tool_use" && typeof block.id === "string")
-          uses.push({ entry, entryIndex, block });
+        if (block.type !== "tool_use" || typeof block.id !== "string") continue;
+        const use = { entry, entryIndex, block };
+        if (pairs.has(block.id)) repeatedUses.push(use);
+        else pairs.set(block.id, { id: block.id, name: nameOf(block), use, results: [] });
       }
     } else if (entry.type === "user") {
       for (const block of entryBlocks(entry)) {
@@ -80,5 +81,10 @@ function collectToolBlocks(entries: readonly Entry[]): { uses: ToolUseAt[]; resu
       }
     }
   }
-  return { uses, results };
+  return results;
+}
+
+/** Not every file has a name on every call. */
+function nameOf(block: ToolUseBlock): string {
+  return typeof block.name === "string" ? block.name : "";
 }

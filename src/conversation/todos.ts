@@ -24,6 +24,8 @@ export interface TodoCall {
 const TODO_TOOLS: ReadonlySet<string> = new Set(["TodoWrite", "TaskCreate", "TaskUpdate"]);
 const REMINDERS: ReadonlySet<string> = new Set(["todo", "todo_reminder", "task_reminder"]);
 
+export const isTodoTool = (name: string): boolean => TODO_TOOLS.has(name);
+
 /** Follows both forms of to-do keeping: whole lists written anew, and tasks that are changed one by one. */
 export class TodoLedger {
   #list: readonly Todo[] = [];
@@ -31,11 +33,11 @@ export class TodoLedger {
 
   /** Whether the call was about to-dos. One that failed changes nothing. */
   call({ name, input, isError, outcome, resultText }: TodoCall): boolean {
-    if (isError) return TODO_TOOLS.has(name);
+    if (isError) return isTodoTool(name);
     if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(asListed);
     else if (name === "TaskUpdate") this.#update(input);
     else if (name === "TaskCreate") this.#create(input, idOf(outcome) ?? idIn(resultText()));
-    return TODO_TOOLS.has(name);
+    return isTodoTool(name);
   }
 
   /** A prompt may carry the list as it stood then; none means that nobody put it there. */

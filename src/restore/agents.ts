@@ -48,8 +48,8 @@ export function agentsIn(happenings: Iterable<Happening>): readonly BackgroundAg
   const ledger = new AgentLedger();
   for (const happening of happenings) {
     if (happening.what === "call") ledger.call(happening.call);
-    else if (happening.what === "told") ledger.told(textOf(happening.entry));
-    else if (happening.type === "queued_command") ledger.told(contentText(happening.attachment.prompt));
+    else if (happening.what === "told") ledger.told(() => textOf(happening.entry));
+    else if (happening.type === "queued_command") ledger.told(() => contentText(happening.attachment.prompt));
     else if (happening.type === "task_status") ledger.status(happening.attachment);
   }
   return ledger.agents();
@@ -63,8 +63,9 @@ class AgentLedger {
   }
 
   call(call: AnsweredCall): void {
-    if (call.isError) return;
-    if (call.name === "Task" || call.name === "Agent") this.#launched(call);
+    const mayStart = LAUNCHING_TOOLS.has(call.name) || call.name === "SendMessage";
+    if ((!mayStart && this.#agents.size === 0) || call.isError) return;
+    if (LAUNCHING_TOOLS.has(call.name)) this.#launched(call);
     else if (call.name === "SendMessage") this.#resumed(call);
     else if (call.name === "Read") this.#outputRead(stringField(call.input, "file_path"));
     else if (STOPPING_TOOLS.has(call.name)) this.#agents.delete(taskIdIn(call.input) ?? "");
@@ -73,7 +74,9 @@ class AgentLedger {
   }
 
   /** A notice that an agent has ended. It holds the result as a rule; without it the result is still to be had. */
-  told(text: string): void {
+  told(textOfIt: () => string): void {
+    if (this.#agents.size === 0) return;
+    const text = textOfIt();
     if (!text.trimStart().startsWith("<task-notification>")) return;
     const id = tagged(text, "task-id");
     const known = id === undefined ? undefined : this.#agents.get(id);
@@ -127,6 +130,7 @@ class AgentLedger {
   }
 }
 
+const LAUNCHING_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"]);
 const COLLECTING_TOOLS: ReadonlySet<string> = new Set(["TaskOutput", "AgentOutputTool", "AgentOutput"]);
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(["TaskStop", "KillShell", "KillBash"]);
 

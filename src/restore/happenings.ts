@@ -1,7 +1,7 @@
 import type { ToolResultBlock } from "../conversation/block.ts";
 import type { Entry, UserEntry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
-import { indexPairs, type PairIndex, type ToolPair } from "../conversation/pairs.ts";
+import { indexPairs, type PairIndex, type ToolPair, type ToolResultAt } from "../conversation/pairs.ts";
 import { entryBlocks, isEntry, isRecord, type JsonRecord, rawContent } from "../conversation/untrusted.ts";
 
 /** What the state of a session can be read from: answered calls, attachments, and what the agent was told. */
@@ -10,14 +10,47 @@ export type Happening =
   | { readonly what: "attachment"; readonly type: string; readonly attachment: JsonRecord }
   | { readonly what: "told"; readonly entry: UserEntry };
 
-export interface AnsweredCall {
+/**
+ * A call and its first answer: a resume may have written that again, but the call happened once. Neither is looked at
+ * before somebody asks: there are thousands, and most are nobody's business.
+ */
+export class AnsweredCall {
   readonly id: string;
   readonly name: string;
-  readonly input: unknown;
-  readonly isError: boolean;
-  readonly result: ToolResultBlock;
+  /** Index of the entry that holds the answer. */
+  readonly at: number;
+  readonly #pair: ToolPair;
+  readonly #answer: ToolResultAt;
+
+  constructor(pair: ToolPair, answer: ToolResultAt) {
+    this.id = pair.id;
+    this.name = pair.name;
+    this.at = answer.entryIndex;
+    this.#pair = pair;
+    this.#answer = answer;
+  }
+
+  get input(): unknown {
+    return this.#pair.use.block.input;
+  }
+
+  get result(): ToolResultBlock {
+    return this.#answer.block;
+  }
+
+  get isError(): boolean {
+    return this.result.is_error === true;
+  }
+
   /** The agent's own copy of the outcome, if it keeps one. */
-  readonly outcome: unknown;
+  get outcome(): unknown {
+    return this.#answer.entry.toolUseResult;
+  }
+
+  /** Of the answer among those in the same entry. */
+  get place(): number {
+    return entryBlocks(this.#answer.entry).indexOf(this.result);
+  }
 }
 
 /** In the order in which the agent came to know of them. `index`: of these entries, where it has been made already. */
@@ -25,34 +58,30 @@ export function happeningsIn(
   entries: readonly Entry[],
   index: PairIndex = indexPairs(entries),
 ): readonly Happening[] {
+  const calls = answeredCalls(index);
   const happenings: Happening[] = [];
-  for (const entry of entries) {
+  let next = calls[0];
+  for (let at = 0, count = 0; at < entries.length; at++) {
+    const entry = entries[at];
     if (!isEntry(entry)) continue;
-    if (entry.type === "attachment") {
+    if (entry.type === "user") happenings.push({ what: "told", entry });
+    else if (entry.type === "attachment") {
       const { attachment } = entry;
       if (isRecord(attachment) && typeof attachment.type === "string")
         happenings.push({ what: "attachment", type: attachment.type, attachment });
-    } else if (entry.type === "user") {
-      happenings.push({ what: "told", entry });
-      for (const result of entryBlocks(entry)) {
-        if (result.type !== "tool_result") continue;
-        const call = answeredCall(result, entry, index.pairs.get(result.tool_use_id));
-        if (call !== undefined) happenings.push({ what: "call", call });
-      }
     }
+    for (; next?.at === at; next = calls[++count]) happenings.push({ what: "call", call: next });
   }
   return happenings;
 }
 
-/** A resume may have written the answer again: the call happened once. */
-function answeredCall(
-  result: ToolResultBlock,
-  { toolUseResult: outcome }: UserEntry,
-  pair: ToolPair | undefined,
-): AnsweredCall | undefined {
-  if (pair === undefined || pair.results[0]?.block !== result) return undefined;
-  const { id, name, use } = pair;
-  return { id, name, input: use.block.input, isError: result.is_error === true, result, outcome };
+function answeredCalls({ pairs }: PairIndex): readonly AnsweredCall[] {
+  const calls: AnsweredCall[] = [];
+  for (const pair of pairs.values()) {
+    const [answer] = pair.results;
+    if (answer !== undefined) calls.push(new AnsweredCall(pair, answer));
+  }
+  return calls.sort((a, b) => a.at - b.at || a.place - b.place);
 }
 
 export const textOf = (entry: UserEntry): string => contentText(rawContent(entry));

@@ -8,12 +8,16 @@ import { isEntry, isRecord } from "../conversation/untrusted.ts";
 /** What a read answers when the agent has the file already: it shows no content. */
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;
 
-/** Paths the agent has read or written, the most recent first, each once. */
+/**
+ * Paths the agent has read or written, the most recent first, each once. `index`: of these entries and of more that
+ * follow them, where it has been made already.
+ */
 export function recentlyReadPaths(
   entries: readonly Entry[],
   tools: FileTools = FILE_TOOLS,
+  index: PairIndex = indexPairs(entries),
 ): readonly string[] {
-  return [...new Set(pathsFromNewest(entries, indexPairs(entries), tools))];
+  return [...new Set(pathsFromNewest(entries, index, tools))];
 }
 
 /** As {@link recentlyReadPaths}, but looked up one by one, since most who ask want only the first few; some twice. */
@@ -25,7 +29,7 @@ export function* pathsFromNewest(
   const touched: { readonly at: number; readonly pair?: ToolPair }[] = [];
   for (const pair of pairs.values()) {
     const at = pair.results.at(-1)?.entryIndex;
-    if (at !== undefined) touched.push({ at, pair });
+    if (at !== undefined && at < entries.length) touched.push({ at, pair });
   }
   for (const [at, entry] of entries.entries()) {
     if (isEntry(entry) && entry.type === "attachment") touched.push({ at });

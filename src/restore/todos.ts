@@ -1,6 +1,6 @@
 import type { Attachment } from "../conversation/entry.ts";
 import { contentText, field } from "../conversation/fields.ts";
-import { readTodo, type Todo, TodoLedger } from "../conversation/todos.ts";
+import { isTodoTool, readTodo, type Todo, TodoLedger } from "../conversation/todos.ts";
 import type { Happening } from "./happenings.ts";
 import { type Fit, fitEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
 import type { RestoredItem } from "./restored.ts";
@@ -50,7 +50,7 @@ export function todosIn(happenings: Iterable<Happening>): readonly Todo[] {
   for (const happening of happenings) {
     if (happening.what === "told") ledger.prompt(field(happening.entry, "todos"));
     else if (happening.what === "attachment") ledger.attachment(happening.attachment);
-    else {
+    else if (isTodoTool(happening.call.name)) {
       const { name, input, isError, outcome, result } = happening.call;
       ledger.call({ name, input, isError, outcome, resultText: () => contentText(result.content) });
     }

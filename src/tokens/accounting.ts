@@ -1,9 +1,9 @@
-import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
-import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { type AttachmentEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
+import { contentText, stringField } from "../conversation/fields.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { entryBlocks, isEntry, rawContent } from "../conversation/untrusted.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
 /** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */
@@ -54,15 +54,10 @@ const SUBJECT_FIELDS = [
   "description",
 ];
 
-interface ToolCall {
-  readonly name: string;
-  readonly subject: string | undefined;
-  readonly readPath: string | undefined;
-}
-
 /** What entries and blocks hold, for whoever has counted them already. */
 export interface KnownTokens {
-  ofEntry(entry: Entry): number;
+  /** `index`: where it stands among those that are accounted for. */
+  ofEntry(entry: Entry, index: number): number;
   ofBlock(block: ContentBlock): number;
 }
 
@@ -76,20 +71,23 @@ export function accountTokens(entries: readonly Entry[], countText: CountText): 
 /** As {@link accountTokens}, without counting anything again. */
 export function accountKnown(entries: readonly Entry[], known: KnownTokens): TokenAccounting {
   const ledger = new Ledger(known);
-  for (const entry of entries) if (isEntry(entry)) ledger.enter(entry);
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index];
+    if (isEntry(entry)) ledger.enter(entry, index);
+  }
   return ledger.close();
 }
 
 /** One pass over the conversation; a tool's name is known by the time its result comes. */
 class Ledger {
   readonly #known: KnownTokens;
-  readonly #calls = new Map<string, ToolCall>();
+  readonly #calls = new Map<string, ToolUseBlock>();
   readonly #requests = new Map<string, number>();
   readonly #results = new Map<string, number>();
   readonly #attachments = new Map<string, number>();
   readonly #other = new Map<string, number>();
   readonly #reads = new Map<string, { reads: number; tokens: number }>();
-  readonly #measured: MeasuredResult[] = [];
+  readonly #measured: LedgerResult[] = [];
   #human = 0;
   #assistant = 0;
   #localCommand = 0;
@@ -98,22 +96,21 @@ class Ledger {
     this.#known = known;
   }
 
-  enter(entry: Entry): void {
-    if (entry.type === "attachment") this.#enterAttachment(entry);
-    else if (entry.type === "assistant" && !isSynthetic(entry)) {
-      for (const block of entryBlocks(entry)) this.#enterAssistantBlock(block, this.#tokensOf(block, entry));
-    } else if (entry.type === "user") {
-      for (const block of entryBlocks(entry)) this.#enterUserBlock(block, entry);
+  enter(entry: Entry, index: number): void {
+    if (entry.type === "attachment") this.#enterAttachment(entry, this.#known.ofEntry(entry, index));
+    else if (entry.type === "user" || (entry.type === "assistant" && !isSynthetic(entry))) {
+      const blocks = entryBlocks(entry);
+      for (const block of blocks) {
+        const tokens = blocks.length === 1 ? this.#known.ofEntry(entry, index) : this.#known.ofBlock(block);
+        if (entry.type === "user") this.#enterUserBlock(block, entry, tokens);
+        else this.#enterAssistantBlock(block, tokens);
+      }
     }
-  }
-
-  /** A content that is a text has no block that anybody could know. */
-  #tokensOf(block: ContentBlock, entry: UserEntry | AssistantEntry): number {
-    return typeof rawContent(entry) === "string" ? this.#known.ofEntry(entry) : this.#known.ofBlock(block);
   }
 
   close(): TokenAccounting {
     const other = sum(this.#other);
+    const measured = this.#measured;
     const texts = this.#human + this.#assistant + this.#localCommand;
     return {
       total: texts + sum(this.#requests) + sum(this.#results) + other,
@@ -126,14 +123,16 @@ class Ledger {
       other,
       otherByKind: largestFirst(this.#other),
       duplicateReads: duplicateReads(this.#reads),
-      results: this.#measured.sort((a, b) => b.tokens - a.tokens),
+      // Most who ask for figures want none of these, and there are thousands.
+      get results() {
+        return measured.map(describeResult).sort((a, b) => b.tokens - a.tokens);
+      },
     };
   }
 
-  #enterAttachment(entry: Extract<Entry, { type: "attachment" }>): void {
+  #enterAttachment(entry: AttachmentEntry, tokens: number): void {
     const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
     add(this.#attachments, type, 1);
-    const tokens = this.#known.ofEntry(entry);
     // Typed by the user while the agent worked: it has no user entry of its own.
     if (type === "queued_command") this.#human += tokens;
     else add(this.#other, "attachment", tokens);
@@ -142,14 +141,12 @@ class Ledger {
   #enterAssistantBlock(block: ContentBlock, tokens: number): void {
     if (block.type === "text") this.#assistant += tokens;
     else if (block.type === "tool_use") {
-      const name = String(block.name ?? UNKNOWN_TOOL);
-      add(this.#requests, name, tokens);
-      this.#calls.set(block.id, describeCall(name, block.input));
+      add(this.#requests, toolName(block), tokens);
+      this.#calls.set(block.id, block);
     } else add(this.#other, block.type, tokens);
   }
 
-  #enterUserBlock(block: ContentBlock, entry: UserEntry): void {
-    const tokens = this.#tokensOf(block, entry);
+  #enterUserBlock(block: ContentBlock, entry: UserEntry, tokens: number): void {
     if (block.type === "tool_result") this.#enterResult(block, tokens);
     else if (block.type !== "text") add(this.#other, block.type, tokens);
     else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
@@ -160,27 +157,35 @@ class Ledger {
 
   #enterResult(block: ToolResultBlock, tokens: number): void {
     const call = this.#calls.get(block.tool_use_id);
-    const tool = call?.name ?? UNKNOWN_TOOL;
-    add(this.#results, tool, tokens);
-    this.#measured.push({
-      toolUseId: block.tool_use_id,
-      tool,
-      subject: call?.subject,
-      tokens,
-      isCleared: isCleared(block),
-    });
-    if (call?.readPath === undefined || isCleared(block)) return;
-    const { reads, tokens: before } = this.#reads.get(call.readPath) ?? { reads: 0, tokens: 0 };
-    this.#reads.set(call.readPath, { reads: reads + 1, tokens: before + tokens });
+    add(this.#results, toolName(call), tokens);
+    this.#measured.push({ block, call, tokens });
+    const readPath = call && readPathIn(call);
+    if (readPath === undefined || isCleared(block)) return;
+    const { reads, tokens: before } = this.#reads.get(readPath) ?? { reads: 0, tokens: 0 };
+    this.#reads.set(readPath, { reads: reads + 1, tokens: before + tokens });
   }
 }
 
-function describeCall(name: string, input: unknown): ToolCall {
-  const fields = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
-  const key = SUBJECT_FIELDS.find((field) => typeof fields[field] === "string");
-  const subject = key === undefined ? undefined : (fields[key] as string);
-  const readPath = fileUseOf(name, input) === "read" ? filePathIn(input) : undefined;
-  return { name, subject, readPath };
+interface LedgerResult {
+  readonly block: ToolResultBlock;
+  readonly call: ToolUseBlock | undefined;
+  readonly tokens: number;
+}
+
+const toolName = (call: ToolUseBlock | undefined): string => String(call?.name ?? UNKNOWN_TOOL);
+
+const readPathIn = (call: ToolUseBlock): string | undefined =>
+  fileUseOf(toolName(call), call.input) === "read" ? filePathIn(call.input) : undefined;
+
+function describeResult({ block, call, tokens }: LedgerResult): MeasuredResult {
+  const key = SUBJECT_FIELDS.find((name) => stringField(call?.input, name) !== undefined);
+  return {
+    toolUseId: block.tool_use_id,
+    tool: toolName(call),
+    subject: key === undefined ? undefined : stringField(call?.input, key),
+    tokens,
+    isCleared: isCleared(block),
+  };
 }
 
 /** All but one reading of a file are waste, at the average size of its readings. */
