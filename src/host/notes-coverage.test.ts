@@ -108,8 +108,15 @@ describe("how far notes reach", () => {
 
   it("is not known where they name none, or one that the session does not have", () => {
     expect(coverageOf({ coveredUuid: undefined }, history)).toEqual({ state: "unknown" });
-    expect(coverageOf({ coveredUuid: "" }, history)).toEqual({ state: "unknown" });
     expect(coverageOf({ coveredUuid: "x" }, history)).toEqual({ state: "not-found", uuid: "x" });
+  });
+
+  it("is nowhere where they say that it is not known: everything is to be read again", () => {
+    expect(coverageOf({ coveredUuid: "" }, history)).toEqual({
+      state: "known",
+      upTo: undefined,
+      fresh: c.entries,
+    });
   });
 
   it("includes what follows and only says again what is noted", () => {

@@ -7,7 +7,7 @@ import type { SessionHistory } from "./session-history.ts";
 
 /** How far notes reach into a session. */
 export type NotesCoverage =
-  /** Up to this message; undefined where nothing has been noted. */
+  /** Up to this message; undefined where something was noted, but of no message is it certain that all was. */
   | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }
   /** They name a message that the session does not have. */
   | { readonly state: "not-found"; readonly uuid: string }
@@ -27,7 +27,8 @@ export function coverageOf(
   { coveredUuid }: Pick<Notes, "coveredUuid">,
   history: SessionHistory,
 ): NotesCoverage {
-  if (coveredUuid === undefined || coveredUuid === "") return { state: "unknown" };
+  if (coveredUuid === undefined) return { state: "unknown" };
+  if (coveredUuid === "") return { state: "known", upTo: undefined, fresh: notNotedYet(history, 0) };
   const place = history.placeOf(coveredUuid);
   if (place === undefined) return { state: "not-found", uuid: coveredUuid };
   return { state: "known", upTo: history.entries[place], fresh: notNotedYet(history, place + 1) };

@@ -1,12 +1,11 @@
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import { LonghaulError } from "../errors.ts";
 import { updateNotes } from "../memory/builtin/update-notes.ts";
 import { extractNotes } from "../memory/extract/extract-notes.ts";
 import { sumUsage } from "../memory/extract/sum-usage.ts";
-import { emptyNotes, formatNotes, parseNotes } from "../memory/notes/format.ts";
-import { mergeNotes } from "../memory/notes/merge.ts";
+import { formatNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
+import { saveNotes } from "../memory/update.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -20,8 +19,6 @@ const STEP_TOKENS = 5_000;
 const MODEL_STEP_TOKENS = 40_000;
 /** Of the model's window. */
 const MODEL_STEP_SHARE = 0.4;
-/** A person saves a file seldom; one that changes this often is not written by a person. */
-const MOST_MERGES = 3;
 
 export interface NotesTask {
   readonly file: NotesFile;
@@ -61,6 +58,8 @@ export interface NotesTally {
   readonly calls: number;
   readonly usage: ModelUsage | undefined;
   readonly isWritten: boolean;
+  /** False where edits were refused and never put right: it ended there, and the rest is not noted. */
+  readonly isComplete: boolean;
 }
 
 /** One run over what is new. With a model each step is saved: what was paid for is not lost. */
@@ -68,7 +67,14 @@ export class NotesWork {
   readonly #task: NotesTask;
   /** What the file holds, as far as we know. */
   #onDisk: NotesOnDisk;
-  #tally: NotesTally = { edits: 0, refused: 0, calls: 0, usage: undefined, isWritten: false };
+  #tally: NotesTally = {
+    edits: 0,
+    refused: 0,
+    calls: 0,
+    usage: undefined,
+    isWritten: false,
+    isComplete: true,
+  };
 
   constructor(task: NotesTask) {
     this.#task = task;
@@ -89,8 +95,12 @@ export class NotesWork {
       onProgress?.({ step: at + 1, steps: steps.length, messages: flatten(step).length });
       const noted =
         model === undefined ? updateNotes(notes, step, this.#task) : await this.#ask(model, notes, step);
-      notes = { ...noted, coveredUuid: coveredBy(step, history) ?? noted.coveredUuid };
+      const { isComplete } = this.#tally;
+      const covered = isComplete ? coveredBy(step, history) : undefined;
+      notes = { ...noted, coveredUuid: covered ?? noted.coveredUuid };
       if (model !== undefined || at === steps.length - 1) notes = await this.#save(notes);
+      // What was refused is still to be noted: whoever goes on from the notes would never see it.
+      if (!isComplete) break;
     }
     return notes;
   }
@@ -115,36 +125,18 @@ export class NotesWork {
       refused: refused + outcome.refused,
       calls: calls + outcome.calls,
       usage: sumUsage(usage, outcome.usage),
+      isComplete: outcome.isComplete,
     };
     return outcome.notes;
   }
 
-  /** A person may have changed the file meanwhile: nothing of theirs is overwritten. */
   async #save(notes: Notes): Promise<Notes> {
-    const { file, template, dryRun } = this.#task;
-    if (dryRun) return notes;
-    const { notes: base } = this.#onDisk;
-    let saved = notes;
-    for (let tries = 0; tries <= MOST_MERGES; tries++) {
-      const text = formatNotes(saved);
-      if (await file.write(text, this.#onDisk.text)) {
-        this.#onDisk = { text, notes: saved };
-        this.#tally = { ...this.#tally, isWritten: true };
-        return saved;
-      }
-      const current = await file.read();
-      const theirs = current === undefined ? emptyNotes(template) : parseNotes(current, template);
-      saved = mergeNotes(base, notes, theirs).notes;
-      this.#onDisk = { text: current, notes: theirs };
-    }
-    throw new LonghaulError(
-      "notes-changed",
-      `Others change ${file.path} all the time; nothing was written.`,
-      {
-        remedy: "Try again when they have come to rest.",
-        facts: { path: file.path },
-      },
-    );
+    if (this.#task.dryRun) return notes;
+    const { text, notes: before } = this.#onDisk;
+    const saved = await saveNotes(this.#task, { text, before, ours: notes });
+    this.#onDisk = { text: formatNotes(saved), notes: saved };
+    this.#tally = { ...this.#tally, isWritten: true };
+    return saved;
   }
 }
 

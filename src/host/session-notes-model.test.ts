@@ -76,6 +76,23 @@ describe("notes by a model", () => {
     expect(text).not.toContain("Step 1 was noted.");
   });
 
+  it("do not claim what a model never put right: they end there, and the next run reads it again", async () => {
+    const session = await manyTurns();
+    const stubborn = scriptedModel((_, nth) => `${note(nth)}<note section="Nonsense" mode="append">x</note>`);
+    const built = await buildNotes(session, { model: stubborn });
+    expect(built).toMatchObject({ isComplete: false, isWritten: true, calls: 3 });
+    expect(built.notes.coveredUuid).toBe("");
+    expect(built.text).toContain("Step 0 was noted.");
+    const model = scriptedModel((_, nth) => note(nth));
+    const again = await buildNotes(session, { model });
+    expect(again).toMatchObject({
+      outcome: "updated",
+      isComplete: true,
+      notes: { coveredUuid: session.leafUuid },
+    });
+    expect(JSON.stringify(model.requests[0]?.messages)).toContain("request 0:");
+  });
+
   it("that are not to be written are asked for and shown", async () => {
     const session = await manyTurns();
     const built = await buildNotes(session, { model: scriptedModel((_, nth) => note(nth)), dryRun: true });

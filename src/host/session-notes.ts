@@ -140,9 +140,11 @@ async function open(session: Session, { file: given, template: wanted }: NotesPl
   return { file, path: file.path, text, template, notes, isOtherTemplate };
 }
 
+/** Notes that name no message are taken to know them all: these say from the start that they do not. */
 const restarted = ({ template, notes }: OpenedNotes): Notes => ({
   ...emptyNotes(template),
   preface: notes.preface,
+  coveredUuid: "",
 });
 
 function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[] {

@@ -7,7 +7,7 @@ import type { ForkSource } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { updateNotes } from "./builtin/update-notes.ts";
 import { type ExtractionOutcome, extractNotes } from "./extract/extract-notes.ts";
-import { emptyNotes, formatNotes, parseNotes } from "./notes/format.ts";
+import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "./notes/format.ts";
 import { measureNotes } from "./notes/limits.ts";
 import { mergeNotes } from "./notes/merge.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "./notes/notes.ts";
@@ -52,8 +52,10 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   // While a call is open its result is still to come, and what was refused is still to be noted.
   const isAllNoted = written.isComplete && !hasOpenCalls(entries);
   const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
-  const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid };
-  const saved = await save(task, { text, before, ours });
+  // Notes that name no message are taken to know them all: the first ones say that they do not.
+  const unknown = isOnlyTemplate(before) ? "" : undefined;
+  const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid ?? unknown };
+  const saved = await saveNotes(task, { text, before, ours });
   const { by, edits, refused, calls, usage } = written;
   const { tokens } = measureNotes(saved, task.countTokens);
   const isRemembered = newest !== undefined && saved.coveredUuid === newest;
@@ -82,14 +84,18 @@ function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonl
 
 const hasUuid = (entry: Entry): boolean => isEntry(entry) && entry.uuid !== undefined;
 
-interface Change {
+export interface NotesChange {
+  /** The file as it was read. */
   readonly text: string | undefined;
   readonly before: Notes;
   readonly ours: Notes;
 }
 
 /** A person may have changed the file while the notes were written: nothing of theirs is overwritten. */
-async function save({ file, template }: NotesTask, { text, before, ours }: Change): Promise<Notes> {
+export async function saveNotes(
+  { file, template }: Pick<NotesTask, "file" | "template">,
+  { text, before, ours }: NotesChange,
+): Promise<Notes> {
   if (await file.write(formatNotes(ours), text)) return ours;
   for (let tries = 0; tries < MOST_MERGES; tries++) {
     const current = await file.read();

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../test/support/builders.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { ESTIMATORS } from "../tokens/measure.ts";
+import { formatNotes, parseNotes } from "./notes/format.ts";
+import { NOTES_LIMITS } from "./notes/limits.ts";
+import type { Notes } from "./notes/notes.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "./notes/template.ts";
+import { bringNotesUpToDate } from "./update.ts";
+
+const template = parseTemplate(NOTES_TEMPLATE);
+
+/** The notes after an update without a model, of a file that held this. */
+async function updated(entries: readonly Entry[], before?: string): Promise<Notes> {
+  let text = before;
+  const file = {
+    path: "/notes.md",
+    read: async () => text,
+    write: async (next: string) => {
+      text = next;
+      return true;
+    },
+  };
+  await bringNotesUpToDate({
+    file,
+    template,
+    limits: NOTES_LIMITS,
+    countTokens: ESTIMATORS.o200k,
+    instructions: undefined,
+    entries,
+    clearedToolUseIds: new Set(),
+    model: undefined,
+    fork: undefined,
+    signal: new AbortController().signal,
+  });
+  return parseNotes(text ?? "", template);
+}
+
+describe("the message that notes remember", () => {
+  const closed = new ConversationBuilder();
+  closed.user("write the harbour report");
+  closed.assistant("It is written.");
+  const open = new ConversationBuilder();
+  open.user("write the harbour report");
+  open.tool("a", "Bash", { command: "make report" });
+
+  it("is the newest one", async () => {
+    expect((await updated(closed.entries)).coveredUuid).toBe(closed.entries[1]?.uuid);
+  });
+
+  it("is none while a call is open, which is not the same as all of them", async () => {
+    const first = await updated(open.entries);
+    expect(first.coveredUuid).toBe("");
+    expect((await updated(open.entries, formatNotes(first))).coveredUuid).toBe("");
+  });
+
+  it("stays what it was while a call is open, also in notes that never named one", async () => {
+    const theirs = NOTES_TEMPLATE.replace("# Current State", "Reports.\n\n# Current State");
+    expect((await updated(open.entries, theirs)).coveredUuid).toBeUndefined();
+    const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
+    expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
+  });
+});
