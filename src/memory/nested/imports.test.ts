@@ -37,6 +37,7 @@ describe("imports in a memory file", () => {
   it.each([
     ["a span", "a `@b.md` c"],
     ["a span with more backticks", "a ``x ` @b.md`` c"],
+    ["a span after lone backticks", "`` and `x @b.md`"],
     ["a span over two lines", "a `x\n@b.md` c"],
     ["a fence", "```\n@b.md\n```"],
     ["a fence with a language", "```ts\n@Decorator\n```"],

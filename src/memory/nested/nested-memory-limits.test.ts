@@ -148,10 +148,11 @@ describe("permission", () => {
   it("is asked for each file, before it is read, and holds until all is forgotten", async () => {
     const port = testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
     const asked: string[] = [];
+    let allowed = /src/;
     const mayRead = async (path: string): Promise<boolean> => {
       expect(port.asked).not.toContain(path);
       asked.push(path);
-      return path !== "/p/CLAUDE.md";
+      return allowed.test(path);
     };
     const memory = memoryOf(port, { names: ["CLAUDE.md"], mayRead });
     const drained = await touchAndDrain(memory, "src/a.ts");
@@ -162,7 +163,8 @@ describe("permission", () => {
     expect(port.asked).toEqual(["/p/src/CLAUDE.md"]);
     memory.forget();
     port.asked.length = 0;
-    expect((await touchAndDrain(memory, "a.ts")).skipped).toHaveLength(1);
+    allowed = /./;
+    expect(paths(await touchAndDrain(memory, "a.ts"))).toEqual(["/p/CLAUDE.md"]);
   });
 
   it.each([
@@ -217,6 +219,20 @@ describe("whatever goes wrong with the files", () => {
     const skipped = [{ path: "/p/.claude/rules", reason }];
     expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
     expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
+  });
+
+  it("a rule that could not be read is tried again", async () => {
+    const port = testPort({ "/p/.claude/rules/a.md": "rule" });
+    let isBroken = true;
+    const read: MemoryFilesPort["read"] = async (path) => {
+      if (isBroken) throw new Error("for now");
+      return port.read(path);
+    };
+    const memory = memoryOf({ ...port, read }, { names: [] });
+    const skipped = [{ path: "/p/.claude/rules/a.md", reason: "failed" }];
+    expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
+    isBroken = false;
+    expect(paths(await touchAndDrain(memory, "a.ts"))).toEqual(["/p/.claude/rules/a.md"]);
   });
 
   it("files that a list names outside its folder are not rules", async () => {

@@ -48,6 +48,9 @@ const content = (): fc.Arbitrary<string> =>
     )
     .map(([front, words, length]) => front + words.join("") + "x".repeat(length));
 
+const files = (): fc.Arbitrary<readonly (readonly [string, string])[]> =>
+  fc.array(fc.tuple(anyFile(), content()), { maxLength: 9 });
+
 type Step =
   | { readonly do: "touch"; readonly paths: readonly string[] }
   | { readonly do: "read"; readonly path: string }
@@ -153,8 +156,9 @@ class Host {
 describe("whatever is touched, drained, compacted, resumed and changed on disk, in whatever order", () => {
   it("no file is attached twice while it can be seen, none from outside, none that was refused, and each turn keeps its budget", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step(), { maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(files(), fc.array(step(), { maxLength: 25 }), async (written, steps) => {
         const host = new Host();
+        for (const [path, text] of written) await host.take({ do: "write", path, text });
         for (const each of steps) {
           await host.take(each);
           const attached = host.entries.flatMap((entry) => attachedPath(entry, ["nested_memory"]) ?? []);

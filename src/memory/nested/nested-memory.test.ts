@@ -53,6 +53,19 @@ describe("when the agent touches a file", () => {
       "/p/.claude/rules/ts.md",
     ]);
     expect(drained.skipped).toEqual([]);
+    expect(new Set(port.asked).size).toBe(port.asked.length);
+  });
+
+  it("a rule may be a link to a file that lies elsewhere in the working directory, not outside", async () => {
+    const links = { "/p/.claude/rules/a.md": "/p/docs/a.md", "/p/.claude/rules/b.md": "/q/b.md" };
+    const port = testPort(
+      { "/p/docs/a.md": "---\npaths: '*.ts'\n---\nrule", "/q/b.md": "secret" },
+      { links },
+    );
+    const drained = await touchAndDrain(memoryOf(port), ["a.ts"]);
+    expect(drained.attachments).toMatchObject([{ path: "/p/docs/a.md", content: { content: "rule" } }]);
+    expect(drained.skipped).toEqual([{ path: "/p/.claude/rules/b.md", reason: "outside-project" }]);
+    expect(paths(await touchAndDrain(memoryOf(port), ["a.go"]))).toEqual([]);
   });
 
   it("each is an attachment as Claude Code writes it, measured as it is sent", async () => {

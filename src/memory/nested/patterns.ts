@@ -188,11 +188,10 @@ interface Choice {
   readonly parts: readonly string[];
 }
 
-/** The first braces that close and hold a comma; others are braces. */
+/** The first braces that close and hold a comma; others are braces. The innermost close first. */
 function firstChoice(text: string): Choice | undefined {
   /** Braces that are open, each with its commas. */
   const open: { readonly start: number; readonly commas: number[] }[] = [];
-  let found: Choice | undefined;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === "\\") at++;
@@ -201,12 +200,10 @@ function firstChoice(text: string): Choice | undefined {
     else if (character === "}") {
       const last = open.pop();
       if (last === undefined || last.commas.length === 0) continue;
-      if (found !== undefined && found.start < last.start) continue;
       const edges = [last.start, ...last.commas, at];
       const parts = edges.slice(1).map((edge, index) => text.slice((edges[index] ?? 0) + 1, edge));
-      found = { start: last.start, end: at, parts };
-      if (open.length === 0) return found;
+      return { start: last.start, end: at, parts };
     }
   }
-  return found;
+  return undefined;
 }
