@@ -33,6 +33,16 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
   };
 }
 
+/** Waits for one piece of work; see {@link abortableBy}. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: PromiseLike<T>): Promise<T> {
+  const abortable = abortableBy(signal);
+  try {
+    return await abortable.wait(work);
+  } finally {
+    abortable.release();
+  }
+}
+
 async function* eachUntil<T>(source: AsyncIterable<T>, wait: Abortable["wait"]): AsyncGenerator<T, void> {
   const items = source[Symbol.asyncIterator]();
   let isOver = false;

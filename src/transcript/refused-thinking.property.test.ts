@@ -115,7 +115,12 @@ class Life {
       this.memory.slice(cuts[nth], cuts[nth + 1 + length]).flatMap(({ uuid }) => uuid ?? []);
     const staged = [start, start + 1 + length].map((nth) => {
       const uuids = uuidsFrom(nth % cuts.length);
-      return { uuids, messages: uuids.length, text: `summary of ${uuids.join(" ")}` };
+      return {
+        spanId: this.#ports.newUuid(),
+        uuids,
+        messages: uuids.length,
+        text: `summary of ${uuids.join(" ")}`,
+      };
     });
     const before = this.memory;
     const collapsed = commitSpans(before, staged, this.#options);

@@ -2,6 +2,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { type AppendFile, type OpenedAppendFile, openAppendFile } from "./append-file.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";
+import { readWritten } from "./read-written.ts";
 import { linesOf } from "./serialize.ts";
 import { isSystemError } from "./session-file.ts";
 import { notWritten } from "./write-error.ts";
@@ -10,6 +11,8 @@ export interface TranscriptWriter {
   readonly path: string;
   /** Resolves when the entries are on the disk: they survive a crash of the process and of the machine. */
   append(entries: readonly Entry[]): Promise<void>;
+  /** Entries that are in the file, by their ids, in any order. Reads all of it. */
+  read(uuids: readonly string[]): Promise<readonly Entry[]>;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
@@ -82,6 +85,11 @@ class GroupCommitWriter implements TranscriptWriter {
       this.#pending.push({ lines: Buffer.from(linesOf(entries)), resolve, reject });
       this.#running ??= this.#drain();
     });
+  }
+
+  async read(uuids: readonly string[]): Promise<readonly Entry[]> {
+    await this.#running;
+    return await readWritten(this.path, uuids);
   }
 
   async close(): Promise<void> {

@@ -9,13 +9,15 @@ import type { ConversationState } from "./state.ts";
 type Reported = NonNullable<ResponseFacts["usage"]>;
 
 /**
- * What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged, and notes
- * may be taken in the background.
+ * What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged, and in the
+ * background notes may be taken and a span summarised.
  */
 export function after(state: ConversationState, response: ResponseFacts): void {
   const isAnswer = state.isAnswerUnderWay;
   weigh(state, response);
-  if (isAnswer && state.ownsSharedState) state.notes?.responded(response, state.reply?.usage);
+  if (!isAnswer || !state.ownsSharedState) return;
+  state.notes?.responded(response, state.reply?.usage);
+  state.collapse?.responded();
 }
 
 function weigh(state: ConversationState, response: ResponseFacts): void {

@@ -26,9 +26,10 @@ export async function before<T extends Message>(
   await attachMemoryFiles(state, options.signal);
   limitMedia(state);
   const cleared = clearStale(state);
+  const { problem } = await collapseByItself(state, options.signal);
   const decision = decide(state);
   const outcome: Outcome =
-    decision === "compact" ? await compactByItself(state, options.signal) : { skipped: decision };
+    decision === "compact" ? await compactByItself(state, options.signal) : { skipped: decision, problem };
   return turnToSend<T>(state, { cleared, ...outcome });
 }
 
@@ -43,7 +44,7 @@ function decide(state: ConversationState): "compact" | SkipReason {
     breaker: state.breaker,
     caller: state.caller,
     reactiveOnly: compaction.reactiveOnly === true,
-    collapseOn: false,
+    collapseOn: state.collapse !== undefined,
   });
   const decision = guard ?? (size.paddedTokens < autoCompact ? "below-threshold" : ripeness(state));
   if (host?.onEvent !== undefined) {
@@ -66,7 +67,21 @@ function decide(state: ConversationState): "compact" | SkipReason {
 const ripeness = ({ breaker }: ConversationState): "compact" | SkipReason =>
   breaker.isResting() ? "just-compacted" : "compact";
 
-/** A failure is no reason not to call: it may still fit, and if not there is recovery. */
+async function collapseByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
+  try {
+    await state.collapse?.makeRoom(signal);
+    return {};
+  } catch (error) {
+    return { problem: problemIn(error) };
+  }
+}
+
+/** A failure is no reason not to call: it may still fit, and if not there is recovery. An abort is one. */
+function problemIn(error: unknown): LonghaulError {
+  if (error instanceof LonghaulError && failureReason(error) !== "aborted") return error;
+  throw error;
+}
+
 async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
     const byNotes = await planByNotes(state, "auto", signal);
@@ -84,8 +99,7 @@ async function compactByItself(state: ConversationState, signal: AbortSignal | u
     state.emit({ type: "floor-above-threshold", floorTokens, threshold });
     return { skipped: "floor-above-threshold", problem: floorTooHigh(floorTokens, threshold) };
   } catch (error) {
-    if (!(error instanceof LonghaulError) || failureReason(error) === "aborted") throw error;
-    return { problem: error };
+    return { problem: problemIn(error) };
   }
 }
 

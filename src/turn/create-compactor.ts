@@ -1,6 +1,7 @@
 import type { SnipSelection } from "../compact/snip.ts";
 import { after } from "./after.ts";
 import { before } from "./before.ts";
+import { expandMessages } from "./collapse-expand.ts";
 import { compactByHand } from "./manual.ts";
 import type {
   BeforeOptions,
@@ -69,6 +70,10 @@ class ConversationCompactor implements Compactor {
     return this.#inTurn(() => snipMessages(this.#state, messages, selection));
   }
 
+  expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>> {
+    return this.#inTurn(() => expandMessages(this.#state, messages, spanIds));
+  }
+
   child(options: ChildOptions = {}): Compactor {
     const { ports, environment, settingsFile, countText, settings, models, hooks, host, memoryFiles } =
       this.#options;
@@ -97,6 +102,7 @@ class ConversationCompactor implements Compactor {
   close(): Promise<void> {
     this.#onClose();
     return this.#inTurn(async () => {
+      this.#state.collapse?.reset();
       await this.#state.notes?.close();
       await this.#state.transcript.flush();
     });

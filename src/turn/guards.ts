@@ -28,6 +28,16 @@ export function whyNotToCompact(state: GuardState): SkipReason | undefined {
   return collapseOn ? "collapse-on" : undefined;
 }
 
+/**
+ * Spans are collapsed where auto-compact would be allowed, but for the breaker: that counts compactions, and a
+ * collapse is what makes them rare.
+ */
+export function whyNotToCollapse(
+  state: Pick<GuardState, "settings" | "caller" | "reactiveOnly">,
+): SkipReason | undefined {
+  return whyNotToCompact({ ...state, breaker: { mayCompact: () => true }, collapseOn: false });
+}
+
 /** The user asks: nothing but the switch for everything stands in the way. */
 export function whyNotToCompactByHand({ settings }: Pick<GuardState, "settings">): SkipReason | undefined {
   return settings.compactEnabled ? undefined : "disabled";

@@ -116,6 +116,8 @@ export interface NotesOptions {
 export interface CollapseOptions {
   /** Who summarises a span; `built-in` needs no model and is what there is without one. */
   readonly summariser?: "model" | "built-in" | undefined;
+  /** A model that takes longer for a span is given up; 60 seconds. */
+  readonly timeoutMs?: number | undefined;
   readonly enabled?: boolean | undefined;
 }
 
@@ -125,6 +127,8 @@ export interface TranscriptPort {
   append(entries: readonly Entry[]): Promise<void>;
   /** What a resumed session has in it already is not written again. */
   has?(uuid: string): boolean;
+  /** Entries that were written, by their ids, in any order; without it nothing that was collapsed can be expanded. */
+  read?(uuids: readonly string[]): Promise<readonly Entry[]>;
 }
 
 /** Told as things happen. None of them may stop a compaction: what throws here is reported and passed over. */
@@ -213,6 +217,8 @@ export interface Compactor {
   compact<T extends Message>(messages: readonly T[], options?: ManualOptions): Promise<Turn<T>>;
   /** Takes chosen old messages out, with a marker in their place. */
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
+  /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */
+  expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
   /** A subagent's own conversation: its own window, state and breaker. */
   child(options?: ChildOptions): Compactor;
   /** The end of a conversation. Resolves when the transcript has everything; a subagent is no longer listed. */

@@ -6,7 +6,7 @@ import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
-import { abortableBy } from "../models/abortable.ts";
+import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { attemptsOf } from "../summary/chain.ts";
@@ -55,15 +55,6 @@ export async function runCompaction(
   } catch (error) {
     reportFailure(state, trigger, error, state.now() - startedAt);
     throw error;
-  }
-}
-
-async function untilAborted(signal: AbortSignal | undefined, work: Promise<void>): Promise<void> {
-  const abortable = abortableBy(signal);
-  try {
-    await abortable.wait(work);
-  } finally {
-    abortable.release();
   }
 }
 
@@ -136,6 +127,7 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   state.historyChanged();
   state.snipFreed = 0;
   state.longestIdleMs = 0;
+  state.collapse?.reset();
   state.nestedMemory?.forget();
   state.nestedMemory?.attachedIn(entries);
   for (const entry of entries) state.host.message(entry);

@@ -13,6 +13,7 @@ import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
 import { CACHE_TTL_MS, CacheWatch, type SentRequest } from "./cache-watch.ts";
 import { CompactionChain } from "./chain-record.ts";
+import { Collapse } from "./collapse.ts";
 import type { EventDetail } from "./events.ts";
 import { FloorNotice } from "./floor-notice.ts";
 import { type SafeHost, safely } from "./host-status.ts";
@@ -45,6 +46,8 @@ export class ConversationState {
   readonly chain: CompactionChain = new CompactionChain();
   /** Notes of the session; a subagent takes none. */
   readonly notes: NotesKeeper | undefined;
+  /** Undefined where auto-compact owns the headroom: always for a subagent. */
+  readonly collapse: Collapse | undefined;
   /** Memory files that govern what is touched in this conversation. */
   readonly nestedMemory: NestedMemory | undefined;
   /** Subagents under way. They outlive a compaction of this conversation. */
@@ -116,10 +119,12 @@ export class ConversationState {
       bindsThinking: () => this.bindsThinking,
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
-    const { notes, memoryFiles, fileTools } = options;
+    const { notes, memoryFiles, fileTools, collapse } = options;
     this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
     const takesNotes = notes !== undefined && notes.enabled !== false && agentId === undefined;
     this.notes = takesNotes ? new NotesKeeper(this, notes) : undefined;
+    const collapses = collapse !== undefined && collapse.enabled !== false && agentId === undefined;
+    this.collapse = collapses ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
   }
 
@@ -194,6 +199,7 @@ export class ConversationState {
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
+      this.collapse?.reset();
       this.nestedMemory?.attachedIn(this.thread.entries);
     }
     this.nestedMemory?.touched(added);

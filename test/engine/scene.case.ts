@@ -1,5 +1,6 @@
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
+import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import {
@@ -20,12 +21,14 @@ export interface Scene {
 export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: SummaryKind | readonly SummaryKind[];
   readonly notes?: NotesKind;
+  readonly spans?: SpanKind | readonly SpanKind[];
 }
 
 /** A simulator on which the coder works without an end, and loops that know its window. */
 export async function openScene({
   kinds = "good",
   notes = "good",
+  spans = "good",
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
@@ -33,6 +36,7 @@ export async function openScene({
     behaviours: [
       summaries(kinds),
       noteTaker(notes),
+      spanSummaries(spans),
       coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1 }),
     ],
     ...options,

@@ -1,6 +1,6 @@
 import { clearedResultIds } from "../../conversation/cleared.ts";
 import type { CollapsedSpan, CollapseMark } from "../../conversation/collapsed.ts";
-import type { Entry } from "../../conversation/entry.ts";
+import type { Entry, EntryLink } from "../../conversation/entry.ts";
 import { mayGiveWay } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/thinking.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
@@ -9,6 +9,8 @@ import { newestLine } from "../snip-marker.ts";
 
 /** A span whose summary is written, waiting to be committed. */
 export interface StagedSpan {
+  /** Of the line to be: one that has to be written twice is the same line. */
+  readonly spanId: string;
   readonly uuids: readonly string[];
   readonly messages: number;
   /** What will stand in the place of its messages. */
@@ -29,6 +31,8 @@ export interface Collapsed {
   /** The conversation to go on with, the mark at its end; the very list where nothing was collapsed. */
   readonly entries: readonly Entry[];
   readonly spans: readonly CollapsedSpan[];
+  /** What the spans stand for, one list for each. */
+  readonly gone: readonly (readonly Entry[])[];
   /** The last line; undefined where nothing was collapsed. */
   readonly mark: CollapseMark | undefined;
   readonly tokensBefore: number;
@@ -52,30 +56,21 @@ export function commitSpans(
   const found = findSpans(entries, staged);
   if (found.length === 0) return { ...NOTHING, entries, stale: staged.length };
   const writer = new LineWriter(entries, options);
-  const left: Entry[] = [];
-  const spans: CollapsedSpan[] = [];
-  let [next, firstChange] = [0, 0];
-  for (const { staged: span, from, to } of found) {
-    for (; next < from; next++) left.push(entries[next] as Entry);
-    if (spans.length === 0) firstChange = left.length;
-    const gone = entries.slice(from, to);
-    const collapsed = writer.span(span, gone.filter(isEntry));
-    spans.push(collapsed);
-    left.push(collapsed, ...gone.filter((entry) => !isEntry(entry)));
-    next = to;
-  }
-  for (; next < entries.length; next++) left.push(entries[next] as Entry);
+  const gone = found.map(({ from, to }) => entries.slice(from, to).filter(isEntry));
+  const spans = found.map(({ staged: span }, nth) => writer.span(span, gone[nth] ?? []));
+  const left = withSpans(entries, found, spans);
   const [tokensBefore, tokensAfter] = [totalOf(spans, "tokensBefore"), totalOf(spans, "tokensAfter")];
   const mark = writer.mark("collapse_committed", {
     spanIds: spans.map(({ collapsed }) => collapsed.spanId),
     tokensSaved: tokensBefore - tokensAfter,
   });
   const sendable = options.bindsThinking
-    ? withoutThinkingFrom(left, firstChange)
+    ? withoutThinkingFrom(left, found[0]?.from ?? 0)
     : { entries: left, blocks: 0 };
   return {
     entries: [...sendable.entries, mark],
     spans,
+    gone,
     mark,
     tokensBefore,
     tokensAfter,
@@ -86,6 +81,7 @@ export function commitSpans(
 
 const NOTHING = Object.freeze({
   spans: [],
+  gone: [],
   mark: undefined,
   tokensBefore: 0,
   tokensAfter: 0,
@@ -94,6 +90,22 @@ const NOTHING = Object.freeze({
 
 const totalOf = (spans: readonly CollapsedSpan[], figure: "tokensBefore" | "tokensAfter"): number =>
   spans.reduce((total, { collapsed }) => total + collapsed[figure], 0);
+
+function withSpans(
+  entries: readonly Entry[],
+  found: readonly FoundSpan[],
+  spans: readonly CollapsedSpan[],
+): readonly Entry[] {
+  const left: Entry[] = [];
+  let next = 0;
+  for (const [nth, { from, to }] of found.entries()) {
+    for (; next < from; next++) left.push(entries[next] as Entry);
+    left.push(spans[nth] as Entry, ...entries.slice(from, to).filter((entry) => !isEntry(entry)));
+    next = to;
+  }
+  for (; next < entries.length; next++) left.push(entries[next] as Entry);
+  return left;
+}
 
 interface FoundSpan {
   readonly staged: StagedSpan;
@@ -148,12 +160,12 @@ export class LineWriter {
     this.#parent = options.leafUuid === undefined ? (this.#newest?.uuid ?? null) : options.leafUuid;
   }
 
-  span({ uuids, messages, text }: StagedSpan, gone: readonly Entry[]): CollapsedSpan {
+  span({ spanId, uuids, messages, text }: StagedSpan, gone: readonly Entry[]): CollapsedSpan {
     const { tokensOf } = this.#options;
-    const link = this.#link();
+    const link = this.#link(spanId);
     const clearedToolUseIds = gone.flatMap(clearedResultIds);
     const record = {
-      spanId: link.uuid,
+      spanId,
       messages,
       uuids,
       tokensBefore: Math.round(gone.reduce((total, entry) => total + tokensOf(entry), 0)),
@@ -175,9 +187,10 @@ export class LineWriter {
     return this.#options.bindsThinking === true ? { bindsThinking: true } : {};
   }
 
-  #link(): ReturnType<typeof newLink> {
+  #link(uuid = this.#options.ports.newUuid()): EntryLink {
     const newest = this.#newest === undefined ? [] : [this.#newest];
-    const link = newLink(newest, this.#parent, this.#options.ports);
+    const { ports } = this.#options;
+    const link = newLink(newest, this.#parent, { ...ports, newUuid: () => uuid });
     this.#parent = link.uuid;
     return link;
   }

@@ -8,7 +8,9 @@ import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } 
 
 /** Small enough that little is lost in one summary, and large enough that the prompt cache breaks seldom. */
 const SPAN_SHARE = 0.1;
-/** Less than this share of a usual span is not worth a call; where it lies between spans it goes with them. */
+/** Less than this share of a usual span can wait until there is more of it, unless room is needed now. */
+const ENOUGH_SHARE_OF_SPAN = 0.8;
+/** Less than this is not worth a call even then; where it lies between spans it goes with them. */
 const LEAST_SHARE_OF_SPAN = 0.25;
 /** What is larger than a usual span by more than this is a span of its own. */
 const MOST_SHARE_OF_SPAN = 1.5;
@@ -24,6 +26,8 @@ const LEAST_SPANS_IN_ONE = 2;
 export interface SpanOptions extends SizeOptions {
   /** What the conversation may occupy, in tokens. */
   readonly effectiveTokens: number;
+  /** Room is needed now: a small span is better than none. */
+  readonly isUrgent?: boolean | undefined;
   /** What is staged already, or could not be summarised. */
   readonly taken?: ReadonlySet<string> | undefined;
 }
@@ -44,18 +48,11 @@ export interface SpanPlan {
  */
 export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
   const sized = sizeUp(snapshot, options);
-  const sound = soundCuts(sized.entries);
-  const blocked = blockedEntries(sized, sound, options);
-  const usualTokens = options.effectiveTokens * SPAN_SHARE;
-  const isRaw = (index: number): boolean =>
-    blocked[index] === false && !isCollapsedSpan(sized.entries[index] as Entry);
-  for (const run of runsOf(sized, isRaw)) {
-    const range = spanIn(run, sized, sound, usualTokens);
-    if (range !== undefined) return planFor(range, sized);
-  }
-  for (const run of runsOf(sized, (index) => blocked[index] === false)) {
-    const range = spanIn(run, sized, sound, usualTokens);
-    if (range !== undefined && spansIn(range, sized) >= LEAST_SPANS_IN_ONE) return planFor(range, sized);
+  const search = new SpanSearch(sized, options);
+  const shares = options.isUrgent ? [ENOUGH_SHARE_OF_SPAN, LEAST_SHARE_OF_SPAN] : [ENOUGH_SHARE_OF_SPAN];
+  for (const share of shares) {
+    const found = search.amongMessages(share) ?? search.amongSpans(share);
+    if (found !== undefined) return planFor(found, sized);
   }
   return undefined;
 }
@@ -66,19 +63,85 @@ interface Range {
   readonly to: number;
 }
 
-/** What is never collapsed: boundaries and summaries, the newest, and what could not be found again by an id. */
-function blockedEntries(
-  { entries, tokens }: SizedConversation,
-  sound: readonly boolean[],
-  { effectiveTokens, taken }: SpanOptions,
+class SpanSearch {
+  readonly #entries: readonly Entry[];
+  readonly #tokens: readonly number[];
+  readonly #sound: readonly boolean[];
+  /** What may be collapsed at all. */
+  readonly #isFree: readonly boolean[];
+  readonly #usualTokens: number;
+
+  constructor({ entries, tokens }: SizedConversation, options: SpanOptions) {
+    this.#entries = entries;
+    this.#tokens = tokens;
+    this.#sound = soundCuts(entries);
+    const tail = tailStart(entries, tokens, keepRecentUnder(options.effectiveTokens));
+    this.#isFree = freeEntries(entries, previousSound(this.#sound, tail), options.taken);
+    this.#usualTokens = options.effectiveTokens * SPAN_SHARE;
+  }
+
+  amongMessages(leastShare: number): Range | undefined {
+    const isMessage = (index: number): boolean => !isCollapsedSpan(this.#entries[index] as Entry);
+    for (const run of this.#runs(isMessage)) {
+      const range = this.#spanIn(run, leastShare, (to) => !isAskedAndAnswered(this.#entries, to));
+      if (range !== undefined) return range;
+    }
+    return undefined;
+  }
+
+  /** Small pieces that lie between them go with them; what comes after the last does not. */
+  amongSpans(leastShare: number): Range | undefined {
+    for (const run of this.#runs(() => true)) {
+      const endsWithSpan = (to: number): boolean => isCollapsedSpan(this.#entries[to - 1] as Entry);
+      const range = this.#spanIn(run, leastShare, endsWithSpan);
+      const spans = this.#entries.slice(range?.from, range?.to).filter(isCollapsedSpan).length;
+      if (range !== undefined && spans >= LEAST_SPANS_IN_ONE) return range;
+    }
+    return undefined;
+  }
+
+  #runs(isIn: (index: number) => boolean): readonly Range[] {
+    const isFree = (index: number): boolean => this.#isFree[index] === true && isIn(index);
+    const runs: Range[] = [];
+    for (let from = 0; from < this.#entries.length; from++) {
+      if (!isFree(from)) continue;
+      let to = from + 1;
+      while (to < this.#entries.length && isFree(to)) to += 1;
+      runs.push({ from, to });
+      from = to;
+    }
+    return runs;
+  }
+
+  /** The oldest part of a run that can be cut out of the conversation, of about the usual size. */
+  #spanIn(run: Range, leastShare: number, mayEnd: (to: number) => boolean): Range | undefined {
+    let { from } = run;
+    while (from < run.to && this.#sound[from] === false) from += 1;
+    let best: Range | undefined;
+    let held = 0;
+    for (let to = from + 1; to <= run.to; to++) {
+      held += this.#tokens[to - 1] ?? 0;
+      if (this.#sound[to] === false || held < this.#usualTokens * leastShare || !mayEnd(to)) continue;
+      if (best !== undefined && held > this.#usualTokens * MOST_SHARE_OF_SPAN) break;
+      best = { from, to };
+      if (held >= this.#usualTokens) break;
+    }
+    return best;
+  }
+}
+
+/** All but boundaries and summaries, the newest, and what could not be found again by an id. */
+function freeEntries(
+  entries: readonly Entry[],
+  tail: number,
+  taken: ReadonlySet<string> | undefined,
 ): readonly boolean[] {
-  const tail = previousSound(sound, tailStart(entries, tokens, keepRecentUnder(effectiveTokens)));
   const seen = new Set<string>();
   return entries.map((entry, index) => {
     const { uuid } = entry;
-    if (typeof uuid !== "string" || seen.has(uuid)) return true;
+    if (typeof uuid !== "string" || seen.has(uuid)) return false;
     seen.add(uuid);
-    return index >= tail || !mayGiveWay(entry) || taken?.has(uuid) === true;
+    return index < tail && mayGiveWay(entry) && taken?.has(uuid) !== true;
   });
 }
 
@@ -95,49 +158,12 @@ function tailStart(entries: readonly Entry[], tokens: readonly number[], leastTo
   return start;
 }
 
-function runsOf({ entries }: SizedConversation, isIn: (index: number) => boolean): readonly Range[] {
-  const runs: Range[] = [];
-  for (let from = 0; from < entries.length; from++) {
-    if (!isIn(from)) continue;
-    let to = from + 1;
-    while (to < entries.length && isIn(to)) to += 1;
-    runs.push({ from, to });
-    from = to;
-  }
-  return runs;
-}
-
-/** The oldest part of a run that can be cut out of the conversation, of about the usual size. */
-function spanIn(
-  run: Range,
-  { entries, tokens }: SizedConversation,
-  sound: readonly boolean[],
-  usualTokens: number,
-): Range | undefined {
-  let { from } = run;
-  while (from < run.to && sound[from] === false) from += 1;
-  let best: Range | undefined;
-  let held = 0;
-  for (let to = from + 1; to <= run.to; to++) {
-    held += tokens[to - 1] ?? 0;
-    if (sound[to] === false || isAskedAndAnswered(entries, to)) continue;
-    if (held < usualTokens * LEAST_SHARE_OF_SPAN) continue;
-    if (best !== undefined && held > usualTokens * MOST_SHARE_OF_SPAN) break;
-    best = { from, to };
-    if (held >= usualTokens) break;
-  }
-  return best;
-}
-
 /** What was asked goes with its answer. */
 function isAskedAndAnswered(entries: readonly Entry[], cut: number): boolean {
   const [last, next] = [entries[cut - 1], entries[cut]];
-  if (last?.type !== "user" || next?.type !== "assistant" || isCollapsedSpan(last)) return false;
+  if (last?.type !== "user" || next?.type !== "assistant") return false;
   return !entryBlocks(last).some(({ type }) => type === "tool_result");
 }
-
-const spansIn = ({ from, to }: Range, { entries }: SizedConversation): number =>
-  entries.slice(from, to).filter(isCollapsedSpan).length;
 
 function planFor({ from, to }: Range, { entries, sent, tokens }: SizedConversation): SpanPlan {
   const held = Math.round(sum(tokens.slice(from, to)));

@@ -1,7 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { oneLine } from "../../summary/builtin/clip.ts";
 import { digestSession } from "../../summary/builtin/digest.ts";
-import { messageForms } from "../../summary/builtin/render/message-item.ts";
+import { earlierItems } from "../../summary/builtin/read/earlier.ts";
+import { messageForms, parseMessageItem } from "../../summary/builtin/render/message-item.ts";
 import type { CountText } from "../../tokens/measure.ts";
 
 const HEADING = "## All User Messages";
@@ -21,9 +22,7 @@ export function wordsMissingIn(
   { countTokens, budgetTokens }: WordsBudget,
 ): string {
   const told = comparable(summary);
-  const missing = digestSession(entries)
-    .exchanges.flatMap(({ message }) => message?.text ?? [])
-    .filter((words) => !told.includes(comparable(words)));
+  const missing = wordsIn(entries).filter((words) => !told.includes(comparable(words)));
   if (missing.length === 0) return "";
   let left = budgetTokens - countTokens(`${HEADING}\n${leftOut(missing.length)}`);
   if (left < 0) return "";
@@ -37,6 +36,13 @@ export function wordsMissingIn(
   }
   const lines = items.length === missing.length ? items : [...items, leftOut(missing.length - items.length)];
   return [HEADING, ...lines].join("\n");
+}
+
+/** Those that spans among the entries tell of come first: they are older. */
+function wordsIn(entries: readonly Entry[]): readonly string[] {
+  const { earlier, exchanges } = digestSession(entries);
+  const before = earlierItems(earlier, "All User Messages").map(parseMessageItem);
+  return [...before, ...exchanges.flatMap(({ message }) => message?.text ?? [])];
 }
 
 /** In the words of the built-in summariser, which reads them again. */

@@ -1,7 +1,7 @@
 import { contentText } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { LonghaulError } from "../../errors.ts";
-import { abortableBy } from "../../models/abortable.ts";
+import { untilAborted } from "../../models/abortable.ts";
 import type { Model, ModelReply, ModelUsage } from "../../models/port.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import { SUMMARY_HEADING } from "../../summary/format.ts";
@@ -66,6 +66,7 @@ async function askForSummary(
     { role: "user", content: [{ type: "text", text: prompt }] },
   ];
   const request = ownRequest(model, messages, { system: SPAN_SYSTEM_PROMPT, maxOutputTokens: room });
+  // A model may not heed the signal.
   const reply = await untilAborted(signal, ask(model, request, { signal }));
   const text = summaryIn(reply);
   const missing = wordsMissingIn(text, plan.entries, { countTokens, budgetTokens: room - countTokens(text) });
@@ -73,16 +74,6 @@ async function askForSummary(
   const tokens = countTokens(whole);
   if (tokens > plan.budgetTokens) throw new NoSummaryError(reply, "its answer is not small enough");
   return { text: whole, tokens, by: "direct", usage: reply.usage };
-}
-
-/** Also where a model does not heed the signal. */
-async function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  const abortable = abortableBy(signal);
-  try {
-    return await abortable.wait(work);
-  } finally {
-    abortable.release();
-  }
 }
 
 function summaryIn(reply: ModelReply): string {

@@ -1,0 +1,116 @@
+import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
+import { type CollapsedSpan, type CollapseMark, collapsedUuids } from "../conversation/collapsed.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import type { Message, Turn } from "./options.ts";
+import type { ConversationState } from "./state.ts";
+import { turnResult } from "./turn-result.ts";
+
+/** Collapsed messages are shown again in their place: all of what was asked for, or nothing. */
+export async function expandMessages<T extends Message>(
+  state: ConversationState,
+  messages: readonly T[],
+  spanIds: readonly string[] | undefined,
+): Promise<Turn<T>> {
+  state.takeIn(messages);
+  const { thread, transcript } = state;
+  const shown = await expandAll(state, spanIds);
+  if (shown.marks.length === 0) return turnResult<T>(state, {});
+  await transcript.commit(shown.marks);
+  for (const mark of shown.marks) thread.meter.add(mark);
+  state.noteFindings(thread.rewrite(shown.entries));
+  state.historyChanged();
+  state.collapse?.expanded(shown.uuids);
+  const { thinkingBlocks: blocks } = shown;
+  if (blocks > 0) state.emit({ type: "thinking-left-out", blocks, reason: "rewrite" });
+  state.emit({ type: "spans-expanded", spans: shown.spans, messages: shown.messages });
+  return turnResult<T>(state, {});
+}
+
+interface Shown {
+  readonly entries: readonly Entry[];
+  readonly marks: readonly CollapseMark[];
+  readonly uuids: readonly string[];
+  readonly spans: number;
+  readonly messages: number;
+  readonly thinkingBlocks: number;
+}
+
+/** Level by level: what a span within a span stood for is to be seen once the outer one has been expanded. */
+async function expandAll(state: ConversationState, spanIds: readonly string[] | undefined): Promise<Shown> {
+  const { thread } = state;
+  const left = spanIds && new Set(spanIds);
+  let shown: Shown = {
+    entries: thread.entries,
+    marks: [],
+    uuids: [],
+    spans: 0,
+    messages: 0,
+    thinkingBlocks: 0,
+  };
+  for (;;) {
+    const next = expandableSpans(shown.entries).filter(
+      ({ collapsed }) => left?.has(collapsed.spanId) ?? true,
+    );
+    for (const { collapsed } of next) left?.delete(collapsed.spanId);
+    if (next.length === 0) break;
+    shown = await expandLevel(state, shown, next);
+  }
+  const [missing] = left ?? [];
+  if (missing !== undefined) throw spanNotFound(missing);
+  return shown;
+}
+
+async function expandLevel(
+  state: ConversationState,
+  shown: Shown,
+  spans: readonly CollapsedSpan[],
+): Promise<Shown> {
+  const { thread, options } = state;
+  const uuids = spans.flatMap(collapsedUuids);
+  const ids = spans.map(({ collapsed }) => collapsed.spanId);
+  const expanded = expandSpans(shown.entries, ids, await originalsOf(state, uuids), {
+    ports: options.ports,
+    tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+    leafUuid: shown.marks.at(-1)?.uuid ?? thread.leaf,
+    bindsThinking: state.bindsThinking,
+  });
+  if (expanded.mark === undefined || expanded.spans < spans.length) throw messagesNotFound(spans.length);
+  return {
+    entries: expanded.entries,
+    marks: [...shown.marks, expanded.mark],
+    uuids: [...shown.uuids, ...uuids],
+    spans: shown.spans + expanded.spans,
+    messages: shown.messages + expanded.messages,
+    thinkingBlocks: shown.thinkingBlocks + expanded.thinkingBlocks,
+  };
+}
+
+/** From the transcript, where there is one: it has everything, also of an earlier process. */
+async function originalsOf(
+  { options, transcript, collapse }: ConversationState,
+  uuids: readonly string[],
+): Promise<readonly Entry[]> {
+  if (options.transcript === undefined) return collapse?.originals(uuids) ?? [];
+  await transcript.flush();
+  return (await options.transcript.read?.(uuids)) ?? [];
+}
+
+function spanNotFound(spanId: string): LonghaulError {
+  return new LonghaulError(
+    "message-not-found",
+    "There is no such collapsed span in the current conversation.",
+    {
+      remedy:
+        "A span within another can be expanded together with it. What a compaction took over can only be read.",
+      facts: { spanId },
+    },
+  );
+}
+
+function messagesNotFound(spans: number): LonghaulError {
+  return new LonghaulError("message-not-found", "The messages of a collapsed span could not be found.", {
+    remedy: "Give the transcript that they were written to, with a `read` function.",
+    facts: { spans },
+  });
+}

@@ -1,0 +1,238 @@
+import { commitSpans, linesOf, type StagedSpan } from "../compact/collapse/commit.ts";
+import { planSpan, type SpanPlan } from "../compact/collapse/plan-span.ts";
+import { type SpanSummary, summariseSpan } from "../compact/collapse/summarise-span.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { untilAborted } from "../models/abortable.ts";
+import { recentlyReadPaths } from "../restore/read-state.ts";
+import { codeOf } from "./failure-reason.ts";
+import { whyNotToCollapse } from "./guards.ts";
+import { withHostStatus } from "./host-status.ts";
+import type { CollapseOptions } from "./options.ts";
+import { measuredBy, snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+
+/**
+ * Shares of the effective window. From the first on, spans are summarised ahead of need, as many as bring the
+ * context back to it: so there is room for many turns after the one break of the prompt cache that a commit costs.
+ */
+const STAGE_SHARE = 0.6;
+const COMMIT_SHARE = 0.9;
+const WAIT_SHARE = 0.95;
+
+/** Whoever takes longer to summarise a span is taken for dead, and the built-in summariser does it. */
+const SPAN_DEAD_AFTER_MS = 60_000;
+
+interface Staged extends StagedSpan {
+  readonly savedTokens: number;
+}
+
+/**
+ * Collapses spans of old messages in the main conversation: summarised in the background, one at a time, and put
+ * in the place of their messages in one batch when there is need. No turn waits for it before the window is as good
+ * as full.
+ */
+export class Collapse {
+  readonly #state: ConversationState;
+  readonly #options: CollapseOptions;
+  #staged: readonly Staged[] = [];
+  #staging: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  /** What could not be made smaller, and what somebody asked to see again. */
+  #failed: Set<string> = new Set();
+  #expanded: Set<string> = new Set();
+  /** What committed spans stand for, where no transcript has it. */
+  readonly #originals = new Map<string, Entry>();
+  /** The size at which nothing more could be collapsed; there is no use in looking before it has grown. */
+  #exhaustedAt: number | undefined;
+
+  constructor(state: ConversationState, options: CollapseOptions) {
+    this.#state = state;
+    this.#options = options;
+  }
+
+  /** A response has come: the next span may be summarised in the background. */
+  responded(): void {
+    if (this.#isOff() || this.#staging !== undefined) return;
+    if (this.#exhaustedAt !== undefined && this.#sizeAfterCommit() <= this.#exhaustedAt) return;
+    if (this.#isAbove(STAGE_SHARE)) this.#stageNext();
+  }
+
+  /**
+   * Before a call: commits what is staged when the window is nearly full. When it is as good as full, waits until
+   * enough is staged, or nothing more can be. Fails where it is aborted, or the transcript cannot be written.
+   */
+  async makeRoom(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;
+    const startedAt = this.#state.now();
+    const mustWait = this.#isAbove(WAIT_SHARE);
+    if (mustWait) await withHostStatus(this.#state.host, {}, () => this.#wait(signal));
+    await this.#commit(mustWait ? startedAt : undefined, signal);
+  }
+
+  /** Entries by their ids, of those that are kept here. */
+  originals(uuids: readonly string[]): readonly Entry[] {
+    return uuids.flatMap((uuid) => this.#originals.get(uuid) ?? []);
+  }
+
+  /** Somebody asked to see these again: they are the last to be collapsed. */
+  expanded(uuids: readonly string[]): void {
+    for (const uuid of uuids) this.#expanded.add(uuid);
+    this.#exhaustedAt = undefined;
+  }
+
+  /** The conversation is another now. What was committed stays in the transcript. */
+  reset(): void {
+    this.#staging?.abort.abort();
+    this.#staging = undefined;
+    this.#staged = [];
+    this.#failed = new Set();
+    this.#expanded = new Set();
+    this.#originals.clear();
+    this.#exhaustedAt = undefined;
+  }
+
+  #isOff(): boolean {
+    const { caller, options, ownsSharedState } = this.#state;
+    const { settings, compaction } = options;
+    const reactiveOnly = compaction.reactiveOnly === true;
+    return !ownsSharedState || whyNotToCollapse({ settings, caller, reactiveOnly }) !== undefined;
+  }
+
+  #size(): number {
+    return this.#state.size().paddedTokens;
+  }
+
+  #sizeAfterCommit(): number {
+    return this.#staged.reduce((size, { savedTokens }) => size - savedTokens, this.#size());
+  }
+
+  #tokensAt(share: number): number {
+    return this.#state.thresholds.effective * share;
+  }
+
+  /** Whether committing what is staged would not be enough. */
+  #isAbove(share: number): boolean {
+    return this.#sizeAfterCommit() >= this.#tokensAt(share);
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
+    while (this.#isAbove(WAIT_SHARE)) {
+      if (this.#staging === undefined) this.#stageNext();
+      if (this.#staging === undefined) return;
+      await untilAborted(signal, this.#staging.done);
+    }
+  }
+
+  #stageNext(): void {
+    const plan = this.#plan();
+    if (plan === undefined) {
+      this.#exhaustedAt = this.#sizeAfterCommit();
+      return;
+    }
+    const abort = new AbortController();
+    const done = this.#stage(plan, abort.signal).then(() => this.#goOn(abort.signal));
+    this.#staging = { done, abort };
+  }
+
+  /** Nobody may be waiting: what went wrong must not end the process. */
+  #goOn(signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#staging = undefined;
+    try {
+      if (this.#isAbove(STAGE_SHARE)) this.#stageNext();
+    } catch (error) {
+      this.#state.emit({ type: "span-failed", reason: codeOf(error), durationMs: 0 });
+    }
+  }
+
+  #plan(): SpanPlan | undefined {
+    const state = this.#state;
+    const { effective: effectiveTokens } = state.thresholds;
+    const staged = this.#staged.flatMap(({ uuids }) => uuids);
+    const plan = (...others: readonly ReadonlySet<string>[]): SpanPlan | undefined =>
+      planSpan(snapshotOf(state), {
+        effectiveTokens,
+        isUrgent: this.#isAbove(COMMIT_SHARE),
+        measured: measuredBy(state),
+        countText: state.options.countText,
+        taken: new Set([...staged, ...this.#failed, ...others.flatMap((other) => [...other])]),
+      });
+    return this.#expanded.size === 0 ? plan() : (plan(this.#expanded) ?? plan());
+  }
+
+  async #stage(plan: SpanPlan, signal: AbortSignal): Promise<void> {
+    const state = this.#state;
+    const startedAt = state.now();
+    const passed = (): number => state.now() - startedAt;
+    const failed = (error: unknown): void =>
+      state.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
+    try {
+      const summary = await this.#summarise(plan, signal, failed);
+      if (signal.aborted) return;
+      const { uuids, messages, tokens } = plan;
+      const spanId = state.options.ports.newUuid();
+      const savedTokens = tokens - summary.tokens;
+      this.#staged = [...this.#staged, { spanId, uuids, messages, text: summary.text, savedTokens }];
+      const { by, usage, tokens: tokensAfter } = summary;
+      const figures = { messages, tokensBefore: tokens, tokensAfter, usage, durationMs: passed() };
+      state.emit({ type: "span-staged", by, ...figures });
+    } catch (error) {
+      if (signal.aborted) return;
+      for (const uuid of plan.uuids) this.#failed.add(uuid);
+      failed(error);
+    }
+  }
+
+  #summarise(plan: SpanPlan, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<SpanSummary> {
+    const { options, ratio } = this.#state;
+    const model = options.summaryModel ?? options.model;
+    const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
+    return summariseSpan(plan, {
+      model: summariser === "built-in" ? undefined : model,
+      countTokens: (text) => Math.round(options.countText(text) * ratio),
+      transcriptPath: options.transcript?.path,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      onFailure: (error) => {
+        if (!signal.aborted) onFailure(error);
+      },
+    });
+  }
+
+  /** The transcript has it before the conversation changes. */
+  async #commit(waitingSince: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const state = this.#state;
+    const { thread, options, transcript } = state;
+    if (this.#staged.length === 0) return;
+    await untilAborted(signal, transcript.flush());
+    const collapsed = commitSpans(thread.entries, this.#staged, {
+      ports: options.ports,
+      tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+      leafUuid: thread.leaf,
+      bindsThinking: state.bindsThinking,
+    });
+    const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
+    if (mark !== undefined) await transcript.commit(linesOf(collapsed));
+    this.#staged = [];
+    if (mark === undefined) return;
+    thread.meter.add(mark);
+    state.noteFindings(thread.rewrite(collapsed.entries));
+    state.historyChanged();
+    this.#forget(gone.flat());
+    if (thinkingBlocks > 0)
+      state.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
+    const messages = spans.reduce((sum, { collapsed: { messages } }) => sum + messages, 0);
+    const waitedMs = waitingSince === undefined ? 0 : state.now() - waitingSince;
+    const figures = { messages, tokensBefore, tokensAfter, waitedMs };
+    state.emit({ type: "spans-committed", spans: spans.length, ...figures });
+  }
+
+  /** The agent no longer sees them. */
+  #forget(gone: readonly Entry[]): void {
+    const { host, options, nestedMemory, thread } = this.#state;
+    const paths = recentlyReadPaths(gone, options.fileTools);
+    if (paths.length > 0) host.filesForgotten(paths);
+    nestedMemory?.forget();
+    nestedMemory?.attachedIn(thread.entries);
+    if (options.transcript !== undefined) return;
+    for (const entry of gone) if (entry.uuid !== undefined) this.#originals.set(entry.uuid, entry);
+  }
+}
