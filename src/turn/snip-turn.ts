@@ -25,6 +25,7 @@ export async function snipMessages<T extends Message>(
     state.noteFindings(thread.rewrite(snipped.entries, snipped.markers.at(-1)?.uuid));
     state.transcript.add(snipped.markers);
     state.historyChanged();
+    state.nestedMemory?.attachedIn(thread.entries);
     state.snipFreed += snipped.tokensFreed;
     if (snipped.thinkingBlocks > 0) {
       state.emit({ type: "thinking-left-out", blocks: snipped.thinkingBlocks, reason: "rewrite" });
