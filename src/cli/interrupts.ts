@@ -4,10 +4,13 @@ import { LonghaulError } from "../errors.ts";
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Does work that the person may end at any moment. Until it is done nothing has been written, so the only thing
+ * Does work that the person may end at any moment. Mostly nothing has been written until it is done, so the only thing
  * to say then is that. A second interrupt ends the program itself.
  */
-export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function untilInterrupted<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  remedy: string = "Nothing was changed.",
+): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
     release();
@@ -22,7 +25,7 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     throw new LonghaulError("model-aborted", "Interrupted.", {
-      remedy: "Nothing was changed.",
+      remedy,
       cause: error,
     });
   } finally {

@@ -107,13 +107,18 @@ function missingPackage(name: string, cause?: unknown): ModelError {
 }
 
 /** A call that failed loses nothing: the person is told so, and what can be done without a model. */
-export function withBuiltInOffer(error: unknown, { model = "" }: ModelChoice): unknown {
+export function withBuiltInOffer(
+  error: unknown,
+  { model = "" }: ModelChoice,
+  offer: string = BUILT_IN_OFFER,
+): unknown {
   // By its code: what is thrown may be the end of a chain of attempts, with the last failure's code.
-  if (!(error instanceof LonghaulError) || !/^(?:model-|no-summary$)/.test(error.code)) return error;
+  if (!(error instanceof LonghaulError) || !/^(?:model-|no-summary$|no-notes$)/.test(error.code))
+    return error;
   const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
   const mayBeMisnamed =
     error.code === "model-unknown-model" || (isForeign && error.code === "model-authentication");
   const hint = mayBeMisnamed ? [OTHER_PROVIDERS_HINT] : [];
-  const remedy = [error.remedy, ...hint, BUILT_IN_OFFER].filter(Boolean).join("\n");
+  const remedy = [error.remedy, ...hint, offer].filter(Boolean).join("\n");
   return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
 }

@@ -1,16 +1,27 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../compact/keep-recent.ts";
-import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import type { ClearCommandOptions } from "./commands/clear.ts";
 import type { CompactCommandOptions } from "./commands/compact.ts";
 import type { InspectOptions } from "./commands/inspect.ts";
+import type { NotesCommandOptions } from "./commands/notes.ts";
 import type { SessionsOptions } from "./commands/sessions.ts";
 import type { SimOptions } from "./commands/sim.ts";
 import type { Composition } from "./composition.ts";
 import { FAULT_NAMES, parseFault } from "./fault-option.ts";
+import {
+  atLeastOne,
+  examples,
+  modelWindowOption,
+  parseMessage,
+  parsePath,
+  parsePort,
+  parseTokens,
+  parseUrl,
+  parseWindow,
+  windowOption,
+} from "./option-values.ts";
 
-const LARGEST_PORT = 65_535;
 const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
@@ -26,6 +37,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addInspect(program, compose);
   addCompact(program, compose);
   addClear(program, compose);
+  addNotes(program, compose);
   addSessions(program, compose);
   addSim(program, compose);
   program
@@ -148,6 +160,48 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
     );
 }
 
+function addNotes(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("notes")
+    .description(
+      "show the notes of a session: its goal, state, files, errors, results; builds them if needed",
+    )
+    .argument("<session>", SESSION_ARGUMENT)
+    .option("--update", "bring them up to date with what is new in the session")
+    .addOption(
+      new Option(
+        "--rebuild",
+        "build them anew from the whole session, in place of those there are",
+      ).conflicts(["update"]),
+    )
+    .option("--model <name>", "have this model write them (default: they are written without any model)")
+    .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
+    .option("--template <file>", "sections of your own: headings, each with a line in italics", parsePath)
+    .option("--dry-run", "print them and write nothing, whatever else is given")
+    .addOption(
+      new Option("--path", "only print where they are, or would be").conflicts([
+        "update",
+        "rebuild",
+        "dryRun",
+      ]),
+    )
+    .option("--json", "print them as JSON")
+    .addHelpText(
+      "after",
+      `\nNotes are a markdown file beside the session, ID.notes.md; it is yours to edit.\nThey are about the whole session, also what was compacted away, and compact\n--from-notes makes a summary of them. The session itself is never touched.\n${examples(
+        "notes latest",
+        "notes latest --update",
+        "notes 70d782f7 --dry-run",
+        "notes latest --rebuild --model claude-haiku-4-5",
+        "notes latest --json",
+        'less "$(longhaul notes latest --path)"',
+      )}`,
+    )
+    .action(async (session: string, options: NotesCommandOptions) =>
+      (await import("./commands/notes.ts")).notes(session, options, await compose()),
+    );
+}
+
 function addSessions(program: Command, compose: () => Promise<Composition>): void {
   program
     .command("sessions")
@@ -190,59 +244,3 @@ function addSim(program: Command, compose: () => Promise<Composition>): void {
     )
     .action(async (options: SimOptions) => (await import("./commands/sim.ts")).sim(options, await compose()));
 }
-
-const windowOption = (): Option =>
-  new Option("--window <tokens>", "size of the model's window (default: that of the session's model)")
-    .argParser(parseWindow)
-    .conflicts(["modelWindow"]);
-
-const modelWindowOption = (): Option => new Option("--model-window <model>", "take the window of this model");
-
-function parseTokens(text: string): number {
-  const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
-  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a whole number.");
-  return number;
-}
-
-const atLeastOne =
-  (why: string) =>
-  (text: string): number => {
-    const count = parseTokens(text);
-    if (count === 0) throw new InvalidArgumentError(`It must be at least 1${why}.`);
-    return count;
-  };
-
-/** An unset variable of a shell script gives an empty text. */
-function parsePath(text: string): string {
-  if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
-  return text;
-}
-
-function parseMessage(text: string): string {
-  if (text.trim() === "")
-    throw new InvalidArgumentError("It must be the uuid of a message, or the beginning of one.");
-  return text.trim();
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > LARGEST_PORT)
-    throw new InvalidArgumentError(`It must be a number from 0 to ${LARGEST_PORT}.`);
-  return port;
-}
-
-function parseUrl(text: string): string {
-  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (!isWeb) throw new InvalidArgumentError("It must be an address such as http://127.0.0.1:8080.");
-  return text;
-}
-
-function parseWindow(text: string): number {
-  const tokens = parseTokens(text);
-  if (tokens < SMALLEST_WINDOW_TOKENS)
-    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
-  return tokens;
-}
-
-const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  longhaul ${line}`).join("\n")}`;

@@ -110,7 +110,7 @@ describe("what was said in a session", () => {
     const session = await write(longSession(6).entries);
     const expected = said(sessionHistory(session));
     const uuids = session.conversation.slice(0, 8).map(({ uuid }) => uuid ?? "");
-    const staged = [{ uuids, messages: 8, text: "[eight messages]" }];
+    const staged = [{ spanId: "span-1", uuids, messages: 8, text: "[eight messages]" }];
     const options = { ports: countingPorts(), tokensOf: () => 10, leafUuid: session.leafUuid };
     const collapsed = await append(
       session,

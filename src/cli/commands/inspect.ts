@@ -1,3 +1,4 @@
+import { besideSession } from "../beside-report.ts";
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { promptsOf } from "../prompts-report.ts";
@@ -25,6 +26,8 @@ export async function inspect(
     terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, terminal));
     return;
   }
-  const report = inspectSession(session, composition.thresholdsOf(session, options));
+  const thresholds = composition.thresholdsOf(session, options);
+  const beside = await besideSession(session, thresholds);
+  const report = { ...inspectSession(session, thresholds), ...beside };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 }

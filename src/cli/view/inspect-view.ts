@@ -1,17 +1,23 @@
+import type { BesideReport } from "../beside-report.ts";
 import type { InspectReport } from "../inspect-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
+import { memorySection, notesSection } from "./beside-view.ts";
 import { formatBytes, formatCount, formatPercent, plural } from "./numbers.ts";
-import { type Column, table } from "./table.ts";
-import { fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
+import { inProject } from "./project-path.ts";
+import type { Column } from "./table.ts";
+import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
+import { titled } from "./titled-table.ts";
 import { windowGauge } from "./window-gauge.ts";
 
 const LABEL_WIDTH = 26;
 const ROWS_SHOWN = 8;
 const SMALLEST_SHARE_SHOWN = 0.005;
 
+type ShownReport = InspectReport & Partial<BesideReport>;
+
 /** The report as people see it; a section that has nothing to say is left out. */
-export function inspectView(report: InspectReport, terminal: Terminal): string {
+export function inspectView(report: ShownReport, terminal: Terminal): string {
   const sections =
     report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal);
   return sections.filter((section) => section !== "").join("\n\n");
@@ -22,7 +28,7 @@ function emptySession(report: InspectReport, terminal: Terminal): string[] {
   return [header(report, terminal), nothing, damageSection(report, terminal)];
 }
 
-function allSections(report: InspectReport, terminal: Terminal): string[] {
+function allSections(report: ShownReport, terminal: Terminal): string[] {
   return [
     header(report, terminal),
     contextSection(report, terminal),
@@ -30,6 +36,8 @@ function allSections(report: InspectReport, terminal: Terminal): string[] {
     largestSection(report, terminal),
     duplicatesSection(report, terminal),
     compactionsSection(report, terminal),
+    notesSection(report.notes, terminal),
+    memorySection(report.memory, report.session.cwd, terminal),
     damageSection(report, terminal),
   ];
 }
@@ -179,25 +187,4 @@ function damageSection({ session }: InspectReport, { colours }: Terminal): strin
   return [colours.yellow("Damage in the file (worked around, nothing was changed)"), ...lines].join("\n");
 }
 
-function titled(
-  title: string,
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  terminal: Terminal,
-): string {
-  if (rows.length === 0) return "";
-  const body = table(columns, rows, terminal.colours.dim, textWidth);
-  return [
-    foldText(terminal.colours.bold(title), terminal.width, "  "),
-    ...body.split("\n").map((line) => `  ${line}`),
-  ].join("\n");
-}
-
 const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);
-
-/** Paths are shown as the agent's user thinks of them: from the project on. */
-function inProject(subject: string, cwd: string | null): string {
-  return cwd !== null && /^[\\/]/.test(subject.slice(cwd.length)) && subject.startsWith(cwd)
-    ? subject.slice(cwd.length + 1)
-    : subject;
-}

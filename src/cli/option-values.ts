@@ -1,0 +1,61 @@
+import { InvalidArgumentError, Option } from "commander";
+import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+
+const LARGEST_PORT = 65_535;
+
+export const windowOption = (): Option =>
+  new Option("--window <tokens>", "size of the model's window (default: that of the session's model)")
+    .argParser(parseWindow)
+    .conflicts(["modelWindow"]);
+
+export const modelWindowOption = (): Option =>
+  new Option("--model-window <model>", "take the window of this model");
+
+export function parseTokens(text: string): number {
+  const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a whole number.");
+  return number;
+}
+
+export const atLeastOne =
+  (why: string) =>
+  (text: string): number => {
+    const count = parseTokens(text);
+    if (count === 0) throw new InvalidArgumentError(`It must be at least 1${why}.`);
+    return count;
+  };
+
+/** An unset variable of a shell script gives an empty text. */
+export function parsePath(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
+  return text;
+}
+
+export function parseMessage(text: string): string {
+  if (text.trim() === "")
+    throw new InvalidArgumentError("It must be the uuid of a message, or the beginning of one.");
+  return text.trim();
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > LARGEST_PORT)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${LARGEST_PORT}.`);
+  return port;
+}
+
+export function parseUrl(text: string): string {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) throw new InvalidArgumentError("It must be an address such as http://127.0.0.1:8080.");
+  return text;
+}
+
+export function parseWindow(text: string): number {
+  const tokens = parseTokens(text);
+  if (tokens < SMALLEST_WINDOW_TOKENS)
+    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
+  return tokens;
+}
+
+export const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line.includes("longhaul") ? line : `longhaul ${line}`}`).join("\n")}`;

@@ -1,0 +1,129 @@
+import { withoutControls } from "../../conversation/text.ts";
+import { inputTokens } from "../../conversation/usage.ts";
+import type { NotesProgress } from "../../host/session-notes.ts";
+import type { NotesFigures, NotesReport, NotesSectionReport, NotesWorkReport } from "../notes-report.ts";
+import type { Colours, Terminal } from "../terminal.ts";
+import { gauge } from "./bar.ts";
+import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
+import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
+
+export interface NotesViewOptions {
+  /** The model that was named but not called. */
+  readonly modelNotAsked: string | undefined;
+  readonly isDryRun: boolean;
+}
+
+/** As much of a uuid as tells messages apart in practice. */
+const UUID_SHOWN = 8;
+const BAR_WIDTH = 10;
+/** A count, its limit and a bar. */
+const FIGURES_WIDTH = BAR_WIDTH + 16;
+const INDENT = "  ";
+
+export function notesView(report: NotesReport, options: NotesViewOptions, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const preface = report.preface === "" ? [] : [bodyLines(report.preface, terminal)];
+  return [
+    `${colours.bold("Notes")} ${fitText(report.session.id, width - 6)}\n${colours.dim(fitText(report.path, width, "front"))}`,
+    notesFacts(report, terminal),
+    ...preface,
+    ...report.sections.map((section) => sectionView(section, report, terminal)),
+    closing(report, options, terminal),
+  ].join("\n\n");
+}
+
+/** How large they are and how far they reach: what `inspect` shows, too. */
+export function notesFacts(figures: NotesFigures, terminal: Terminal): string {
+  const { tokens, limits } = figures;
+  const { colours, width } = terminal;
+  const share = tokens / limits.totalTokens;
+  const used = `${formatCount(tokens)} tokens, ${formatPercent(share)} of ${formatCount(limits.totalTokens)}`;
+  const bar = gauge(share, Math.max(BAR_WIDTH, width - used.length - 4));
+  return [
+    `${INDENT}${share > 1 ? colours.red(bar) : colours.cyan(bar)} ${used}`,
+    foldText(`${INDENT}${coverageSentence(figures, colours)}`, width, INDENT),
+  ].join("\n");
+}
+
+function coverageSentence({ covers }: NotesFigures, colours: Colours): string {
+  const uuid = fitText(covers.uuid ?? "", UUID_SHOWN + 1).slice(0, UUID_SHOWN);
+  if (covers.state === "unknown") return "They do not say up to which message they reach.";
+  if (covers.state === "not-found")
+    return colours.yellow(`They reach up to message ${uuid}, which is not in this session.`);
+  if (covers.uuid === null)
+    return "They were begun, but of no message is it certain that all is noted (--update).";
+  const when = oneLine(String(covers.timestamp ?? ""))
+    .slice(0, 16)
+    .replace("T", " ");
+  const reach = `They reach up to message ${uuid}${when === "" ? "" : ` of ${when}`}`;
+  const newer = covers.newer ?? 0;
+  if (newer === 0) return `${reach}: up to date.`;
+  return `${reach}; ${plural(newer, "message")} ${newer === 1 ? "is" : "are"} newer (--update).`;
+}
+
+function sectionView(section: NotesSectionReport, { limits }: NotesReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const share = section.tokens / limits.sectionTokens;
+  const name = padEnd(fitText(section.name, width - FIGURES_WIDTH - 1), width - FIGURES_WIDTH);
+  const figures = `${padStart(formatCount(section.tokens), 7)}${colours.dim(` / ${formatCount(limits.sectionTokens)}`)}`;
+  const bar = gauge(share, BAR_WIDTH);
+  const heading = `${colours.bold(name)}${figures} ${share > 1 ? colours.red(bar) : colours.dim(bar)}`;
+  return `${heading}\n${section.text === "" ? colours.dim(`${INDENT}(nothing noted)`) : bodyLines(section.text, terminal)}`;
+}
+
+/** Lines are folded under where their text begins, so that lists stay lists. */
+function bodyLines(text: string, { colours, width }: Terminal): string {
+  return withoutControls(text)
+    .replaceAll("\t", INDENT)
+    .split("\n")
+    .map((line) => {
+      const hanging = /^\s*(?:(?:[-*•]|\d{1,3}[.)])\s+)?/.exec(line)?.[0] ?? "";
+      const folded = foldText(`${INDENT}${line}`, width, INDENT + " ".repeat(Math.min(hanging.length, 12)));
+      return /^#+\s/.test(line) ? colours.bold(folded) : folded;
+    })
+    .join("\n");
+}
+
+function closing(report: NotesReport, options: NotesViewOptions, { colours, width }: Terminal): string {
+  const remarks = [
+    options.modelNotAsked === undefined ? "" : notAsked(options.modelNotAsked, options.isDryRun),
+    report.work === null ? "" : workSentence(report.work, report.outcome),
+    whatWasWritten(report, options),
+  ];
+  const sentence = remarks.filter((remark) => remark !== "").join(" ");
+  const colour = report.written ? colours.green : colours.dim;
+  return foldText(sentence, width).split("\n").map(colour).join("\n");
+}
+
+const notAsked = (model: string, isDryRun: boolean): string =>
+  isDryRun
+    ? `${oneLine(model)} was not asked: a dry run calls no model.`
+    : `${oneLine(model)} was not asked: the notes are there. --update has it bring them up to date.`;
+
+function workSentence(work: NotesWorkReport, outcome: NotesReport["outcome"]): string {
+  const done =
+    { built: "Built", updated: "Brought up to date", rebuilt: "Built anew" }[outcome as string] ?? "";
+  const from = `${done} from ${plural(work.messages, "message")}`;
+  if (work.usage === null) return `${from}, without a model.`;
+  const tokens = `${formatCount(inputTokens(work.usage))} tokens in, ${formatCount(work.usage.output_tokens)} out`;
+  const price = work.cost === null ? "" : `, ${formatDollars(work.cost)}`;
+  const refused = work.complete ? "" : REFUSED;
+  return `${from} by ${oneLine(work.model ?? "")} in ${plural(work.calls, "call")}: ${tokens}${price}${refused}.`;
+}
+
+const REFUSED = "; it could not put right an edit that was refused, so it ended there (--update goes on)";
+
+function whatWasWritten({ written, outcome, path }: NotesReport, { isDryRun }: NotesViewOptions): string {
+  if (outcome === "shown") return "";
+  if (outcome === "up-to-date") return "Nothing is new: they were left as they are.";
+  return written ? `Written to ${oneLine(path)}` : isDryRun ? "Nothing was written." : "";
+}
+
+/** What the person sees while they are written, one line that replaces the one before. */
+export function notesProgressLine(
+  { step, steps, messages }: NotesProgress,
+  model: string | undefined,
+): string {
+  const part = steps === 1 ? "" : ` (part ${step} of ${steps})`;
+  return model === undefined ? `Noting …${part}` : `${model} reads ${plural(messages, "message")}${part} …`;
+}
