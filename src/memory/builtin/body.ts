@@ -13,8 +13,12 @@ const FENCE = /^\s*(`{3,}|~{3,})/gm;
 
 export function readBody(body: string): BodyItems {
   let leftOut = 0;
-  for (const line of body.split("\n")) leftOut += Number(LEFT_OUT.exec(line)?.[1] ?? 0);
-  return { items: splitItems(body, (line) => LEFT_OUT.test(line)), leftOut };
+  const items = splitItems(body, (line) => {
+    const count = LEFT_OUT.exec(line)?.[1];
+    leftOut += Number(count ?? 0);
+    return count !== undefined;
+  });
+  return { items, leftOut };
 }
 
 export function writeBody(items: readonly string[], leftOut: number): string {

@@ -19,6 +19,6 @@ export interface StateBefore {
   readonly items: readonly string[];
   readonly todos: readonly FollowedTodo[];
   readonly runningTasks: readonly BackgroundTask[];
-  /** Whether the person has said anything that is noted. */
-  readonly hasRequests: boolean;
+  /** Whether anything has been noted: then what is new does not begin the session. */
+  readonly isBegun: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { digestSession, type SessionDigest } from "../../summary/builtin/digest.ts";
 import type { CountText } from "../../tokens/measure.ts";
+import { isOnlyTemplate } from "../notes/format.ts";
 import type { Notes, NotesLimits, NotesSection } from "../notes/notes.ts";
 import { nameKey, sectionName } from "../notes/section-name.ts";
 import { isItalicLine } from "../notes/template.ts";
@@ -35,13 +36,12 @@ interface SectionRule {
 
 const CURRENT_STATE = "Current State";
 const CODEBASE = "Codebase and System Documentation";
-const TASK = "Task Specification";
 
 const RULES: ReadonlyMap<string, SectionRule> = new Map(
   Object.entries({
-    "Session Title": { share: 0.01, update: sessionTitle },
+    "Session Title": { share: 0.04, update: sessionTitle },
     [CURRENT_STATE]: { share: 0.15, isReplaced: true, update: (_before, news) => currentState(news) },
-    [TASK]: { share: 0.17, update: taskSpecification },
+    "Task Specification": { share: 0.17, update: taskSpecification },
     "Files and Functions": { share: 0.16, update: filesAndFunctions },
     Workflow: { share: 0.08, update: workflow },
     "Errors & Corrections": { share: 0.11, update: errorsAndCorrections },
@@ -90,7 +90,7 @@ function stateBefore(notes: Notes): StateBefore {
     items,
     todos: todosIn(items),
     runningTasks: runningIn(items),
-    hasRequests: itemsOf(notes, TASK).length > 0,
+    isBegun: !isOnlyTemplate(notes),
   };
 }
 

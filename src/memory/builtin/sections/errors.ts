@@ -134,7 +134,7 @@ function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap
 /** The message that a session begins with corrects nobody. */
 function corrections({ digest, before }: News): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
-  const isFirst = (index: number): boolean => index === 0 && !before.hasRequests;
+  const isFirst = (index: number): boolean => index === 0 && !before.isBegun;
   return messages.filter((message, index) => {
     if (message.afterInterruption || message.kind === "remark") return true;
     if (message.kind !== "request" || isFirst(index)) return false;

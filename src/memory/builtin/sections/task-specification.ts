@@ -31,7 +31,7 @@ interface Step {
 export function taskSpecification(before: readonly string[], news: News): readonly NoteItem[] {
   const list = new MessageList();
   for (const item of before) readItem(list, item);
-  for (const text of intentBefore(news)) list.put(text, foreignItem(text));
+  for (const text of intentBefore(news, list)) list.put(text, foreignItem(text));
   for (const text of messagesBefore(news, list)) takeMessage(list, text, news.longestItemChars);
   const { exchanges, answers, plans } = news.digest;
   const steps: Step[] = [
@@ -113,8 +113,8 @@ function beginAlike(one: string, other: string): boolean {
 }
 
 /** What a model made of the requests, where the notes do not have them; ours stand among the messages. */
-function intentBefore({ digest, before, longestItemChars }: News): readonly string[] {
-  if (before.hasRequests) return [];
+function intentBefore({ digest, longestItemChars }: News, list: MessageList): readonly string[] {
+  if (list.messages().length > 0) return [];
   return earlierItems(digest.earlier, "Primary Request and Intent")
     .filter((item) => !OURS_IN_INTENT.test(item))
     .map((item) => asBullet(clipMarkdown(withoutControls(item), longestItemChars)));

@@ -21,7 +21,7 @@ export function sessionTitle(before: readonly string[], { digest }: News): reado
   const said = digest.exchanges.filter(isRequest).map(({ message }) => message?.text ?? "");
   const titles = [...earlier, ...said].map(titleFrom).filter((title) => title !== "");
   const title = titles.find(({ length }) => length > LEAST_TITLE_CHARS) ?? titles[0];
-  return title === undefined ? [] : [ownItem([title])];
+  return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
 }
 
 /** The first sentence; where it only announces what follows, the line after it too. */

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { allot } from "./allot.ts";
+import { readBody, withClosedFence, writeBody } from "./body.ts";
+import { fitSection } from "./fit.ts";
+import { foreignItem, ownItem } from "./note-item.ts";
+
+const count = (text: string): number => text.length;
+
+describe("what stands under a heading", () => {
+  it("is read and written again without a change, once it has been written by us", () => {
+    const line = fc.constantFrom(
+      "- a",
+      "* b",
+      "1. c",
+      "text",
+      "  more",
+      "",
+      "```",
+      "~~~",
+      "(3 older items left out; see the transcript)",
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+        const { items, leftOut } = readBody(lines.join("\n"));
+        const again = readBody(writeBody(items.map(withClosedFence), leftOut));
+        expect(again).toEqual({ items: items.map(withClosedFence), leftOut });
+      }),
+    );
+  });
+
+  it("tells one item that was left out from several", () => {
+    expect(writeBody([], 1)).toBe("(1 older item left out; see the transcript)");
+    expect(readBody(writeBody(["- a"], 1)).leftOut).toBe(1);
+  });
+});
+
+describe("a section that is too long", () => {
+  const items = ["one", "two", "six", "ten"].map((name) =>
+    ownItem([`- ${name}${" and more".repeat(6)}`, `- ${name}`]),
+  );
+
+  it("says everything briefly before it lets anything go, the newest in full", () => {
+    const body = fitSection({ items, leftOut: 0 }, 130, count);
+    expect(body).toBe(`- one\n- two\n- six\n- ten${" and more".repeat(6)}`);
+  });
+
+  it("lets the oldest go first, unless it is worth more, and counts on", () => {
+    const worthy = [ownItem(["- first"], 9), ...items];
+    expect(fitSection({ items: worthy, leftOut: 4 }, 60, count)).toBe(
+      "(7 older items left out; see the transcript)\n- first\n- ten",
+    );
+  });
+
+  it("lets what others wrote go only after all of ours that is older", () => {
+    const mixed = [items[0], foreignItem("- theirs"), items[1], items[2]].flatMap((item) => item ?? []);
+    for (let budget = 48; budget < 100; budget++) {
+      const body = fitSection({ items: mixed, leftOut: 0 }, budget, count);
+      if (body.includes("one")) expect(body).toContain("theirs");
+    }
+  });
+
+  it("is within any budget, whatever the counter", () => {
+    const odd = (text: string): number => text.length + 13 * text.split("\n").length ** 2;
+    for (const counter of [count, odd]) {
+      for (let budget = 0; budget < 300; budget += 7)
+        expect(counter(fitSection({ items, leftOut: 0 }, budget, counter))).toBeLessThanOrEqual(
+          Math.max(budget, counter("")),
+        );
+    }
+  });
+});
+
+describe("the room that sections share", () => {
+  it("is given by need within each one's share, and what the modest leave goes to the others", () => {
+    const needs = [
+      { tokens: 10, share: 0.5 },
+      { tokens: 100, share: 0.25 },
+      { tokens: 100, share: 0.25 },
+    ];
+    expect(allot(needs, 110)).toEqual([10, 50, 50]);
+    expect(allot(needs, 500)).toEqual([10, 100, 100]);
+    expect(allot(needs, 0)).toEqual([0, 0, 0]);
+  });
+
+  it("is never more than there is", () => {
+    const need = fc.record({ tokens: fc.nat(500), share: fc.constantFrom(0.05, 0.2, 0.4) });
+    fc.assert(
+      fc.property(fc.array(need, { maxLength: 8 }), fc.nat(2_000), (needs, budget) => {
+        const given = allot(needs, budget);
+        expect(given.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(budget);
+        for (const [at, tokens] of given.entries())
+          expect(tokens).toBeLessThanOrEqual(needs[at]?.tokens ?? 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import type { Entry } from "../../src/conversation/entry.ts";
+import { updateNotes } from "../../src/memory/builtin/update-notes.ts";
+import { emptyNotes } from "../../src/memory/notes/format.ts";
+import { NOTES_LIMITS } from "../../src/memory/notes/limits.ts";
+import type { Notes, NotesLimits, NotesTemplate } from "../../src/memory/notes/notes.ts";
+import { nameKey, sectionName } from "../../src/memory/notes/section-name.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
+import { ConversationBuilder } from "./builders.ts";
+
+export const notesTemplate: NotesTemplate = parseTemplate(NOTES_TEMPLATE);
+
+/** A third of the length: adds up, and no word is cheaper than it looks. */
+export const countByLength = (text: string): number => Math.ceil(text.length / 3);
+
+export type Tell = (session: ConversationBuilder) => void;
+
+/** The built-in notes of what these tell, each an update of its own. */
+export function noted(...tells: readonly Tell[]): Notes {
+  return notedOn(emptyNotes(notesTemplate), NOTES_LIMITS, ...tells);
+}
+
+export function notedOn(before: Notes, limits: NotesLimits, ...tells: readonly Tell[]): Notes {
+  return tells.reduce((notes, tell, at) => {
+    const session = new ConversationBuilder(`part${at}`);
+    tell(session);
+    return update(notes, session.entries, limits);
+  }, before);
+}
+
+export function update(notes: Notes, fresh: readonly Entry[], limits: NotesLimits = NOTES_LIMITS): Notes {
+  return updateNotes(notes, fresh, { limits, countTokens: countByLength });
+}
+
+export function withBody(notes: Notes, name: string, body: string): Notes {
+  const isMeant = (heading: string): boolean => nameKey(sectionName(heading)) === nameKey(name);
+  const sections = notes.sections.map((section) =>
+    isMeant(section.heading) ? { ...section, body } : section,
+  );
+  return { ...notes, sections };
+}
+
+export function bodyOf(notes: Notes, name: string): string {
+  return notes.sections.find(({ heading }) => sectionName(heading) === name)?.body ?? "";
+}
+
+export function linesOf(notes: Notes, name: string): string[] {
+  return bodyOf(notes, name).split("\n");
+}
