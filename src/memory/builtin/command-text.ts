@@ -26,7 +26,10 @@ export function inCode(text: string): string {
   return `\`${oneLine(text).replace(/`/g, "'")}\``;
 }
 
+/** What a linter counted in the same command line says nothing about the tests. */
 export function outcomeOf({ failed, outcome, kind }: CommandRun): string {
+  const isAnothers = kind === "test" && /^\d+ (?:issues?|problems?|errors?|warnings?)\b/.test(outcome ?? "");
+  if (isAnothers && !failed) return " → ok";
   if (failed) return ` → FAILED${outcome === undefined ? "" : ` (${outcome})`}`;
   if (outcome !== undefined) return ` → ${outcome}`;
   return kind === "other" ? "" : " → ok";

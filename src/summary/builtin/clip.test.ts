@@ -36,6 +36,11 @@ describe("cutting text", () => {
     expect(cut.match(/```/g)).toHaveLength(2);
   });
 
+  it("leaves a fence that closes right at the cut closing", () => {
+    const cut = clipMarkdown(`\`\`\`ts\nconst a = 1;\n\`\`\`\n${"more words ".repeat(20)}`, 26);
+    expect(cut).toBe("```ts\nconst a = 1;\n```\n…");
+  });
+
   it("puts code into a fence that nothing in it can close", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("`", "a", "\n"), maxLength: 30 }), (code) => {

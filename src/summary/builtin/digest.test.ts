@@ -181,3 +181,23 @@ describe("the work of a session", () => {
     expect(digestSession(session.entries).lastActor).toBe("agent");
   });
 });
+
+describe("what was open before the entries began", () => {
+  it("goes on: a list until it is written anew, a task by its id, a background agent until it reports", () => {
+    const before = {
+      todos: [
+        { content: "old", status: "pending" as const },
+        { content: "mine", status: "pending" as const, id: "7" },
+      ],
+      runningTasks: [{ at: 0, id: "a1", title: "Search" }],
+    };
+    expect(digestSession([], before)).toMatchObject(before);
+    const session = new ConversationBuilder();
+    session.tool("t", "TodoWrite", { todos: [{ content: "new", status: "pending" }] }, "ok");
+    session.tool("u", "TaskUpdate", { taskId: "7", status: "completed" }, "ok");
+    session.user("<task-notification><task-id>a1</task-id><status>completed</status></task-notification>");
+    const { todos, runningTasks } = digestSession(session.entries, before);
+    expect(todos).toMatchObject([{ content: "new" }, { content: "mine", status: "completed" }]);
+    expect(runningTasks).toEqual([]);
+  });
+});

@@ -158,7 +158,8 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
     return undefined;
   const { edits, reads, created, note = "" } = readEarlierFile(item);
   const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root));
-  const remark = clip(note.replace(/^[\s,;:.·]+/, ""), MAX_NOTE_CHARS);
+  const told = note.includes(named) ? note.slice(note.indexOf(named) + named.length) : note;
+  const remark = clip(told.replace(/^[\s,;:.·*`—-]+|[\s:]+$/g, ""), MAX_NOTE_CHARS);
   const remarks = remark === "" ? [] : [`  ${remark}`];
   return { path, remarks, record: { ...UNKNOWN, path, edits, reads, created } };
 }

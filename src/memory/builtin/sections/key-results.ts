@@ -4,6 +4,7 @@ import { type Action, type Exchange, isRequest } from "../../../summary/builtin/
 import type { CommandRun } from "../../../summary/builtin/read/commands.ts";
 import type { Finding } from "../../../summary/builtin/read/findings.ts";
 import { condensed } from "../../../summary/builtin/render/problem-solving.ts";
+import { isTelling, proseSentences } from "../../../summary/builtin/sentences.ts";
 import { commandText, mainPart } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
@@ -109,8 +110,16 @@ function answerOf(exchange: Exchange, news: News): Result[] {
   if (actions.some((action) => action.at > last.at || makesMore(action))) return [];
   const asked = askedIn(exchange, news);
   if (asked === undefined) return [];
-  const text = clipMarkdown(withoutControls(last.text).trim(), MAX_ANSWER_CHARS);
+  const text = clipMarkdown(withoutOpening(withoutControls(last.text).trim()), MAX_ANSWER_CHARS);
   return [{ at: last.at, item: answerItem(`${ANSWER}${quoted(clip(asked, MAX_ASKED_CHARS))}:`, text, text) }];
+}
+
+/** "Perfect, now I have everything. Let me write it down." is not what was asked for. */
+function withoutOpening(text: string): string {
+  const end = text.indexOf("\n");
+  const opening = end === -1 ? "" : text.slice(0, end);
+  const sentences = proseSentences(opening);
+  return sentences.length > 0 && !sentences.some(isTelling) ? text.slice(end).trim() : text;
 }
 
 /** Undefined where it is no answer: nobody asked, or files had been changed before the new entries began. */

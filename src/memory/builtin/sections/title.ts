@@ -10,6 +10,7 @@ import { keptItem, type NoteItem, ownItem } from "../note-item.ts";
 const MAX_TITLE_CHARS = 100;
 /** A shorter message could be anybody's. */
 const LEAST_TITLE_CHARS = 12;
+const SAYS_LITTLE_CHARS = 30;
 const LOOKED_AT_CHARS = 1_000;
 /** The line would be taken for a heading or an item. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
@@ -24,7 +25,7 @@ export function sessionTitle(before: readonly string[], { digest }: News): reado
   return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
 }
 
-/** The first sentence; where it only announces what follows, the line after it too. */
+/** The first sentence; where it says little or only announces what follows, that too. */
 function titleFrom(text: string): string {
   const lines = headOf(text, LOOKED_AT_CHARS)
     .split("\n")
@@ -32,6 +33,7 @@ function titleFrom(text: string): string {
     .filter((line) => line !== "" && !/^\w+\]$/.test(line));
   const [first = "", second = ""] = lines;
   const [sentence = first] = proseSentences(first);
-  const whole = /[:：]$/.test(sentence) && sentence === first ? `${first} ${second}` : sentence;
-  return clip(whole.replace(/[\s.:;,]+$/, ""), MAX_TITLE_CHARS);
+  const saysEnough = sentence.length >= SAYS_LITTLE_CHARS && !/[:：]$/.test(sentence);
+  const more = sentence === first ? `${first} ${second}` : first;
+  return clip((saysEnough ? sentence : more).replace(/[\s.:;,]+$/, ""), MAX_TITLE_CHARS);
 }

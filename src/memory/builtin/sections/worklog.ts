@@ -46,7 +46,10 @@ export function worklog(before: readonly string[], { digest }: News): readonly N
 /** Asked once more before there was an answer it is one request. */
 function ask(slots: (Line | string)[], line: Line): void {
   const last = slots.at(-1);
-  if (typeof last === "object" && last.asked === line.asked && last.outcome === NO_ANSWER) slots.pop();
+  if (typeof last === "object" && last.outcome === NO_ANSWER) {
+    slots.pop();
+    if (last.asked !== line.asked) slots.push({ ...last, outcome: "no answer before the next message" });
+  }
   slots.push(line);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCommand } from "./commands.ts";
 import { ErrorLedger } from "./errors.ts";
-import { FileLedger } from "./files.ts";
+import { FileLedger, isScratch } from "./files.ts";
 
 describe("errors", () => {
   const run = (ledger: ErrorLedger, at: number, command: string, output: string): void =>
@@ -74,5 +74,12 @@ describe("files", () => {
       ["/p/src/a.ts", true],
       ["notes/plan.md", false],
     ]);
+  });
+
+  it("are made for the moment in folders that do not last, not in a folder that somebody calls dev", () => {
+    expect(["/tmp/x.py", "C:\\Temp\\x.py", "/dev/stdout", "a/scratchpad/x.md"].map(isScratch)).not.toContain(
+      false,
+    );
+    expect(["/home/ann/dev/app/x.py", "src/template/x.py"].map(isScratch)).not.toContain(true);
   });
 });

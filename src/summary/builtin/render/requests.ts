@@ -82,7 +82,7 @@ function requestForms(exchange: Exchange, before: Exchange | undefined): string[
   return [`- ${asked} → ${said}${detail}`, `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`];
 }
 
-export function outcomeText(exchange: Exchange): string {
+function outcomeText(exchange: Exchange): string {
   const last = exchange.texts.at(-1)?.text;
   const lead = last === undefined ? undefined : leadSentence(last);
   if (lead !== undefined) return clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
