@@ -1,0 +1,58 @@
+import { type NotesPlanRequest, planFromNotes } from "../../src/compact/from-notes.ts";
+import type { CompactionPlan } from "../../src/compact/plan.ts";
+import type { KnownMeasures } from "../../src/compact/sized.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { NotesDecline } from "../../src/memory/notes/notes.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+
+const PER_MESSAGE = 1_000;
+export const OVERHEAD: number = 2_000;
+
+/** Every entry that is sent counts as 1,000 tokens, or as `tokens` says. */
+function measured(entries: readonly Entry[], tokens: Readonly<Record<string, number>> = {}): KnownMeasures {
+  const tokensOf = (entry: Entry): number =>
+    tokens[entry.uuid ?? ""] ?? (["user", "assistant", "attachment"].includes(entry.type) ? PER_MESSAGE : 0);
+  const total = OVERHEAD + entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+  const context = {
+    tokens: total,
+    source: "usage" as const,
+    reportedTokens: total,
+    estimatedTokens: 0,
+    paddedTokens: total,
+  };
+  return { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD };
+}
+
+/** `e-1` is the first message; requests and answers take turns. */
+export function talk(
+  messages: number,
+  c: ConversationBuilder = new ConversationBuilder(),
+): ConversationBuilder {
+  for (let at = 0; at < messages; at++) {
+    if (at % 2 === 0) c.user(`request ${at}`);
+    else c.assistant(`answer ${at}`);
+  }
+  return c;
+}
+
+type Asked = Partial<NotesPlanRequest> & { readonly tokens?: Readonly<Record<string, number>> };
+
+export const NOTES: string = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";
+
+function ask(entries: readonly Entry[], { tokens, ...request }: Asked): ReturnType<typeof planFromNotes> {
+  return planFromNotes(
+    { entries },
+    { coveredUuid: undefined, text: NOTES, measured: measured(entries, tokens), ...request },
+  );
+}
+
+export function planOf(entries: readonly Entry[], request: Asked): CompactionPlan {
+  const made = ask(entries, request);
+  if ("declined" in made) throw new Error(made.declined);
+  return made.plan;
+}
+
+export function declineOf(entries: readonly Entry[], request: Asked): NotesDecline | undefined {
+  const made = ask(entries, request);
+  return "declined" in made ? made.declined : undefined;
+}
