@@ -136,12 +136,12 @@ function freeEntries(
   tail: number,
   taken: ReadonlySet<string> | undefined,
 ): readonly boolean[] {
-  const seen = new Set<string>();
+  const times = new Map<string, number>();
+  for (const { uuid } of entries) if (uuid !== undefined) times.set(uuid, (times.get(uuid) ?? 0) + 1);
   return entries.map((entry, index) => {
     const { uuid } = entry;
-    if (typeof uuid !== "string" || seen.has(uuid)) return false;
-    seen.add(uuid);
-    return index < tail && mayGiveWay(entry) && taken?.has(uuid) !== true;
+    if (index >= tail || typeof uuid !== "string" || times.get(uuid) !== 1) return false;
+    return mayGiveWay(entry) && taken?.has(uuid) !== true;
   });
 }
 

@@ -1,0 +1,40 @@
+import { isCollapsedSpan } from "../../conversation/collapsed.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { contentText, field } from "../../conversation/fields.ts";
+import { messageCount } from "../../conversation/stand-ins.ts";
+import { rawContent } from "../../conversation/untrusted.ts";
+
+/** A span as people see it. */
+export interface SpanReport {
+  readonly spanId: string;
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Of what the summary says, without our words around it. */
+  readonly firstLine: string;
+  /** Not once a compaction has taken it over. */
+  readonly canBeExpanded: boolean;
+}
+
+/** The spans that stand in a conversation, oldest first. */
+export function collapsedIn(entries: readonly Entry[]): readonly SpanReport[] {
+  return entries.filter(isCollapsedSpan).map((span) => {
+    const { collapsed } = span;
+    return {
+      spanId: collapsed.spanId,
+      messages: messageCount(span),
+      tokensBefore: figure(field(collapsed, "tokensBefore")),
+      tokensAfter: figure(field(collapsed, "tokensAfter")),
+      firstLine: firstLineOf(contentText(rawContent(span))),
+      canBeExpanded: collapsed.isSettled !== true,
+    };
+  });
+}
+
+const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+
+/** Headings say what is below them, and our own line in brackets stands above them all. */
+function firstLineOf(text: string): string {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.find((line) => line !== "" && !/^(?:#|\[These notes stand for)/.test(line)) ?? lines[0] ?? "";
+}
