@@ -17,6 +17,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "05-ask-a-model.ts": /the parser drops the last comma\.\nend_turn, \d+ tokens/,
   "06-compact-with-a-model.ts": /writing\n\d+ → \d+ tokens, written by model/,
   "07-agent-loop.ts": /results-cleared[\s\S]*compacted[\s\S]*\d+ calls, 0 of them refused/,
+  "08-session-notes.ts": /compacted: memory[\s\S]*10 sections of notes/,
 };
 
 describe("examples", () => {
