@@ -29,6 +29,7 @@ beforeAll(async () => {
   session = join(folder, "session.jsonl");
   writeFileSync(session, demoProject(project));
   rmSync(join(project, "openapi.json"));
+  writeFileSync(join(project, "AGENTS.md"), "Be kind to the harbour.\n");
   mkdirSync(join(home, ".longhaul"));
   const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo a" }] }] };
   writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
@@ -65,6 +66,7 @@ function undocumented(heading: string, report: unknown): readonly string[] {
 
 describe("docs/json.md", () => {
   it.each([
+    ["notes SESSION --json", () => ["notes", session]],
     ["inspect SESSION --json", () => ["inspect", session]],
     ["inspect SESSION --prompts --json", () => ["inspect", session, "--prompts"]],
     ["clear SESSION --json", () => ["clear", session, "--out", join(home, "cleared.jsonl")]],

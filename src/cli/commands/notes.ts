@@ -5,6 +5,7 @@ import { readTextFile } from "../../host/text-file.ts";
 import type { NotesLimits } from "../../memory/notes/notes.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/session.ts";
+import { withSessionFile } from "../../transcript/session-file.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
@@ -32,7 +33,9 @@ export async function notes(
 ): Promise<void> {
   const { terminal } = composition;
   if (options.path) {
-    const path = notesPath(await findSession(query, composition.places));
+    const found = await findSession(query, composition.places);
+    // A path is taken at its word until somebody opens it.
+    const path = await withSessionFile(found, async () => notesPath(found));
     terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
     return;
   }

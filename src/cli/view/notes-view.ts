@@ -90,9 +90,9 @@ function closing(report: NotesReport, options: NotesViewOptions, { colours, widt
     report.work === null ? "" : workSentence(report.work, report.outcome),
     whatWasWritten(report, options),
   ];
-  const sentence = remarks.filter((remark) => remark !== "").join(" ");
-  const colour = report.written ? colours.green : colours.dim;
-  return foldText(sentence, width).split("\n").map(colour).join("\n");
+  const sentence = foldText(remarks.filter((remark) => remark !== "").join(" "), width);
+  // The path whole and on one line, so that it can be copied.
+  return report.written ? `${colours.green(sentence)}\n${oneLine(report.path)}` : colours.dim(sentence);
 }
 
 const notAsked = (model: string, isDryRun: boolean): string =>
@@ -113,10 +113,10 @@ function workSentence(work: NotesWorkReport, outcome: NotesReport["outcome"]): s
 
 const REFUSED = "; it could not put right an edit that was refused, so it ended there (--update goes on)";
 
-function whatWasWritten({ written, outcome, path }: NotesReport, { isDryRun }: NotesViewOptions): string {
+function whatWasWritten({ written, outcome }: NotesReport, { isDryRun }: NotesViewOptions): string {
   if (outcome === "shown") return "";
   if (outcome === "up-to-date") return "Nothing is new: they were left as they are.";
-  return written ? `Written to ${oneLine(path)}` : isDryRun ? "Nothing was written." : "";
+  return written ? "Written to:" : isDryRun ? "Nothing was written." : "";
 }
 
 /** What the person sees while they are written, one line that replaces the one before. */

@@ -1,0 +1,245 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { type CliRun, runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+
+let home: string;
+let session: string;
+let notes: string;
+let text: string;
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-notes-"));
+  text = demoProject(join(home, "harbour"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(() => {
+  const folder = mkdtempSync(join(home, "s-"));
+  session = join(folder, "session.jsonl");
+  notes = join(folder, "session.notes.md");
+  writeFileSync(session, text);
+});
+
+/** Whatever the width: lines are folded. */
+const flat = (output: string): string => output.replace(/\s+/g, " ");
+
+/** Another exchange at the end of the session. */
+function goOn(): void {
+  const last = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
+  const link = (uuid: string, parentUuid: string) => ({
+    uuid,
+    parentUuid,
+    timestamp: "2027-01-01T00:00:00.000Z",
+    sessionId: last.sessionId,
+    cwd: last.cwd,
+  });
+  const asked = {
+    ...link("new-1", last.uuid),
+    type: "user",
+    message: { role: "user", content: "paint the lighthouse red" },
+  };
+  const content = [{ type: "text", text: "The lighthouse is red." }];
+  const told = { ...link("new-2", "new-1"), type: "assistant", message: { role: "assistant", content } };
+  appendFileSync(session, [asked, told].map((line) => `${JSON.stringify(line)}\n`).join(""));
+}
+
+describe("longhaul notes", () => {
+  it("builds them beside the session where there are none, says where, and leaves the session alone", async () => {
+    const { stdout, stderr, code } = await run("notes", session);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const name of ["Current State", "Task Specification", "Files and Functions", "Worklog"])
+      expect(stdout).toContain(name);
+    expect(stdout).toContain(`Written to:\n${notes}\n`);
+    expect(stdout).not.toContain("\u001b");
+    const widths = stdout.split("\n").map((line) => (line === notes ? 0 : [...line].length));
+    expect(Math.max(...widths)).toBeLessThanOrEqual(80);
+    expect(readFileSync(session, "utf8")).toBe(text);
+    expect(statSync(notes).mode & 0o777).toBe(0o600);
+    expect(readFileSync(notes, "utf8")).toMatch(
+      /^<!-- longhaul: noted up to message \S+ -->\n\n# Session Title\n_/,
+    );
+  });
+
+  it("shows those there are as they are, and what is newer", async () => {
+    await run("notes", session);
+    const before = readFileSync(notes, "utf8");
+    expect(await runJson("notes", session)).toMatchObject({
+      outcome: "shown",
+      written: false,
+      covers: { state: "known", newer: 0 },
+      work: null,
+    });
+    goOn();
+    expect(await runJson("notes", session)).toMatchObject({ outcome: "shown", covers: { newer: 2 } });
+    expect(flat((await run("notes", session)).stdout)).toContain("2 messages are newer (--update)");
+    expect(readFileSync(notes, "utf8")).toBe(before);
+  });
+
+  it("--update brings them up to date from what is new, --rebuild builds them from everything", async () => {
+    const built = await runJson("notes", session);
+    expect(built).toMatchObject({ outcome: "built", written: true, work: { by: "built-in", calls: 0 } });
+    goOn();
+    const updated = await runJson("notes", session, "--update");
+    expect(updated).toMatchObject({
+      outcome: "updated",
+      work: { messages: 2 },
+      covers: { uuid: "new-2", newer: 0 },
+    });
+    expect(readFileSync(notes, "utf8")).toContain("lighthouse");
+    expect(await runJson("notes", session, "--update")).toMatchObject({
+      outcome: "up-to-date",
+      written: false,
+    });
+    const rebuilt = await runJson("notes", session, "--rebuild");
+    expect(rebuilt).toMatchObject({ outcome: "rebuilt", work: { messages: built.work.messages + 2 } });
+  });
+
+  it("--dry-run prints them and writes nothing", async () => {
+    const { stdout, code } = await run("notes", session, "--dry-run", "--model", "claude-x");
+    expect(code).toBe(0);
+    expect(stdout).toContain("Nothing was written.");
+    expect(flat(stdout)).toContain("claude-x was not asked: a dry run calls no model.");
+    expect(existsSync(notes)).toBe(false);
+  });
+
+  it("--path prints where they are and nothing else", async () => {
+    expect(await run("notes", session, "--path")).toEqual({ code: 0, stdout: `${notes}\n`, stderr: "" });
+    expect(await runJson("notes", session, "--path")).toEqual({ path: notes });
+    expect(existsSync(notes)).toBe(false);
+  });
+
+  it("--template gives them other sections, which are found again without it", async () => {
+    const template = join(home, "template.md");
+    writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
+    const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);
+    expect(names(await runJson("notes", session, "--template", template))).toEqual(["Worklog", "Mood"]);
+    expect(names(await runJson("notes", session))).toEqual(["Worklog", "Mood"]);
+  });
+});
+
+describe("notes that are somebody's", () => {
+  const THEIRS = "# Current State\n\nMy own words, which nobody may lose.\n";
+
+  it("are shown, and neither updated nor replaced unless that is asked for", async () => {
+    writeFileSync(notes, THEIRS);
+    const { stdout } = await run("notes", session);
+    expect(stdout).toContain("My own words");
+    expect(stdout).toContain("They do not say up to which message they reach.");
+    const { code, stderr } = await run("notes", session, "--update");
+    expect(code).toBe(1);
+    expect(stderr).toContain("left as they are");
+    expect(stderr).toContain("--rebuild");
+    expect(readFileSync(notes, "utf8")).toBe(THEIRS);
+    expect((await run("notes", session, "--rebuild")).code).toBe(0);
+    expect(readFileSync(notes, "utf8")).not.toContain("My own words");
+  });
+});
+
+describe("notes that cannot be", () => {
+  it.each([
+    ["a folder", () => mkdirSync(notes), "notes-unreadable", /is a folder/],
+    ["a link", () => symlinkSync("/etc/hostname", notes), "notes-unreadable", /is a link/],
+    ["a binary", () => writeFileSync(notes, Buffer.from([0, 1, 2])), "notes-unreadable", /not a text/],
+    ["too large", () => writeFileSync(notes, "x".repeat(2_000_000)), "notes-unreadable", /larger than/],
+  ])(
+    "read because they are %s are an error in words, and inspect says so",
+    async (_, lay, errorCode, words) => {
+      lay();
+      const { code, stdout, stderr } = await run("notes", session, "--json");
+      expect([code, JSON.parse(stdout).error.code]).toEqual([1, errorCode]);
+      expect(stderr).toMatch(words);
+      expect((await run("notes", session, "--rebuild")).code).toBe(1);
+      const inspected = await run("inspect", session);
+      expect(inspected.code).toBe(0);
+      expect(flat(inspected.stdout)).toMatch(words);
+      expect((await runJson("inspect", session)).notes.problem).toMatch(words);
+    },
+  );
+
+  it.each([
+    [["--template", "no-such-file"], "notes-template-invalid", /no template/],
+    [["--template", "."], "notes-template-invalid", /cannot be read/],
+    [["--template", "plain.md"], "notes-template-invalid", /line 1/],
+  ])("built with %j fail with a reason", async (args, errorCode, words) => {
+    writeFileSync(join(home, "plain.md"), "just words\n");
+    const { code, stdout, stderr } = await run("notes", session, ...args, "--json");
+    expect([code, JSON.parse(stdout).error.code]).toEqual([1, errorCode]);
+    expect(stderr).toMatch(words);
+    expect(existsSync(notes)).toBe(false);
+  });
+
+  it.each([
+    [[]],
+    [["x", "--update", "--rebuild"]],
+    [["x", "--path", "--update"]],
+    [["x", "--template", ""]],
+    [["x", "--base-url", "nowhere"]],
+    [["x", "--bogus"]],
+  ])("asked for by wrong use %j exit with 2", async (args) => {
+    expect((await run("notes", ...args)).code).toBe(2);
+  });
+
+  it("asked for of no session exit with 1", async () => {
+    expect((await run("notes", join(home, "none.jsonl"))).code).toBe(1);
+    expect((await run("notes", join(home, "none.jsonl"), "--path")).code).toBe(1);
+  });
+});
+
+describe("longhaul notes --model", () => {
+  let simulator: Simulator;
+  beforeEach(async () => {
+    simulator = await startSimulator();
+    return () => simulator.close();
+  });
+  const model = (...args: readonly string[]): Promise<CliRun> =>
+    runCli(["notes", session, "--model", "claude-haiku-4-5", "--base-url", simulator.url, ...args], {
+      home,
+      env: { ANTHROPIC_API_KEY: "sk-simulated" },
+    });
+
+  it("has the model write them, part by part, and says what it cost", async () => {
+    const { stdout, code } = await model("--json");
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({
+      outcome: "built",
+      written: true,
+      work: { by: "model", model: "claude-haiku-4-5", complete: true },
+    });
+    expect(report.work.calls).toBe(simulator.requests.length);
+    expect(report.work.calls).toBeGreaterThan(1);
+    expect(report.work.cost).toBeGreaterThan(0);
+    expect(report.covers.newer).toBe(0);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is not asked where the notes are only shown", async () => {
+    await run("notes", session);
+    const { stdout } = await model();
+    expect(flat(stdout)).toContain("claude-haiku-4-5 was not asked: the notes are there.");
+    expect(simulator.requests.length).toBe(0);
+  });
+
+  it("that fails leaves what was noted before, and offers to do without", async () => {
+    simulator.fail(401, { times: 99 });
+    const { code, stderr } = await model();
+    expect(code).toBe(1);
+    expect(stderr).toContain("Without --model");
+    expect(existsSync(notes)).toBe(false);
+  });
+});
