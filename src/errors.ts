@@ -30,6 +30,7 @@ export type LonghaulErrorCode =
   | "model-thinking-mismatch"
   | "model-sdk-missing"
   | "model-other"
+  | "notes-not-usable"
   | "notes-unreadable"
   | "notes-not-written"
   | "notes-changed"

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
+import { type NotesKeep, planFromNotes } from "../compact/from-notes.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { MessageRef } from "../compact/locate.ts";
@@ -10,16 +11,22 @@ import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { fileState } from "./file-state.ts";
+import { notesNotUsable } from "./notes-not-usable.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
-  extends Omit<CompactOptions, "bindsThinking" | "transcriptPath" | "targetTokens"> {
+  extends Omit<CompactOptions, "bindsThinking" | "notes" | "transcriptPath" | "targetTokens"> {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
   readonly from?: MessageRef | undefined;
   /** Summarise what came before this message; keep it and what follows. Not together with `from`. */
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
+  /**
+   * The session's notes in place of a summary, and what they do not know yet is kept: no model is called. Not together
+   * with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` where they do not serve.
+   */
+  readonly fromNotes?: SessionNotesSource | undefined;
   /**
    * Whether anything is put back: files as they are now in the session's project, to-dos, the plan, and what else
    * files or the conversation tell. Default true.
@@ -28,6 +35,15 @@ export interface CompactSessionOptions
   /** Where the agent keeps its own files, among them the session's plan; not looked for without it. */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
+}
+
+/** Notes as a compaction takes them; see `notesAsSummary`. */
+export interface SessionNotesSource {
+  /** As they will stand in the conversation. */
+  readonly text: string;
+  /** The newest message that is in them; without it all but the newest messages count as noted. */
+  readonly coveredUuid?: string | undefined;
+  readonly keep?: Partial<NotesKeep> | undefined;
 }
 
 /** A compaction that has not been written anywhere: to look at, or to hand to {@link writeCompaction}. */
@@ -42,22 +58,43 @@ export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
 ): Promise<SessionCompaction> {
-  const { from, upTo, keepRecentTokens, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
-  const plan = planCompaction(
-    { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds },
-    { keepRecentTokens, targetTokens, ...partOf(from, upTo) },
-  );
+  const { from, upTo, keepRecentTokens, fromNotes, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
+  const plan = planOf(session, options);
   const compaction = await compact(plan, ports, {
     ...rest,
     ...(targetTokens === undefined ? {} : { targetTokens }),
-    // The agent and the hooks that read it may be in another folder than we are.
-    transcriptPath: resolve(session.path),
+    notes: fromNotes && { text: fromNotes.text },
+    transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
     state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });
   return { session, plan, compaction };
 }
+
+function planOf(session: Session, options: CompactSessionOptions): CompactionPlan {
+  const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions } = options;
+  const snapshot = { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds };
+  if (fromNotes === undefined) {
+    return planCompaction(snapshot, { keepRecentTokens, targetTokens, ...partOf(from, upTo) });
+  }
+  if (instructions?.trim()) throw notesNotUsable("instructions");
+  const { text, coveredUuid, keep } = fromNotes;
+  if (text.trim() === "") throw notesNotUsable("only-template");
+  const made = planFromNotes(snapshot, {
+    text,
+    coveredUuid,
+    keep,
+    thresholdTokens: targetTokens,
+    transcriptPath: transcriptPathOf(session),
+    autonomous,
+  });
+  if ("declined" in made) throw notesNotUsable(made.declined);
+  return made.plan;
+}
+
+/** The agent and the hooks that read it may be in another folder than we are. */
+const transcriptPathOf = (session: Session): string => resolve(session.path);
 
 function stateOf(
   session: Session,

@@ -1,6 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
+import { moveCutBack } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { indexPairs } from "../conversation/pairs.ts";
+import { FILE_TOOLS } from "../conversation/tool-kinds.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 
 describe("the read-state", () => {
@@ -47,6 +52,17 @@ describe("the read-state", () => {
     c.tool("4", "Grep", { path: "/searched" }, "x");
     expect(recentlyReadPaths(c.entries)).toEqual(["/replaced", "/viewed", "/gemini"]);
     expect([...visiblePaths(c.entries)]).toEqual(["/gemini", "/viewed"]);
+  });
+
+  it("is the same by an index of all entries, of which these are the first", () => {
+    const upTo = fc.nat(60);
+    fc.assert(
+      fc.property(arbitraryEntries(), upTo, (entries, at) => {
+        const cut = moveCutBack(entries, at);
+        const first = entries.slice(0, cut);
+        expect(recentlyReadPaths(first, FILE_TOOLS, indexPairs(entries))).toEqual(recentlyReadPaths(first));
+      }),
+    );
   });
 
   it("passes over what is no entry", () => {

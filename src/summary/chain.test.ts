@@ -31,6 +31,24 @@ describe("the order of the chain", () => {
     expect(told(written.attempts)).toEqual(["fork failed model-other", "direct written"]);
   });
 
+  it("has notes before everything else, and asks nobody where there are some", async () => {
+    const model = named("m", GOOD);
+    const options: ChainOptions = { model, fork: forkOf(model), summariser: "provider" };
+    const noted = await run({ ...options, notes: { text: "what was noted" } });
+    expect(noted).toEqual({
+      source: "notes",
+      step: "notes",
+      text: "what was noted",
+      attempts: [{ step: "notes", outcome: "written", cuts: 0 }],
+    });
+    expect(model.requests).toEqual([]);
+    const notes = { text: "what was noted", unavailable: "instructions" };
+    expect(told((await run({ notes })).attempts)).toEqual([
+      "notes unavailable instructions",
+      "built-in written",
+    ]);
+  });
+
   it("begins with the direct call where there is no prefix to share, and says so", async () => {
     const { attempts } = await run({ model: named("m", GOOD) });
     expect(told(attempts)).toEqual(["fork unavailable no-shared-prefix", "direct written"]);

@@ -15,6 +15,15 @@ describe("the message that stands in for what was summarised", () => {
     );
   });
 
+  it("says of notes that they are notes, in words by which it is known again", () => {
+    const notes = continuationMessage({ ...base, summary: "# Current State\nfacts", isNotes: true });
+    expect(notes).toMatch(
+      /^This conversation goes on from an earlier one.* The notes below.*\n\n# Current State\nfacts$/s,
+    );
+    expect(notes).not.toContain("summary");
+    expect(isContinuation(notes)).toBe(true);
+  });
+
   it("tells where exact details can be read only when there is a transcript", () => {
     expect(continuationMessage({ ...base, transcriptPath: "/a/b.jsonl" })).toContain(
       "transcript: /a/b.jsonl",

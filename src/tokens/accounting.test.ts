@@ -1,7 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
-import { accountTokens } from "./accounting.ts";
+import { Measures } from "../turn/measures.ts";
+import { accountKnown, accountTokens } from "./accounting.ts";
 import { accountingMetrics } from "./accounting-metrics.ts";
+import { ESTIMATORS } from "./measure.ts";
 
 const perCharacter = (text: string): number => text.length;
 
@@ -61,6 +65,26 @@ describe("token accounting", () => {
     const metrics = accountingMetrics(accountTokens(c.entries, perCharacter));
     expect(metrics.tool_result___proto___tokens).toBe(5);
     expect(metrics.tool_result_constructor_tokens).toBe(3);
+  });
+});
+
+describe("accounting by measures that are known", () => {
+  it("equals the one that counts, and counts nothing again, whatever the conversation", () => {
+    fc.assert(
+      fc.property(arbitraryEntries(), (entries) => {
+        let counted = 0;
+        const measures = new Measures((text) => {
+          counted++;
+          return ESTIMATORS.o200k(text);
+        });
+        // As a turn does it.
+        for (const entry of entries) measures.ofEntry(entry);
+        const before = counted;
+        const known = accountKnown(entries, measures);
+        expect(counted).toBe(before);
+        expect(known).toEqual(accountTokens(entries, ESTIMATORS.o200k));
+      }),
+    );
   });
 });
 

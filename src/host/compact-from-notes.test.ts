@@ -1,0 +1,128 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { apiRuleViolations } from "../../test/support/api-rules.ts";
+import { longSession } from "../../test/support/long-session.ts";
+import { rebuild } from "../compact/compact.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import { LonghaulError } from "../errors.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
+import { scriptedModel } from "../models/scripted/scripted-model.ts";
+import { loadSession } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/new-session.ts";
+import type { Session } from "../transcript/session.ts";
+import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";
+import { notesNotUsable } from "./notes-not-usable.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "longhaul-from-notes-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const TEXT = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";
+const { entries } = longSession();
+const COVERED = entries.at(-20)?.uuid;
+let files = 0;
+
+async function session(): Promise<Session> {
+  const path = join(folder, `session-${++files}.jsonl`);
+  await writeNewSession(path, entries);
+  return await loadSession(path);
+}
+
+async function failureOf(options: CompactSessionOptions): Promise<unknown> {
+  try {
+    await compactSession(await session(), options);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return { code: error.code, reason: error.facts.reason };
+  }
+}
+
+const refused = (reason: NotesDecline): unknown => ({ code: "notes-not-usable", reason });
+
+describe("a session compacted from its notes", () => {
+  it("has the notes in the place of what they know, keeps the rest, and calls no model", async () => {
+    const model = scriptedModel([]);
+    const result = await compactSession(await session(), {
+      fromNotes: { text: TEXT, coveredUuid: COVERED },
+      model,
+    });
+    expect(result.compaction.written).toMatchObject({ source: "notes", text: TEXT });
+    expect(result.plan.kept.map(({ uuid }) => uuid)).toContain(entries.at(-19)?.uuid);
+    expect(model.requests).toEqual([]);
+  });
+
+  it("reads back as what the compaction gave, marked as from notes, and every byte it had is kept", async () => {
+    const loaded = await session();
+    const before = readFileSync(loaded.path);
+    const result = await compactSession(loaded, { fromNotes: { text: TEXT, coveredUuid: COVERED } });
+    await writeCompaction(result, { mode: "in-place" });
+    const again = await loadSession(loaded.path);
+    expect(flatten(again.conversation)).toEqual(flatten(rebuild(result.compaction)));
+    expect(apiRuleViolations(flatten(again.conversation))).toEqual([]);
+    expect(again.boundaries.at(-1)?.boundary.compactMetadata.longhaul?.tier).toBe("memory");
+    expect(readFileSync(loaded.path).subarray(0, before.length).equals(before)).toBe(true);
+  });
+
+  it("keeps what is asked for, where the notes name no message", async () => {
+    const keep = { leastTokens: 1, leastMessages: 3 };
+    const { plan } = await compactSession(await session(), { fromNotes: { text: TEXT, keep } });
+    expect(plan.kept).toHaveLength(5);
+  });
+
+  it("tells hooks and agent where the transcript is, and counts those words against the target", async () => {
+    const loaded = await session();
+    const fromNotes = { text: TEXT, coveredUuid: COVERED, keep: { leastTokens: 1, leastMessages: 1 } };
+    const { compaction } = await compactSession(loaded, { fromNotes, restoreFiles: false });
+    expect(compaction.summary.message.content).toContain(loaded.path);
+    const targetTokens = compaction.tokensAfter;
+    expect(await failureOf({ fromNotes, targetTokens, restoreFiles: false })).toEqual(
+      refused("above-threshold"),
+    );
+    const higher = { fromNotes, targetTokens: targetTokens + 1, restoreFiles: false };
+    expect(await failureOf(higher)).toBeUndefined();
+  });
+});
+
+describe("notes that do not serve", () => {
+  it("are an error that says why", async () => {
+    expect(await failureOf({ fromNotes: { text: TEXT, coveredUuid: "gone" } })).toEqual(
+      refused("message-not-found"),
+    );
+    expect(await failureOf({ fromNotes: { text: " " } })).toEqual(refused("only-template"));
+    const all = { leastTokens: 1_000_000, leastMessages: 1_000, mostTokens: 1_000_000 };
+    expect(await failureOf({ fromNotes: { text: TEXT, keep: all } })).toEqual(refused("nothing-new-noted"));
+    const long = "The harbour is being dredged. ".repeat(30_000);
+    expect(await failureOf({ fromNotes: { text: long, coveredUuid: COVERED } })).toEqual(
+      refused("not-smaller"),
+    );
+  });
+
+  it("are an error where instructions are given: notes know nothing of them", async () => {
+    const fromNotes = { text: TEXT, coveredUuid: COVERED };
+    expect(await failureOf({ fromNotes, instructions: "mind the tides" })).toEqual(refused("instructions"));
+    expect(await failureOf({ fromNotes, instructions: " " })).toBeUndefined();
+  });
+
+  it("have a remedy, whatever the reason", () => {
+    const reasons: readonly NotesDecline[] = [
+      "disabled",
+      "no-file",
+      "unreadable",
+      "only-template",
+      "message-not-found",
+      "nothing-new-noted",
+      "instructions",
+      "hook-instructions",
+      "above-threshold",
+      "not-smaller",
+    ];
+    for (const reason of reasons) {
+      const error = notesNotUsable(reason);
+      expect(error).toMatchObject({ code: "notes-not-usable", facts: { reason } });
+      expect(error.message).toMatch(/\.$/);
+      expect(error.remedy).toMatch(/without the notes\.$/);
+    }
+  });
+});
