@@ -85,9 +85,13 @@ function stepWords({ step, outcome, reason, cuts }: SummaryAttempt): string {
   return `${STEP_NAMES[step]}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
+/** Steps that call nobody. */
+const ALONE: ReadonlySet<SummaryAttempt["step"]> = new Set(["notes", "built-in"]);
+
 function summaryAuthor({ source, model, usage, cost, attempts }: Summary): string {
+  if (source === "notes") return "from the session's notes, no model called";
   if (source === "built-in" || usage === null) {
-    const wasAsked = attempts.some(({ step }) => step !== "built-in");
+    const wasAsked = attempts.some(({ step }) => !ALONE.has(step));
     return `by the built-in summariser${wasAsked ? "" : ", no model called"}`;
   }
   const price = cost === null ? "" : `, ${formatDollars(cost)}`;

@@ -117,6 +117,18 @@ describe("the summary of a compaction", () => {
   const shown = (summary: Partial<CompactReport["summary"]>): string =>
     compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
 
+  it("says where it was taken from the notes, and that nobody was called", () => {
+    const written = attempt({ step: "notes", outcome: "written" });
+    expect(shown({ source: "notes", attempts: [written], sections: [], titles: [] })).toContain(
+      "from the session's notes, no model called",
+    );
+    const notes = attempt({ step: "notes", outcome: "unavailable", reason: "hook-instructions" });
+    const builtIn = attempt({ step: "built-in", outcome: "written" });
+    const instead = shown({ source: "built-in", attempts: [notes, builtIn] });
+    expect(instead).toContain("by the built-in summariser, no model called");
+    expect(instead).toContain("the session's notes (not available, hook instructions) → built-in summariser");
+  });
+
   it("is numbered as in every summary, also where a section is missing", () => {
     const view = shown({
       sections: ["Errors and Fixes", "Current Work"],
