@@ -1,0 +1,126 @@
+// Memory: what a compaction from notes costs beside one JSON.stringify of the conversation, and whether an update of
+// notes without a model costs what is new, however long the conversation is.
+import { flatten } from "../dist/index.js";
+import { updateNotes } from "../src/memory/builtin/update-notes.ts";
+import { emptyNotes, formatNotes } from "../src/memory/notes/format.ts";
+import { NOTES_LIMITS } from "../src/memory/notes/limits.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../src/memory/notes/template.ts";
+import { ESTIMATORS } from "../src/tokens/measure.ts";
+import { claim } from "./claims.mjs";
+import { Host } from "./engine/host.mjs";
+import { leastMs, warmUp } from "./engine/steps.mjs";
+import { conversationOf } from "./session.mjs";
+import { milliseconds, table, times } from "./table.mjs";
+
+const SIZES = [50_000, 200_000, 1_000_000];
+const MOST_STRINGIFY = 1;
+const MOST_UPDATE_GROWTH = 2;
+/** About 5,000 tokens: what has come when notes are taken again. */
+const FRESH_ENTRIES = 8;
+const SAMPLES = 25;
+const QUICK_SAMPLES = 7;
+
+/** A window that the conversation fills to two thirds, so that nothing happens by itself. */
+const windowFor = (tokens) => tokens * 1.5;
+/** As the engine has them: less in small windows. */
+const limitsFor = (tokens) => {
+  const share = Math.min(1, windowFor(tokens) / 200_000);
+  return {
+    sectionTokens: Math.floor(NOTES_LIMITS.sectionTokens * share),
+    totalTokens: Math.floor(NOTES_LIMITS.totalTokens * share),
+  };
+};
+
+const template = parseTemplate(NOTES_TEMPLATE);
+const notesOf = (notes, fresh, tokens) =>
+  updateNotes(notes, fresh, { limits: limitsFor(tokens), countTokens: ESTIMATORS.o200k });
+
+class HeldNotes {
+  path = "/bench.notes.md";
+  constructor(text) {
+    this.text = text;
+  }
+  async read() {
+    return this.text;
+  }
+  async write() {
+    return true;
+  }
+}
+
+function materialOf(tokens) {
+  const { entries: before, next } = conversationOf(tokens);
+  const entries = [...before, next];
+  const older = entries.slice(0, -FRESH_ENTRIES);
+  const notes = { ...notesOf(emptyNotes(template), older, tokens), coveredUuid: older.at(-1).uuid };
+  return { tokens, entries, messages: flatten(entries), notes, fresh: entries.slice(-FRESH_ENTRIES) };
+}
+
+const STEPS = [
+  { name: "JSON.stringify of the conversation", prepare: ({ entries }) => entries, run: JSON.stringify },
+  {
+    name: "compact() from notes, everything included",
+    ours: true,
+    changes: true,
+    prepare: async (conversation) => {
+      const file = new HeldNotes(formatNotes(conversation.notes));
+      const host = new Host({
+        windowTokens: windowFor(conversation.tokens),
+        form: "entries",
+        notes: { file },
+      });
+      await host.open(conversation);
+      return host;
+    },
+    run: async ({ compactor, messages }) => {
+      const { compaction } = await compactor.compact(messages);
+      if (compaction?.written.source !== "notes") throw new Error("not compacted from notes");
+      return compaction;
+    },
+  },
+  {
+    name: `built-in notes, ${FRESH_ENTRIES} new messages`,
+    ours: true,
+    prepare: (conversation) => conversation,
+    run: ({ notes, fresh, tokens }) => notesOf(notes, fresh, tokens),
+  },
+];
+
+export async function run({ isQuick }) {
+  const conversations = SIZES.map(materialOf);
+  const rows = STEPS.map((step) => ({ step, ms: [] }));
+  for (const { step, ms } of rows) {
+    await warmUp(step, conversations[0]);
+    for (const [at, conversation] of conversations.entries()) {
+      ms[at] = await leastMs(step, conversation, isQuick ? QUICK_SAMPLES : SAMPLES);
+    }
+  }
+  const [stringify, compact, update] = rows.map(({ ms }) => ms);
+  const worst = Math.max(...compact.map((ms, at) => ms / stringify[at]));
+  return {
+    text: table(
+      "Memory",
+      [
+        "conversation of … tokens",
+        ...SIZES.map((size) => (size >= 1e6 ? `${size / 1e6}M` : `${size / 1e3}K`)),
+      ],
+      rows.map(({ step, ms }) => ({ ours: step.ours, cells: [step.name, ...ms.map(milliseconds)] })),
+      ["Least of several calls, warm. The turns have counted everything before, as in a running agent."],
+    ),
+    claims: [
+      claim(
+        "compaction from notes, of JSON.stringify, worst size",
+        "≤ 1×",
+        worst,
+        (ratio) => ratio <= MOST_STRINGIFY,
+      ),
+      claim(
+        "built-in update of notes, 1M against 50K",
+        "≤ 2×",
+        update.at(-1) / update[0],
+        (ratio) => ratio <= MOST_UPDATE_GROWTH,
+        times,
+      ),
+    ],
+  };
+}
