@@ -36,13 +36,16 @@ describe("what stands under a heading", () => {
 });
 
 describe("a section that is too long", () => {
+  const more = (times: number): string => " and more".repeat(times);
   const items = ["one", "two", "six", "ten"].map((name) =>
-    ownItem([`- ${name}${" and more".repeat(6)}`, `- ${name}`]),
+    ownItem([`- ${name}${more(6)}`, `- ${name}${more(2)}`, `- ${name}`]),
   );
 
-  it("says everything briefly before it lets anything go, the newest in full", () => {
-    const body = fitSection({ items, leftOut: 0 }, 130, count);
-    expect(body).toBe(`- one\n- two\n- six\n- ten${" and more".repeat(6)}`);
+  it("says everything briefly before it lets anything go: the newest in full, then all of them step by step", () => {
+    expect(fitSection({ items, leftOut: 0 }, 130, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
+    expect(fitSection({ items, leftOut: 0 }, 172, count)).toBe(
+      `- one\n- two${more(2)}\n- six${more(2)}\n- ten${more(6)}`,
+    );
   });
 
   it("lets the oldest go first, unless it is worth more, and counts on", () => {
@@ -52,12 +55,21 @@ describe("a section that is too long", () => {
     );
   });
 
-  it("lets what others wrote go only after all of ours that is older", () => {
-    const mixed = [items[0], foreignItem("- theirs"), items[1], items[2]].flatMap((item) => item ?? []);
-    for (let budget = 48; budget < 100; budget++) {
-      const body = fitSection({ items: mixed, leftOut: 0 }, budget, count);
-      if (body.includes("one")) expect(body).toContain("theirs");
-    }
+  it("keeps nothing that is worth less than what it lets go, although there would be room", () => {
+    const large = ownItem([`- ${"x".repeat(60)}`]);
+    const sizes = [ownItem(["- a"]), large, ownItem(["- b"])];
+    expect(fitSection({ items: sizes, leftOut: 0 }, 60, count)).toBe(
+      "(2 older items left out; see the transcript)\n- b",
+    );
+  });
+
+  it("lets what others wrote go only after all of ours that is older, whatever that is worth", () => {
+    const mixed = [ownItem(["- worthy"], 30), foreignItem("- theirs"), ...items];
+    const kept = Array.from({ length: 60 }, (_, at) =>
+      fitSection({ items: mixed, leftOut: 0 }, 48 + at, count),
+    );
+    expect(kept.some((body) => body.includes("worthy"))).toBe(true);
+    for (const body of kept) if (body.includes("worthy")) expect(body).toContain("theirs");
   });
 
   it("is within any budget, whatever the counter", () => {

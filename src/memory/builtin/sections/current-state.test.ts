@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, linesOf, noted, type Tell } from "../../../../test/support/noting.ts";
+import {
+  bodyOf,
+  linesOf,
+  noted,
+  notedOn,
+  notesTemplate,
+  type Tell,
+} from "../../../../test/support/noting.ts";
+import { emptyNotes } from "../../notes/format.ts";
 
 const STATE = "Current State";
 const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
@@ -29,13 +37,29 @@ describe("the current state", () => {
       },
       (session) => session.tool("b", "Edit", edit("/project/b.ts"), "ok"),
       (session) => session.tool("r", "Read", { file_path: "/project/c.ts" }, "text"),
+      (session) => session.tool("l", "Bash", { command: "ls" }, "text"),
     );
     expect(linesOf(notes, STATE)).toEqual([
       '- Latest request: "Rename the module everywhere"',
       '- Status: in the middle of it; the assistant had last said: "I start with the parser."',
       "- Changed for it so far: `a.ts`, `b.ts`",
       "- Worked on last: `c.ts` (read)",
+      "- Last commands: `ls`",
     ]);
+  });
+
+  it("counts anew what it had no room for: it is told anew too", () => {
+    const limits = { sectionTokens: 120, totalTokens: 1_200 };
+    const todos = Array.from({ length: 20 }, (_, at) => ({
+      content: `part number ${at}`,
+      status: "pending",
+    }));
+    const list: Tell = (session) => session.tool("w", "TodoWrite", { todos }, "ok");
+    const once = notedOn(emptyNotes(notesTemplate), limits, list);
+    const [remark] = linesOf(once, STATE);
+    expect(remark).toMatch(/^\(\d+ older items left out/);
+    expect(linesOf(once, STATE)[1]).toBe("- [ ] part number 0");
+    expect(linesOf(notedOn(once, limits, list), STATE)[0]).toBe(remark);
   });
 
   it("is about the new request as soon as there is one", () => {

@@ -27,7 +27,6 @@ const COMMANDS = "Last commands";
 const SUMMARY = "By the last summary";
 
 const MAX_SUMMARY_CHARS = 900;
-const MAX_TODOS = 30;
 const MAX_FILES = 6;
 const MAX_CHANGED = 15;
 const MAX_COMMANDS = 3;
@@ -118,9 +117,10 @@ function commandsText(digest: SessionDigest): string | undefined {
 }
 
 function openItems(digest: SessionDigest): NoteItem[] {
-  const todos = digest.todos.filter(({ status }) => status !== "completed").slice(0, MAX_TODOS);
+  const todos = digest.todos.filter(({ status }) => status !== "completed");
   return [
-    ...todos.map((todo) => ownItem([todoLine(todo)], 40)),
+    // Of a list the beginning comes first, and what is under way before all of it.
+    ...todos.map((todo, at) => ownItem([todoLine(todo)], todo.status === "in_progress" ? 50 : 40 - 2 * at)),
     ...digest.runningTasks.map((task) => ownItem([runningLine(task)], 50)),
     ...digest.unansweredCalls.slice(-MAX_COMMANDS).map((call) => {
       return ownItem([labelled("Tool call without a result", oneLine(call))], 10);

@@ -52,6 +52,15 @@ describe("learnings", () => {
     );
     expect(bodyOf(notes, "Learnings")).toBe(`- ${cause}`);
   });
+
+  it("are one line each, however the assistant's lines ended", () => {
+    const notes = noted((session) =>
+      session.assistant("The root cause is that the cache\rkey leaves out the `locale`."),
+    );
+    expect(bodyOf(notes, "Learnings")).toBe(
+      "- The root cause is that the cache key leaves out the `locale`.",
+    );
+  });
 });
 
 describe("key results", () => {
@@ -120,20 +129,33 @@ describe("the worklog", () => {
   });
 
   it("rewrites the line of a request whose work goes on", () => {
-    const notes = noted(
+    const begun: readonly Tell[] = [
       (session) => {
         session.user("Add the queue");
         session.assistant("I begin with the broker.");
       },
       bash("c1", "git commit -m x", "[main 1234567] feat: one"),
-      (session) => {
-        bash("c2", "git commit -m y", "[main 89abcde] feat: two")(session);
-        session.assistant("The queue is in place now.");
-      },
+    ];
+    expect(bodyOf(noted(...begun), "Worklog")).toBe(
+      '- "Add the queue" → I begin with the broker. [commit 1234567]',
     );
-    expect(bodyOf(notes, "Worklog")).toBe(
+    const done = noted(...begun, (session) => {
+      bash("c2", "git commit -m y", "[main 89abcde] feat: two")(session);
+      session.assistant("The queue is in place now.");
+    });
+    expect(bodyOf(done, "Worklog")).toBe(
       '- "Add the queue" → The queue is in place now. [commits 1234567, 89abcde]',
     );
+  });
+
+  it("has a request once that was made again before there was an answer, and says of others that there was none", () => {
+    const notes = noted((session) => {
+      for (const text of ["Add the queue", "Add the queue", "and hurry"]) session.user(text);
+    });
+    expect(linesOf(notes, "Worklog")).toEqual([
+      '- "Add the queue" → no answer before the next message',
+      '- "and hurry" → no answer yet',
+    ]);
   });
 
   it("tells of work that nobody asked for in what is noted", () => {

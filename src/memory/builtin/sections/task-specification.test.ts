@@ -122,6 +122,28 @@ describe("the task specification", () => {
     expect(small).toMatch(/^- "Begin\. .*…"$/);
   });
 
+  it("shortens it also when it stands in the notes already, and knows it again when it comes again", () => {
+    const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(30)}End with the question.`;
+    const whole = noted(
+      (session) => session.user("first of all"),
+      (session) => session.user(long),
+    );
+    const small = notedOn(whole, SMALL, (session) => session.user("and now something else"));
+    expect(bodyOf(small, TASK)).toMatch(/^- "first of all"\n- "Begin\. .*…"\n- "and now something else"$/);
+    const again = notedOn(small, NOTES_LIMITS, (session) => session.user(long));
+    expect(bodyOf(again, TASK)).toBe(`- "first of all"\n- "and now something else"\n- "${long}"`);
+    const cut = noted(
+      (session) => session.user("first of all"),
+      (session) => session.user(long.repeat(3)),
+    );
+    expect(
+      bodyOf(
+        notedOn(cut, NOTES_LIMITS, (session) => session.user(long.repeat(3))),
+        TASK,
+      ),
+    ).toBe(bodyOf(cut, TASK));
+  });
+
   it("never lets go what a person or a model wrote before something older of ours", () => {
     const prose = "The customer is a bank, so every change needs an entry in the audit log.";
     const tell = (from: number, to: number): Tell => {
