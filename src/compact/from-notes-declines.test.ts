@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { declineOf, NOTES, OVERHEAD, planOf, talk } from "../../test/compact/notes-plan.ts";
+import { type Asked, declineOf, NOTES, OVERHEAD, planOf, talk } from "../../test/compact/notes-plan.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
@@ -96,6 +96,20 @@ describe("before it is given up for the threshold", () => {
     expect(kept(10_500)).toBe(10);
     expect(kept(10_000)).toBe(8);
     expect(kept(1_000)).toBe(0);
+  });
+
+  it("counts as the plan does, where the provider's tokens are no whole number of ours", () => {
+    const { entries } = talk(60);
+    const asked = (room: number): Asked => ({
+      coveredUuid: "e-58",
+      keep: { leastTokens: 5_000, leastMessages: 1, mostTokens: 40_000 },
+      tokens: { "e-57": 1_000.6 },
+      thresholdTokens: OVERHEAD + NOTES_TOKENS + room,
+    });
+    expect(planOf(entries, asked(3_002)).keptTokens).toBe(3_001);
+    expect(planOf(entries, asked(3_001)).keptTokens).toBe(2_000);
+    const unnoted = { ...asked(3_001), coveredUuid: "e-56" };
+    expect(declineOf(entries, unnoted)).toBe("above-threshold");
   });
 
   it("nothing that was not noted does", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { declineOf, planOf, talk } from "../../test/compact/notes-plan.ts";
+import { declineOf, NOTES, planOf, talk } from "../../test/compact/notes-plan.ts";
 import { thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { continuationMessage } from "../summary/continuation.ts";
 import { NOTES_KEEP, type NotesPlanRequest } from "./from-notes.ts";
 
 const uuids = (entries: readonly Entry[]): readonly (string | undefined)[] => entries.map(({ uuid }) => uuid);
@@ -121,6 +122,12 @@ describe("the numbers of compaction from notes", () => {
     for (let call = 0; call < 40; call++) c.tool(`t${call}`, "Read", {}, "result");
     const calls = planOf(c.entries, { coveredUuid: c.entries.at(-1)?.uuid, thresholdTokens: 50_000 });
     expect(calls.keptTokens).toBe(12_000);
+  });
+
+  it("are those of the plan as well: the notes with the words around them, and any other text", () => {
+    const plan = planOf(talk(60).entries, { coveredUuid: "e-40", countText: (text) => text.length });
+    const text = continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" });
+    expect([plan.countTokens(text), plan.countTokens("12345")]).toEqual([text.length, 5]);
   });
 
   it("can be given, each on its own", () => {

@@ -127,9 +127,9 @@ function tailToKeep(
   const nothing = { cut: sized.entries.length, tokens: 0, messages: 0 };
   let tail = longer(sized, nothing, previousSound(sound, noted));
   if (tail.cut < first) return undefined;
-  while (tail.cut > first && (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages)) {
+  while (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages) {
     const next = longer(sized, tail, previousSound(sound, tail.cut - 1));
-    if (next.cut < first || next.tokens >= keep.belowTokens) break;
+    if (next.cut < first || Math.round(next.tokens) >= keep.belowTokens) break;
     // However large it is: an agent that does not see the result it has just asked for asks again.
     const isNewest = tail.tokens === 0;
     if (next.tokens > keep.mostTokens && !isNewest) break;

@@ -35,7 +35,7 @@ export function talk(
   return c;
 }
 
-type Asked = Partial<NotesPlanRequest> & { readonly tokens?: Readonly<Record<string, number>> };
+export type Asked = Partial<NotesPlanRequest> & { readonly tokens?: Readonly<Record<string, number>> };
 
 export const NOTES: string = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";
 
