@@ -103,12 +103,12 @@ describe("before it is given up for the threshold", () => {
     const asked = (room: number): Asked => ({
       coveredUuid: "e-58",
       keep: { leastTokens: 5_000, leastMessages: 1, mostTokens: 40_000 },
-      tokens: { "e-57": 1_000.6 },
+      tokens: { "e-58": 1_000.6 },
       thresholdTokens: OVERHEAD + NOTES_TOKENS + room,
     });
     expect(planOf(entries, asked(3_002)).keptTokens).toBe(3_001);
     expect(planOf(entries, asked(3_001)).keptTokens).toBe(2_000);
-    const unnoted = { ...asked(3_001), coveredUuid: "e-56" };
+    const unnoted = { ...asked(3_001), coveredUuid: "e-57" };
     expect(declineOf(entries, unnoted)).toBe("above-threshold");
   });
 
