@@ -13,6 +13,7 @@ import { presentSections, splitSections } from "../summary/sections.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import type { CompactionNotes } from "./compaction-notes.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface CompactReport {
@@ -44,6 +45,8 @@ export interface CompactReport {
     /** The same, as they are called in this summary: that of a part of the conversation has others. */
     readonly titles: readonly string[];
   };
+  /** Those that were to be the summary; null where nobody asked for that. */
+  readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
   readonly summarised: Size;
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
@@ -82,6 +85,7 @@ export interface CompactReportInput {
   readonly session: { readonly id: string; readonly path: string };
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
+  readonly notes?: Omit<CompactionNotes, "source"> | undefined;
   readonly thresholds: Thresholds;
   readonly written: WrittenLines | undefined;
 }
@@ -90,6 +94,7 @@ export function compactReport({
   session,
   plan,
   compaction,
+  notes,
   thresholds,
   written,
 }: CompactReportInput): CompactReport {
@@ -102,7 +107,8 @@ export function compactReport({
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
-    summary: summaryReport(compaction.written, plan),
+    summary: summaryReport(compaction.written, plan, notes?.sections ?? []),
+    notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
     summarised: { tokens: plan.summarisedTokens, messages: messagesSent(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
     restored: compaction.restored.items.map(restoredReport),
@@ -126,7 +132,11 @@ const skippedReport = ({ kind, name, reason }: SkippedItem): SkippedReport => ({
 
 const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "file" : kind);
 
-function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan): CompactReport["summary"] {
+function summaryReport(
+  written: WrittenSummary,
+  { countTokens }: CompactionPlan,
+  noted: readonly string[],
+): CompactReport["summary"] {
   const { source, text } = written;
   const call = "usage" in written ? written : undefined;
   const answer = written.source === "model" ? written : undefined;
@@ -140,7 +150,7 @@ function summaryReport(written: WrittenSummary, { countTokens }: CompactionPlan)
     truncated: answer?.isTruncated ?? false,
     tokens: countTokens(text),
     text,
-    ...sectionsIn(text),
+    ...(source === "notes" ? { sections: [], titles: noted } : sectionsIn(text)),
   };
 }
 

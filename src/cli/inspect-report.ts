@@ -12,6 +12,7 @@ import { meterFor } from "../tokens/context.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+import { type CollapseReport, collapseReport } from "./span-report.ts";
 
 /** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface InspectReport {
@@ -37,6 +38,7 @@ export interface InspectReport {
   readonly largest: readonly MeasuredResult[];
   readonly duplicates: readonly DuplicateRead[];
   readonly compactions: readonly CompactionReport[];
+  readonly collapse: CollapseReport;
 }
 
 export interface AccountingReport {
@@ -107,6 +109,7 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
       postTokens: boundary.compactMetadata?.postTokens ?? null,
       isCurrent,
     })),
+    collapse: collapseReport(session),
   };
 }
 

@@ -37,6 +37,12 @@ export function parseMessage(text: string): string {
   return text.trim();
 }
 
+export function parseSpan(text: string): string {
+  if (text.trim() === "")
+    throw new InvalidArgumentError("It must be the id of a span, or the beginning of one.");
+  return text.trim();
+}
+
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > LARGEST_PORT)

@@ -16,6 +16,7 @@ import {
   parseMessage,
   parsePath,
   parsePort,
+  parseSpan,
   parseTokens,
   parseUrl,
   parseWindow,
@@ -55,12 +56,18 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     .addOption(windowOption())
     .addOption(modelWindowOption())
     .option("--prompts", "list what the user wrote, with the names that compact --from and --up-to take")
+    .addOption(
+      new Option("--span <id>", "show the messages of a collapsed span, whole")
+        .argParser(parseSpan)
+        .conflicts(["prompts"]),
+    )
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
       examples(
         "inspect latest",
         "inspect latest --prompts",
+        "inspect latest --span 3fa9c1d0",
         "inspect 70d782f7 --json",
         "inspect ./session.jsonl --window 32000",
       ),
@@ -69,6 +76,18 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
       (await import("./commands/inspect.ts")).inspect(session, options, await compose()),
     );
 }
+
+const COMPACT_HELP = `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
+  "compact latest --dry-run --summary",
+  "compact 70d782f7 --in-place",
+  "compact old.jsonl --out new.jsonl --keep-recent 20000",
+  "compact latest --in-place --model claude-sonnet-5-5",
+  "compact latest --model openai:gpt-5 --summary",
+  'compact latest --in-place --instructions "keep the database decisions"',
+  "compact latest --in-place --from-notes",
+  "compact latest --in-place --up-to 1f0c9d2e",
+  "compact latest --from 1f0c9d2e --out shorter.jsonl",
+)}`;
 
 function addCompact(program: Command, compose: () => Promise<Composition>): void {
   program
@@ -93,6 +112,12 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         .argParser(parseMessage)
         .conflicts(["keepRecent"]),
     )
+    .addOption(
+      new Option(
+        "--from-notes",
+        "use the session's notes as the summary; they are built if there are none",
+      ).conflicts(["instructions", "model", "from", "upTo", "keepRecent"]),
+    )
     .option("--instructions <text>", "what the summary should look after above all")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
@@ -102,19 +127,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .addOption(modelWindowOption())
     .option("--summary", "show the whole summary")
     .option("--json", "print the report as JSON")
-    .addHelpText(
-      "after",
-      `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
-        "compact latest --dry-run --summary",
-        "compact 70d782f7 --in-place",
-        "compact old.jsonl --out new.jsonl --keep-recent 20000",
-        "compact latest --in-place --model claude-sonnet-5-5",
-        "compact latest --model openai:gpt-5 --summary",
-        'compact latest --in-place --instructions "keep the database decisions"',
-        "compact latest --in-place --up-to 1f0c9d2e",
-        "compact latest --from 1f0c9d2e --out shorter.jsonl",
-      )}`,
-    )
+    .addHelpText("after", COMPACT_HELP)
     .action(async (session: string, options: CompactCommandOptions) =>
       (await import("./commands/compact.ts")).compact(session, options, await compose()),
     );

@@ -20,7 +20,7 @@ export interface SessionHistory {
 }
 
 export function sessionHistory(session: Session): SessionHistory {
-  const byUuid = new Map(session.entries.map((entry) => [entry.uuid, entry]));
+  const byUuid = entriesByUuid(session);
   const { stretches, boundaries } = stretchesOf(session);
   const places = new Map<string, number>();
   const entries: Entry[] = [];
@@ -43,7 +43,14 @@ export function sessionHistory(session: Session): SessionHistory {
   };
 }
 
+/** What a collapsed span stands for, whole: also of spans within it. */
+export function messagesOfSpan(span: Entry, session: Session): readonly Entry[] {
+  return messagesOf(span, entriesByUuid(session));
+}
+
 type ByUuid = ReadonlyMap<string | undefined, Entry>;
+
+const entriesByUuid = ({ entries }: Session): ByUuid => new Map(entries.map((entry) => [entry.uuid, entry]));
 
 /** What stands for messages is where these were. */
 function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {

@@ -3,6 +3,12 @@ import type { Session } from "../../transcript/session.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { compactReport } from "../compact-report.ts";
+import {
+  type CompactionNotes,
+  notesForCompaction,
+  notesPointer,
+  withNotesHint,
+} from "../compaction-notes.ts";
 import type { Composition, WindowChoice } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
@@ -16,6 +22,7 @@ export interface CompactCommandOptions extends WindowChoice, ModelChoice, Target
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
+  readonly fromNotes?: boolean;
   /** A message's uuid, or its beginning. */
   readonly from?: string;
   readonly upTo?: string;
@@ -36,10 +43,13 @@ export async function compact(
   const { terminal } = composition;
   const session = await composition.load(query);
   const thresholds = composition.thresholdsOf(session, options);
-  const result = await untilInterrupted((signal) =>
-    carryOut(session, { thresholds, signal }, options, composition),
-  );
   const target = targetOf(options);
+  const result = await untilInterrupted(async (signal) => {
+    const notes = options.fromNotes
+      ? await notesForCompaction(session, { thresholds, isPreview: target === undefined, signal })
+      : undefined;
+    return { notes, ...(await carryOut(session, { thresholds, signal, notes }, options, composition)) };
+  });
   const written = target && (await writeCompaction(result, target, composition));
   const report = compactReport({ ...result, thresholds, written });
   const view = { showSummary: options.summary === true, modelNotAsked: modelNotAsked(options) };
@@ -49,11 +59,12 @@ export async function compact(
 interface Circumstances {
   readonly thresholds: Thresholds;
   readonly signal: AbortSignal;
+  readonly notes: CompactionNotes | undefined;
 }
 
 async function carryOut(
   session: Session,
-  { thresholds, signal }: Circumstances,
+  { thresholds, signal, notes }: Circumstances,
   options: CompactCommandOptions,
   composition: Composition,
 ): Promise<SessionCompaction> {
@@ -64,6 +75,8 @@ async function carryOut(
     terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
     return await compactSession(session, {
       instructions: options.instructions,
+      fromNotes: notes?.source,
+      state: notesPointer(session),
       targetTokens: thresholds.autoCompact,
       keepRecentTokens: options.keepRecent,
       restoreFiles: options.restore,
@@ -78,7 +91,7 @@ async function carryOut(
       ports: composition,
     });
   } catch (error) {
-    throw withHooksHint(withBuiltInOffer(error, options));
+    throw withNotesHint(withHooksHint(withBuiltInOffer(error, options)));
   }
 }
 

@@ -2,8 +2,10 @@ import { besideSession } from "../beside-report.ts";
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { promptsOf } from "../prompts-report.ts";
+import { spanMessages } from "../span-report.ts";
 import { inspectView } from "../view/inspect-view.ts";
 import { promptsView } from "../view/prompts-view.ts";
+import { spanView } from "../view/span-view.ts";
 
 export interface InspectOptions {
   readonly json?: boolean;
@@ -11,6 +13,8 @@ export interface InspectOptions {
   readonly modelWindow?: string;
   /** List what the user wrote, with the ids that `compact --from` and `--up-to` take. */
   readonly prompts?: boolean;
+  /** The id of a collapsed span, or its beginning: show what it stands for. */
+  readonly span?: string;
 }
 
 /** Where the tokens of a session are, and how far it is from its window. */
@@ -24,6 +28,11 @@ export async function inspect(
   if (options.prompts) {
     const prompts = promptsOf(session);
     terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, terminal));
+    return;
+  }
+  if (options.span !== undefined) {
+    const span = spanMessages(session, options.span);
+    terminal.print(options.json ? JSON.stringify(span, null, 2) : spanView(span, terminal));
     return;
   }
   const thresholds = composition.thresholdsOf(session, options);

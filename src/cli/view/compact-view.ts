@@ -12,6 +12,7 @@ export function compactView(report: CompactReport, options: SummaryViewOptions, 
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
     hooksSection(report, terminal),
+    notesSection(report, terminal),
     summarySection(report.summary, options, terminal),
     writtenLine(report, terminal),
   ];
@@ -94,6 +95,22 @@ function skippedReasons({ skipped }: CompactReport): string {
       return `${what} ${reason.replaceAll("-", " ")}`;
     })
     .join(", ");
+}
+
+function notesSection({ notes, summary }: CompactReport, { colours, width }: Terminal): string {
+  if (notes === null) return "";
+  const origin = notes.built
+    ? "there were none: they were built from the session, without a model"
+    : "as they are";
+  const facts = [
+    origin,
+    ...(notes.built && !notes.written ? ["nothing was written"] : []),
+    ...(summary.source === "notes" ? [] : ["they were not used"]),
+  ];
+  return [
+    foldText(`${colours.bold("Notes")}       ${facts.join("; ")}`, width, " ".repeat(12)),
+    colours.dim(`  ${fitText(notes.path, width - 2, "front")}`),
+  ].join("\n");
 }
 
 function hooksSection({ hooks }: CompactReport, { colours, width }: Terminal): string {

@@ -5,6 +5,7 @@ import { bar } from "./bar.ts";
 import { memorySection, notesSection } from "./beside-view.ts";
 import { formatBytes, formatCount, formatPercent, plural } from "./numbers.ts";
 import { inProject } from "./project-path.ts";
+import { collapseSection } from "./span-view.ts";
 import type { Column } from "./table.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
@@ -36,6 +37,7 @@ function allSections(report: ShownReport, terminal: Terminal): string[] {
     largestSection(report, terminal),
     duplicatesSection(report, terminal),
     compactionsSection(report, terminal),
+    collapseSection(report.collapse, terminal),
     notesSection(report.notes, terminal),
     memorySection(report.memory, report.session.cwd, terminal),
     damageSection(report, terminal),

@@ -100,7 +100,8 @@ function summaryAuthor({ source, model, usage, cost, attempts }: Summary): strin
 }
 
 /** Numbered as they are in every summary, also where one is missing. */
-function outline({ sections, titles }: Summary): readonly string[] {
+function outline({ sections, titles, source }: Summary): readonly string[] {
+  if (source === "notes") return titles.map((title) => `  - ${oneLine(title)}`);
   const names: readonly string[] = SECTION_NAMES;
   return titles.map((title, index) => `  ${names.indexOf(sections[index] ?? "") + 1}. ${title}`);
 }

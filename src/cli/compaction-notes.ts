@@ -1,0 +1,62 @@
+import { resolve } from "node:path";
+import { LonghaulError } from "../errors.ts";
+import type { SessionNotesSource } from "../host/compact-session.ts";
+import { fileState } from "../host/file-state.ts";
+import { notesPath } from "../host/notes-file.ts";
+import { type BuiltNotes, buildNotes, counterFor, type ReadNotes, readNotes } from "../host/session-notes.ts";
+import { notesAsSummary } from "../memory/notes/as-summary.ts";
+import { sectionName } from "../memory/notes/section-name.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { Session } from "../transcript/session.ts";
+import type { Thresholds } from "../window/thresholds.ts";
+import { limitsFor } from "./notes-report.ts";
+
+/** Notes that take the place of a summary, and where they came from. */
+export interface CompactionNotes {
+  readonly source: SessionNotesSource;
+  readonly path: string;
+  /** Names of the sections in which something is noted. */
+  readonly sections: readonly string[];
+  /** There were none, so they were built for it, without a model. */
+  readonly isBuilt: boolean;
+  readonly isWritten: boolean;
+}
+
+export interface CompactionNotesOptions {
+  readonly thresholds: Thresholds;
+  /** Nothing is to be written. */
+  readonly isPreview: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Those that are there, however old: what they do not hold is kept. Built where there are none. */
+export async function notesForCompaction(
+  session: Session,
+  { thresholds, isPreview, signal }: CompactionNotesOptions,
+): Promise<CompactionNotes> {
+  const limits = limitsFor(thresholds);
+  const present = await readNotes(session);
+  const used = present ?? (await buildNotes(session, { limits, dryRun: isPreview, signal }));
+  // The agent that is told where they are may be in another folder than we are.
+  const path = resolve(used.path);
+  const text = notesAsSummary(used.notes, { limits, path, countTokens: counterFor(session) });
+  const source = { text, coveredUuid: used.notes.coveredUuid };
+  const filled = used.notes.sections.filter(({ body }) => body !== "");
+  const sections = filled.map(({ heading }) => sectionName(heading));
+  return { source, path, sections, isBuilt: present === undefined, isWritten: isWrittenNow(used) };
+}
+
+const isWrittenNow = (used: ReadNotes | BuiltNotes): boolean => "outcome" in used && used.isWritten;
+
+/** After a compaction the agent is told where the notes are, if there are any. */
+export function notesPointer(session: Session): Pick<HostState, "sessionMemory"> {
+  const path = resolve(notesPath(session.path));
+  return { sessionMemory: fileState({ folder: undefined, notesPath: path }).sessionMemory };
+}
+
+/** What the library says without knowing of commands. */
+export function withNotesHint(error: unknown): unknown {
+  if (!(error instanceof LonghaulError) || error.code !== "notes-not-usable") return error;
+  const remedy = `${error.remedy ?? ""} \`longhaul notes SESSION --update\` brings them up to date.`.trim();
+  return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
+}

@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { type CliRun, runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+
+let home: string;
+let session: string;
+let notes: string;
+let text: string;
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+const flat = (output: string): string => output.replace(/\s+/g, " ");
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-from-notes-"));
+  text = demoProject(join(home, "harbour"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(() => {
+  const folder = mkdtempSync(join(home, "s-"));
+  session = join(folder, "session.jsonl");
+  notes = join(folder, "session.notes.md");
+  writeFileSync(session, text);
+});
+
+describe("longhaul compact --from-notes", () => {
+  it("uses the notes that are there as they are, and says so", async () => {
+    await run("notes", session);
+    const mine = readFileSync(notes, "utf8").replace(/(# Learnings\n_.*_\n)/, "$1\n- Gulls are loud.\n");
+    writeFileSync(notes, mine);
+    const report = await runJson("compact", session, "--from-notes", "--in-place");
+    expect(report).toMatchObject({
+      summary: { source: "notes", model: null, usage: null, sections: [] },
+      notes: { path: notes, built: false, written: false },
+      out: session,
+      fits: true,
+    });
+    expect(report.summary.attempts).toEqual([{ step: "notes", outcome: "written", cuts: 0 }]);
+    expect(report.summary.titles).toContain("Current State");
+    expect(report.summary.text).toContain("Gulls are loud.");
+    expect(readFileSync(notes, "utf8")).toBe(mine);
+    expect(report.restored).toContainEqual(expect.objectContaining({ kind: "session-memory", path: notes }));
+    const after = await loadSession(session);
+    expect(apiRuleViolations(flatten(after.conversation))).toEqual([]);
+    expect((await runJson("inspect", session)).compactions).toHaveLength(1);
+  });
+
+  it("builds them where there are none: kept where the compaction is, and not for a look", async () => {
+    const look = await run("compact", session, "--from-notes");
+    expect(look.code).toBe(0);
+    expect(flat(look.stdout)).toContain(
+      "there were none: they were built from the session, without a model; nothing was written",
+    );
+    expect(look.stdout).toContain("Summary     from the session's notes, no model called");
+    expect(existsSync(notes)).toBe(false);
+    const report = await runJson("compact", session, "--from-notes", "--in-place");
+    expect(report.notes).toEqual({ path: notes, built: true, written: true });
+    expect(existsSync(notes)).toBe(true);
+  });
+
+  it("shows the notes as the summary", async () => {
+    const { stdout } = await run("compact", session, "--from-notes", "--summary");
+    expect(stdout).toMatch(/─+\n# Session Title\n/);
+  });
+
+  it("says why notes of before the last compaction do not serve, and what does", async () => {
+    await run("notes", session);
+    await run("compact", session, "--in-place", "--keep-recent", "0");
+    const before = readFileSync(session);
+    const { code, stdout, stderr } = await run("compact", session, "--from-notes", "--in-place", "--json");
+    expect([code, JSON.parse(stdout).error.code]).toEqual([1, "notes-not-usable"]);
+    expect(stderr).toContain("longhaul notes SESSION --update");
+    expect(readFileSync(session).equals(before)).toBe(true);
+  });
+
+  it("says so in words where the notes cannot be read", async () => {
+    mkdirSync(notes);
+    const { code, stderr } = await run("compact", session, "--from-notes", "--in-place");
+    expect(code).toBe(1);
+    expect(stderr).toContain("is a folder");
+    expect(readFileSync(session, "utf8")).toBe(text);
+  });
+
+  it("leaves the summary to others where a hook has instructions, and says so", async () => {
+    mkdirSync(join(home, ".longhaul"), { recursive: true });
+    const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo look after the tides" }] }] };
+    writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
+    const { stdout } = await run("compact", session, "--from-notes", "--out", join(home, "hooked.jsonl"));
+    rmSync(join(home, ".longhaul"), { recursive: true });
+    expect(flat(stdout)).toContain(
+      "the session's notes (not available, hook instructions) → built-in summariser",
+    );
+    expect(flat(stdout)).toContain("they were not used");
+  });
+
+  it.each([
+    ["--instructions", "x"],
+    ["--model", "x"],
+    ["--from", "x"],
+    ["--up-to", "x"],
+    ["--keep-recent", "5"],
+  ])("together with %s is wrong use", async (...option) => {
+    const { code, stderr } = await run("compact", session, "--from-notes", ...option);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--from-notes");
+  });
+});
+
+describe("a compaction beside notes", () => {
+  it("tells the agent where they are, whoever writes the summary", async () => {
+    expect(
+      (await runJson("compact", session)).restored.map(({ kind }: { kind: string }) => kind),
+    ).not.toContain("session-memory");
+    await run("notes", session);
+    const report = await runJson("compact", session);
+    expect(report).toMatchObject({ notes: null, summary: { source: "built-in" } });
+    expect(report.restored).toContainEqual(expect.objectContaining({ kind: "session-memory", path: notes }));
+  });
+});

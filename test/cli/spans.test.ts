@@ -1,0 +1,85 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { linesOf as collapseLines, commitSpans } from "../../src/compact/collapse/commit.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { linesOf } from "../../src/transcript/serialize.ts";
+import { type CliRun, runCli } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+import { countingPorts } from "../support/long-session.ts";
+
+const SPAN = "5ba40000-0000-4000-8000-000000000001";
+let home: string;
+let session: string;
+let uuids: readonly string[];
+const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
+const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-spans-"));
+  session = join(home, "session.jsonl");
+  const project = join(home, "harbour");
+  writeFileSync(session, demoProject(project));
+  writeFileSync(join(project, "AGENTS.md"), "Be kind to the harbour.\n");
+  const loaded = await loadSession(session);
+  uuids = loaded.conversation.slice(0, 12).map(({ uuid }) => uuid ?? "");
+  const staged = [{ spanId: SPAN, uuids, messages: 12, text: "# Current State\nThe harbour was looked at." }];
+  const options = { ports: countingPorts(), tokensOf: () => 250, leafUuid: loaded.leafUuid };
+  appendFileSync(session, linesOf(collapseLines(commitSpans(loaded.conversation, staged, options))));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe("longhaul inspect", () => {
+  it("shows what was collapsed, and what that saves", async () => {
+    const { collapse } = await runJson("inspect", session);
+    expect(collapse).toMatchObject({
+      messages: 12,
+      spans: [{ spanId: SPAN, messages: 12, canBeExpanded: true }],
+    });
+    expect(collapse.tokensBefore).toBe(collapse.spans[0].tokensBefore);
+    const { stdout } = await run("inspect", session);
+    expect(stdout).toMatch(
+      /1 collapsed span \(12 messages, [\d,]+ tokens → [\d,]+; --span ID shows\n? +one\)/,
+    );
+    expect(stdout).toContain("5ba40000");
+  });
+
+  it("shows the messages of a span again, whole, by its id or the beginning of it", async () => {
+    const report = await runJson("inspect", session, "--span", "5ba4");
+    expect(report.spanId).toBe(SPAN);
+    expect(report.entries.map(({ uuid }: { uuid: string }) => uuid)).toEqual(uuids);
+    const { stdout, code } = await run("inspect", session, "--span", SPAN);
+    expect(code).toBe(0);
+    for (const { message } of report.entries) {
+      if (typeof message?.content === "string") expect(stdout).toContain(message.content);
+      for (const block of Array.isArray(message?.content) ? message.content : [])
+        if (block.type === "text") expect(stdout).toContain(block.text);
+    }
+  });
+
+  it("says so where there is no such span", async () => {
+    const { code, stderr } = await run("inspect", session, "--span", "ffff");
+    expect(code).toBe(1);
+    expect(stderr).toContain("No collapsed span of the session begins like ffff.");
+    expect((await run("inspect", session, "--span", "")).code).toBe(2);
+    expect((await run("inspect", session, "--span", "x", "--prompts")).code).toBe(2);
+  });
+
+  it("shows memory files of the project that govern what was touched, with what they would cost", async () => {
+    const { memory } = await runJson("inspect", session);
+    expect(memory).toMatchObject({ attached: [], folder: join(home, "harbour"), skipped: [] });
+    expect(memory.governing).toEqual([
+      { path: join(home, "harbour", "AGENTS.md"), tokens: expect.any(Number) },
+    ]);
+    expect((await run("inspect", session)).stdout).toMatch(/\d+ {2}AGENTS\.md {2}on disk, not attached/);
+  });
+});
+
+describe("longhaul notes", () => {
+  it("are about messages that were collapsed, too", async () => {
+    const { work } = await runJson("notes", session, "--dry-run");
+    const { context } = await runJson("inspect", session);
+    expect(work.messages).toBeGreaterThan(context.messages);
+  });
+});
