@@ -1,8 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { oneLine } from "../../summary/builtin/clip.ts";
 import { digestSession } from "../../summary/builtin/digest.ts";
-import { earlierItems } from "../../summary/builtin/read/earlier.ts";
-import { messageForms, parseMessageItem } from "../../summary/builtin/render/message-item.ts";
+import { messageForms } from "../../summary/builtin/render/message-item.ts";
+import { earlierMessages } from "../../summary/builtin/render/messages.ts";
 import type { CountText } from "../../tokens/measure.ts";
 
 const HEADING = "## All User Messages";
@@ -21,28 +21,31 @@ export function wordsMissingIn(
   entries: readonly Entry[],
   { countTokens, budgetTokens }: WordsBudget,
 ): string {
-  const told = comparable(summary);
-  const missing = wordsIn(entries).filter((words) => !told.includes(comparable(words)));
+  const text = comparable(summary);
+  const missing = wordsIn(entries).filter((words) => !text.includes(comparable(words)));
   if (missing.length === 0) return "";
   let left = budgetTokens - countTokens(`${HEADING}\n${leftOut(missing.length)}`);
   if (left < 0) return "";
-  const items: string[] = [];
-  for (const [index, words] of missing.entries()) {
-    const share = left / (missing.length - index);
-    const item = messageForms(words).find((form) => countTokens(`${form}\n`) <= share);
-    if (item === undefined) continue;
-    left -= countTokens(`${item}\n`);
-    items.push(item);
+  const items = new Array<string | undefined>(missing.length).fill(undefined);
+  // What one does not need of its share is the others'; what had no room gets a second chance with what is left.
+  for (const isLast of [false, true]) {
+    for (const [index, words] of missing.entries()) {
+      if (items[index] !== undefined) continue;
+      const share = isLast ? left : left / (missing.length - index);
+      const item = messageForms(words).find((form) => countTokens(`${form}\n`) <= share);
+      left -= item === undefined ? 0 : countTokens(`${item}\n`);
+      items[index] = item;
+    }
   }
-  const lines = items.length === missing.length ? items : [...items, leftOut(missing.length - items.length)];
+  const told = items.filter((item) => item !== undefined);
+  const lines = told.length === missing.length ? told : [...told, leftOut(missing.length - told.length)];
   return [HEADING, ...lines].join("\n");
 }
 
 /** Those that spans among the entries tell of come first: they are older. */
 function wordsIn(entries: readonly Entry[]): readonly string[] {
-  const { earlier, exchanges } = digestSession(entries);
-  const before = earlierItems(earlier, "All User Messages").map(parseMessageItem);
-  return [...before, ...exchanges.flatMap(({ message }) => message?.text ?? [])];
+  const digest = digestSession(entries);
+  return [...earlierMessages(digest), ...digest.exchanges.flatMap(({ message }) => message?.text ?? [])];
 }
 
 /** In the words of the built-in summariser, which reads them again. */

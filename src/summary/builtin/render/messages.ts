@@ -60,7 +60,8 @@ function requestInFull(digest: SessionDigest): string {
   return parseMessageItem(earlierItems(digest.earlier, "Primary Request and Intent")[0] ?? "");
 }
 
-function earlierMessages(digest: SessionDigest): string[] {
+/** Those that earlier summaries tell of, each once. */
+export function earlierMessages(digest: SessionDigest): string[] {
   const seen = new Set<string>();
   return earlierItems(digest.earlier, "All User Messages")
     .map((item) => (item === SEE_CURRENT_REQUEST ? requestInFull(digest) : parseMessageItem(item)))
