@@ -8,7 +8,7 @@ import { NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
-import { abortableBy } from "../models/abortable.ts";
+import { untilAborted } from "../models/abortable.ts";
 import { inProportion } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
@@ -78,7 +78,6 @@ export class NotesKeeper {
   async settled(signal?: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined || running.wasWaitedFor) return;
-    const abortable = abortableBy(signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const longest = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -87,10 +86,9 @@ export class NotesKeeper {
       }, WAIT_FOR_NOTES_MS);
     });
     try {
-      await abortable.wait(Promise.race([running.done, longest]));
+      await untilAborted(signal, Promise.race([running.done, longest]));
     } finally {
       clearTimeout(timer);
-      abortable.release();
     }
   }
 
