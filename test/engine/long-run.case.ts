@@ -1,5 +1,6 @@
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
+import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
@@ -69,7 +70,12 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const { windowTokens, turns, transcriptPath, seed = 1 } = options;
   const simulator = await startSimulator({
     windowTokens,
-    behaviours: [summaries("good"), noteTaker("good"), coder({ turns: CODER_TURNS, chattiness: 0.1 })],
+    behaviours: [
+      summaries("good"),
+      noteTaker("good"),
+      spanSummaries("good"),
+      coder({ turns: CODER_TURNS, chattiness: 0.1 }),
+    ],
     keepBodies: 2,
     seed,
   });
