@@ -4,22 +4,25 @@ import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts, longSession, withoutUsage } from "../../test/support/long-session.ts";
+import { isCollapseMark } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
-import { isSnipMarker } from "../conversation/snipped.ts";
-import { isStandIn } from "../conversation/stand-ins.ts";
+import { isStandIn, messageCount } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
+import { commitSpans, type StagedSpan } from "./collapse/commit.ts";
+import { expandableSpans, expandSpans } from "./collapse/expand.ts";
+import { planSpan } from "./collapse/plan-span.ts";
 import { type Compaction, compact, rebuild, tierOf } from "./compact.ts";
 import { planFromNotes } from "./from-notes.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { lastBoundaryIndex } from "./locate.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
-import { snip } from "./snip.ts";
+import { type SnipOptions, snip } from "./snip.ts";
 
 type Step =
   | { readonly kind: "whole"; readonly keepRecentTokens: number }
@@ -29,6 +32,8 @@ type Step =
   | { readonly kind: "notes"; readonly remembered: number }
   | { readonly kind: "snip-range"; readonly from: number; readonly to: number }
   | { readonly kind: "snip-turns"; readonly keepLastTurns: number }
+  | { readonly kind: "collapse"; readonly spans: number; readonly effectiveTokens: number }
+  | { readonly kind: "expand"; readonly which: number }
   | { readonly kind: "go-on"; readonly turns: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -38,6 +43,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("notes" as const), remembered: fc.integer({ min: -1, max: 500 }) }),
   fc.record({ kind: fc.constant("snip-range" as const), from: fc.nat(500), to: fc.nat(500) }),
   fc.record({ kind: fc.constant("snip-turns" as const), keepLastTurns: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({
+    kind: fc.constant("collapse" as const),
+    spans: fc.integer({ min: 1, max: 4 }),
+    effectiveTokens: fc.constantFrom(2_000, 8_000, 30_000),
+  }),
+  fc.record({ kind: fc.constant("expand" as const), which: fc.nat(3) }),
   fc.record({ kind: fc.constant("go-on" as const), turns: fc.integer({ min: 1, max: 8 }) }),
 );
 
@@ -51,6 +62,8 @@ class Life {
   entries: readonly Entry[];
   readonly #ports: CompactionPorts = countingPorts();
   readonly #bindsThinking: boolean;
+  /** Everything that was ever in it, as a transcript would have it. */
+  readonly #written = new Map<string, Entry>();
   #goneOn = 0;
 
   constructor(entries: readonly Entry[], bindsThinking: boolean) {
@@ -63,8 +76,48 @@ class Life {
       const { entries } = longSession(next.turns, `on${++this.#goneOn}`);
       this.entries = deepFreeze([...this.entries, ...entries.map(withoutUsage)]);
     } else if (next.kind === "snip-range" || next.kind === "snip-turns") this.#snip(next);
+    else if (next.kind === "collapse") this.#collapse(next);
+    else if (next.kind === "expand") this.#expand(next.which);
     else await this.#compact(next);
     expect(apiRuleViolations(flatten(this.entries))).toEqual([]);
+  }
+
+  get #options(): SnipOptions {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    return { ports: this.#ports, tokensOf, bindsThinking: this.#bindsThinking };
+  }
+
+  /** Several in one batch; expanding them gives back what there was, and a second time changes nothing. */
+  #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
+    const before = this.entries;
+    const staged: StagedSpan[] = [];
+    for (let nth = 0; nth < spans; nth++) {
+      const taken = new Set(staged.flatMap(({ uuids }) => uuids));
+      const plan = planSpan({ entries: before }, { effectiveTokens, isUrgent: true, taken });
+      if (plan === undefined) break;
+      staged.push({ ...plan, spanId: this.#ports.newUuid(), text: "These notes stand for what was." });
+    }
+    const committed = commitSpans(before, staged, this.#options);
+    expect([committed.stale, committed.spans.length]).toEqual([0, staged.length]);
+    expect(commitSpans(committed.entries, staged, this.#options).entries).toBe(committed.entries);
+    expectAccountedFor(before, committed.entries);
+    for (const entry of committed.gone.flat()) this.#written.set(entry.uuid ?? "", entry);
+    if (!this.#bindsThinking && before.every(isEntry)) {
+      const ids = staged.map(({ spanId }) => spanId);
+      const { entries } = expandSpans(committed.entries, ids, committed.gone.flat(), this.#options);
+      const isNew = (entry: Entry): boolean => isCollapseMark(entry) && !before.includes(entry);
+      expect(entries.filter((entry) => !isNew(entry))).toEqual(before);
+    }
+    this.entries = deepFreeze(committed.entries);
+  }
+
+  #expand(which: number): void {
+    const spans = expandableSpans(this.entries);
+    const spanId = spans[which % spans.length]?.collapsed.spanId ?? "none";
+    const { entries } = expandSpans(this.entries, [spanId], [...this.#written.values()], this.#options);
+    expect(entries === this.entries).toBe(spans.length === 0);
+    expectAccountedFor(this.entries, entries);
+    this.entries = deepFreeze(entries);
   }
 
   #snip(next: Extract<Step, { kind: "snip-range" | "snip-turns" }>): void {
@@ -77,14 +130,10 @@ class Life {
       next.kind === "snip-turns"
         ? { keepLastTurns: next.keepLastTurns }
         : { from: pick(next.from), to: pick(next.to) };
-    const options = {
-      ports: this.#ports,
-      tokensOf: (entry: Entry) => measureEntry(entry, ESTIMATORS.o200k),
-      bindsThinking: this.#bindsThinking,
-    };
-    const { entries } = snip(before, selection, options);
-    expect(snip(entries, selection, options).entries).toBe(entries);
+    const { entries } = snip(before, selection, this.#options);
+    expect(snip(entries, selection, this.#options).entries).toBe(entries);
     expectAccountedFor(before, entries);
+    for (const entry of before) if (isEntry(entry)) this.#written.set(entry.uuid ?? "", entry);
     this.entries = deepFreeze(entries);
   }
 
@@ -144,7 +193,7 @@ function expectWhole({ entries, summarised, kept, keptPlace, isKeptRewritten }: 
  * stands elsewhere on disk; never an old boundary.
  */
 function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
-  if (plan.isKeptRewritten || plan.entries.some(isStandIn)) return;
+  if (plan.isKeptRewritten || plan.entries.some((entry) => isStandIn(entry) || isCollapseMark(entry))) return;
   expect(kept.length).toBe(plan.kept.length);
   for (const [at, entry] of kept.entries()) {
     const hadThinking = JSON.stringify(plan.kept[at]).includes('"signature"');
@@ -153,14 +202,10 @@ function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, binds
   if (keptPlace === "after") expect(kept.some((entry) => isSummaryEntry(entry))).toBe(false);
 }
 
-/** As many messages as are gone, the markers say are gone. */
+/** As many messages as are gone, markers and spans say are gone. */
 function expectAccountedFor(before: readonly Entry[], after: readonly Entry[]): void {
   const messages = (entries: readonly Entry[]): number =>
-    entries.reduce((sum, entry) => {
-      if (!isEntry(entry)) return sum;
-      if (isSnipMarker(entry)) return sum + entry.snipped.messages;
-      return sum + (["user", "assistant", "attachment"].includes(entry.type) ? 1 : 0);
-    }, 0);
+    entries.reduce((sum, entry) => sum + messageCount(entry), 0);
   expect(messages(after)).toBe(messages(before));
 }
 
