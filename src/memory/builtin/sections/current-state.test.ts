@@ -58,7 +58,7 @@ describe("the current state", () => {
     const once = notedOn(emptyNotes(notesTemplate), limits, list);
     const [remark] = linesOf(once, STATE);
     expect(remark).toMatch(/^\(\d+ older items left out/);
-    expect(linesOf(once, STATE)[1]).toBe("- [ ] part number 0");
+    expect(linesOf(once, STATE)[2]).toBe("- [ ] part number 0");
     expect(linesOf(notedOn(once, limits, list), STATE)[0]).toBe(remark);
   });
 
