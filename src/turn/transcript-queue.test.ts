@@ -37,6 +37,18 @@ describe("the way to the transcript", () => {
     expect(disk.lines).toEqual(entries);
   });
 
+  it("leaves nothing waiting for the next entry, whenever it comes", async () => {
+    for (let moment = 0; moment < 12; moment++) {
+      const disk = new Disk();
+      const queue = new TranscriptQueue(disk);
+      queue.add([entry("a")]);
+      for (let tick = 0; tick < moment; tick++) await Promise.resolve();
+      queue.add([entry("b")]);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(disk.lines, `after ${moment} ticks`).toHaveLength(2);
+    }
+  });
+
   it("keeps what could not be written, says so once, and writes it when there is room again", async () => {
     const disk = new Disk();
     const told: number[] = [];

@@ -54,6 +54,8 @@ export class TranscriptQueue {
   #write(): Promise<void> {
     this.#writing ??= this.#writeWaiting().finally(() => {
       this.#writing = undefined;
+      // What came between the last look and now has nobody else to write it.
+      if (this.#waiting.length > 0 && this.#stuckAt === 0) void this.#write().catch(() => undefined);
     });
     return this.#writing;
   }
