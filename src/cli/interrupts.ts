@@ -13,7 +13,8 @@ export async function untilInterrupted<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
-    release();
+    // A moment later: the package that keeps locks ends the program at once where it finds nobody else listening.
+    queueMicrotask(release);
     abort.abort();
   };
   const release = (): void => {

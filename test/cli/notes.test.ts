@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   existsSync,
@@ -13,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { type CliRun, runCli } from "../support/cli.ts";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";
 
 let home: string;
@@ -233,6 +235,25 @@ describe("longhaul notes --model", () => {
     const { stdout } = await model();
     expect(flat(stdout)).toContain("claude-haiku-4-5 was not asked: the notes are there.");
     expect(simulator.requests.length).toBe(0);
+  });
+
+  it("that is interrupted leaves what was noted before, and says so", async () => {
+    let calls = 0;
+    simulator.fail({ kind: "silence" }, { when: ({ endpoint }) => endpoint === "messages" && ++calls > 1 });
+    const child = spawn(
+      process.execPath,
+      [CLI_MAIN, "notes", session, "--model", "claude-haiku-4-5", "--base-url", simulator.url],
+      { env: { PATH: process.env.PATH ?? "", HOME: home, ANTHROPIC_API_KEY: "sk-simulated" } },
+    );
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (output: string) => (said += output));
+    while (calls < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGINT");
+    const [code] = await once(child, "close");
+    expect(code).toBe(1);
+    expect(said).toMatch(/^longhaul: Interrupted\.\nWhat was noted before that is kept; .*--update.*\n$/);
+    expect(readFileSync(notes, "utf8")).toMatch(/^<!-- longhaul: noted up to message \S+ -->/);
+    expect(existsSync(`${notes}.lock`)).toBe(false);
   });
 
   it("that fails leaves what was noted before, and offers to do without", async () => {

@@ -57,19 +57,21 @@ async function build(
   { terminal }: Composition,
 ): Promise<BuiltNotes> {
   const { rebuild, dryRun } = options;
-  try {
-    const model = dryRun ? undefined : await chooseModel(options);
-    const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
-      terminal.progress(notesProgressLine(progress, model?.name));
-    const work = (signal: AbortSignal): Promise<BuiltNotes> =>
-      buildNotes(session, { ...given, rebuild, dryRun, model, signal, onProgress });
-    return await untilInterrupted(work, model === undefined ? undefined : KEPT_SO_FAR);
-  } catch (error) {
-    throw withBuiltInOffer(error, options, OFFER);
-  }
+  const work = async (signal: AbortSignal): Promise<BuiltNotes> => {
+    try {
+      const model = dryRun ? undefined : await chooseModel(options);
+      const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
+        terminal.progress(notesProgressLine(progress, model?.name));
+      return await buildNotes(session, { ...given, rebuild, dryRun, model, signal, onProgress });
+    } catch (error) {
+      throw withBuiltInOffer(error, options, OFFER);
+    }
+  };
+  return untilInterrupted(work, options.model === undefined ? undefined : KEPT_SO_FAR);
 }
 
-const OFFER = "Without --model they are written without any model, with no key and no network.";
+const OFFER =
+  "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
 
 /** The name that prices are found by. */
 const askedModel = ({ model, dryRun }: NotesCommandOptions): string | undefined =>

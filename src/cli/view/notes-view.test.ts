@@ -92,8 +92,14 @@ describe("the notes on the screen", () => {
   it("have every section with its tokens beside the limit", () => {
     const view = shown({});
     for (const { name } of report.sections) expect(view).toContain(name);
-    expect(view).toMatch(/Worklog +[\d,]+ \/ 2,000 [█░]{10}\n/);
+    expect(view).toMatch(/Worklog +[\d,]+ \/ 2,000 [█▏▎▍▌▋▊▉]+\n/);
     expect(shown({ sections: [{ name: "Mood", tokens: 0, text: "" }] })).toContain("(nothing noted)");
+  });
+
+  it("are not drawn up where nothing was said", () => {
+    const view = shown({ outcome: "up-to-date", tokens: 0, written: false, work: null });
+    expect(view).toContain("This session has no messages: there is nothing to note.");
+    expect(view).not.toContain("Worklog");
   });
 
   it("have headings in bold, and their own colours only where these are wanted", () => {

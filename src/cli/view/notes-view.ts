@@ -3,7 +3,7 @@ import { inputTokens } from "../../conversation/usage.ts";
 import type { NotesProgress } from "../../host/session-notes.ts";
 import type { NotesFigures, NotesReport, NotesSectionReport, NotesWorkReport } from "../notes-report.ts";
 import type { Colours, Terminal } from "../terminal.ts";
-import { gauge } from "./bar.ts";
+import { bar, gauge } from "./bar.ts";
 import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 
@@ -23,8 +23,11 @@ const INDENT = "  ";
 export function notesView(report: NotesReport, options: NotesViewOptions, terminal: Terminal): string {
   const { colours, width } = terminal;
   const preface = report.preface === "" ? [] : [bodyLines(report.preface, terminal)];
+  const title = `${colours.bold("Notes")} ${fitText(report.session.id, width - 6)}`;
+  if (report.outcome === "up-to-date" && report.tokens === 0)
+    return `${title}\n\n${foldText(NOTHING_SAID, width)}`;
   return [
-    `${colours.bold("Notes")} ${fitText(report.session.id, width - 6)}\n${colours.dim(fitText(report.path, width, "front"))}`,
+    `${title}\n${colours.dim(fitText(report.path, width, "front"))}`,
     notesFacts(report, terminal),
     ...preface,
     ...report.sections.map((section) => sectionView(section, report, terminal)),
@@ -32,15 +35,17 @@ export function notesView(report: NotesReport, options: NotesViewOptions, termin
   ].join("\n\n");
 }
 
+const NOTHING_SAID = "This session has no messages: there is nothing to note.";
+
 /** How large they are and how far they reach: what `inspect` shows, too. */
 export function notesFacts(figures: NotesFigures, terminal: Terminal): string {
   const { tokens, limits } = figures;
   const { colours, width } = terminal;
   const share = tokens / limits.totalTokens;
   const used = `${formatCount(tokens)} tokens, ${formatPercent(share)} of ${formatCount(limits.totalTokens)}`;
-  const bar = gauge(share, Math.max(BAR_WIDTH, width - used.length - 4));
+  const whole = gauge(share, Math.max(BAR_WIDTH, width - used.length - 4));
   return [
-    `${INDENT}${share > 1 ? colours.red(bar) : colours.cyan(bar)} ${used}`,
+    `${INDENT}${share > 1 ? colours.red(whole) : colours.cyan(whole)} ${used}`,
     foldText(`${INDENT}${coverageSentence(figures, colours)}`, width, INDENT),
   ].join("\n");
 }
@@ -66,8 +71,8 @@ function sectionView(section: NotesSectionReport, { limits }: NotesReport, termi
   const share = section.tokens / limits.sectionTokens;
   const name = padEnd(fitText(section.name, width - FIGURES_WIDTH - 1), width - FIGURES_WIDTH);
   const figures = `${padStart(formatCount(section.tokens), 7)}${colours.dim(` / ${formatCount(limits.sectionTokens)}`)}`;
-  const bar = gauge(share, BAR_WIDTH);
-  const heading = `${colours.bold(name)}${figures} ${share > 1 ? colours.red(bar) : colours.dim(bar)}`;
+  const graph = bar(share, BAR_WIDTH);
+  const heading = `${colours.bold(name)}${figures} ${share > 1 ? colours.red(graph) : colours.cyan(graph)}`;
   return `${heading}\n${section.text === "" ? colours.dim(`${INDENT}(nothing noted)`) : bodyLines(section.text, terminal)}`;
 }
 
