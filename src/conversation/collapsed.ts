@@ -26,7 +26,8 @@ export interface CollapseRecord {
 
 /**
  * The newest line after a batch of spans was committed, or expanded again. Never sent. What a reader needs of a
- * commit stands in the spans; the mark is what the next line hangs on, and says what the last usage overstates.
+ * commit stands in the spans, but without the mark they do not count: whoever wrote them died before the end. It is
+ * what the next line hangs on, and says what the last usage overstates.
  */
 export interface CollapseMark extends EntryLink {
   readonly type: "system";
@@ -57,9 +58,18 @@ export function isCollapseMark(entry: Entry): entry is CollapseMark {
   return entry.subtype === "collapse_committed" || entry.subtype === "collapse_expanded";
 }
 
+/** The spans that this line ends the commit of; none where it is no such line. */
+export function committedSpanIds(entry: Entry): readonly string[] {
+  return spanIdsOf(entry, "collapse_committed");
+}
+
 /** The spans that this line takes back; none where it is no such line. */
 export function expandedSpanIds(entry: Entry): readonly string[] {
-  if (!isCollapseMark(entry) || entry.subtype !== "collapse_expanded") return [];
+  return spanIdsOf(entry, "collapse_expanded");
+}
+
+function spanIdsOf(entry: Entry, subtype: CollapseMark["subtype"]): readonly string[] {
+  if (!isCollapseMark(entry) || entry.subtype !== subtype) return [];
   return strings(listField(entry.collapse, "spanIds"));
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
+import type { CollapsedSpan } from "./collapsed.ts";
 import type { Entry } from "./entry.ts";
 import { asOneWrite, withoutTornWrites } from "./one-write.ts";
 
@@ -36,5 +37,50 @@ describe("a compaction whose writer died", () => {
     c.boundary();
     expect(withoutTornWrites(c.entries)).toBe(c.entries);
     expect(asOneWrite(c.entries)).toBe(c.entries);
+  });
+});
+
+describe("a commit of spans whose writer died", () => {
+  const span = (spanId: string, more = {}): CollapsedSpan => ({
+    type: "user",
+    uuid: spanId,
+    parentUuid: null,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    isMeta: true,
+    message: { role: "user", content: "what was done" },
+    collapsed: { spanId, messages: 1, uuids: ["a"], tokensBefore: 100, tokensAfter: 10, ...more },
+  });
+  const mark = (subtype: string, ...spanIds: readonly string[]): Entry =>
+    ({
+      type: "system",
+      subtype,
+      uuid: `mark-${spanIds.join()}`,
+      parentUuid: null,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      collapse: { spanIds, tokensSaved: 90 },
+    }) as Entry;
+
+  it("counts only when its mark is there, for all of its spans or none", () => {
+    const { old } = session();
+    const spans = [span("one"), span("two")];
+    expect(withoutTornWrites([...old, span("one")])).toEqual(old);
+    expect(withoutTornWrites([...old, ...spans])).toEqual(old);
+    const whole = [...old, ...spans, mark("collapse_committed", "one", "two")];
+    expect(withoutTornWrites(whole)).toBe(whole);
+    expect(withoutTornWrites([...old, ...spans, mark("collapse_expanded", "one", "two")])).toEqual([
+      ...old,
+      mark("collapse_expanded", "one", "two"),
+    ]);
+  });
+
+  it("takes nothing with it of commits before and after", () => {
+    const before = [span("one"), mark("collapse_committed", "one")];
+    const after = [span("three"), mark("collapse_committed", "three")];
+    expect(withoutTornWrites([...before, span("two"), ...after])).toEqual([...before, ...after]);
+  });
+
+  it("is not looked for where a compaction took a span over", () => {
+    const kept = [span("one", { isSettled: true })];
+    expect(withoutTornWrites(kept)).toBe(kept);
   });
 });

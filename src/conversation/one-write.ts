@@ -1,3 +1,4 @@
+import { committedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "./entry.ts";
 import { stringField } from "./fields.ts";
 import { isEntry, isRecord } from "./untrusted.ts";
@@ -18,23 +19,40 @@ export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
   );
 }
 
-/** Without compactions whose writer died in the middle. The very list where there are none. */
+/** Without compactions and commits whose writer died in the middle. The very list where there are none. */
 export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
-  const ends = new Map<string, string>();
-  for (const entry of entries) {
-    const end = endOf(entry);
-    if (end !== undefined && entry.uuid !== undefined) ends.set(end, entry.uuid);
-  }
-  if (ends.size === 0) return entries;
-  for (const entry of entries) if (isEntry(entry) && entry.uuid !== undefined) ends.delete(entry.uuid);
-  const torn = new Set(ends.values());
+  const torn = new Set([...tornCompactions(entries), ...tornSpans(entries)]);
   if (torn.size === 0) return entries;
   const isTorn = (entry: Entry): boolean =>
     isRecord(entry) && (torn.has(stringField(entry, "writtenWith") ?? "") || torn.has(entry.uuid ?? ""));
   return entries.filter((entry) => !isTorn(entry));
 }
 
+/** Uuids of boundaries whose last line is missing. */
+function tornCompactions(entries: readonly Entry[]): Iterable<string> {
+  const ends = new Map<string, string>();
+  for (const entry of entries) {
+    const end = endOf(entry);
+    if (end !== undefined && entry.uuid !== undefined) ends.set(end, entry.uuid);
+  }
+  if (ends.size === 0) return [];
+  for (const entry of entries) if (isEntry(entry) && entry.uuid !== undefined) ends.delete(entry.uuid);
+  return ends.values();
+}
+
 function endOf(entry: Entry): string | undefined {
   if (!isEntry(entry) || !isCompactBoundary(entry)) return undefined;
   return stringField(entry.compactMetadata?.longhaul, "endsWith");
+}
+
+/**
+ * Uuids of spans that no mark names, which is the last line of their commit. The mark is also what the next line
+ * hangs on: a span without it would be there for the next process, and be gone for the one after it. Those that a
+ * compaction took over need no mark any more.
+ */
+function tornSpans(entries: readonly Entry[]): readonly string[] {
+  const spans = entries.filter(isCollapsedSpan).filter(({ collapsed }) => collapsed.isSettled !== true);
+  if (spans.length === 0) return [];
+  const committed = new Set(entries.flatMap(committedSpanIds));
+  return spans.flatMap(({ uuid, collapsed }) => (committed.has(collapsed.spanId) ? [] : uuid));
 }

@@ -143,19 +143,22 @@ describe("a process that ends", () => {
     expect(shown(whole.request.messages)).toEqual(shown(asItWas.request.messages));
   });
 
-  it("in the middle of the write leaves spans that are whole, and nothing of the others", async () => {
+  it("in the middle of the write leaves the conversation as it was: half a commit did not happen", async () => {
     const transcript = await open();
     const loop = scene.loop({ compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     const lines = readFileSync(path, "utf8").split("\n");
     const first = lines.findIndex((line) => line.includes('"collapsed":{'));
-    const torn = join(folder, `torn-${files}.jsonl`);
-    writeFileSync(torn, `${lines.slice(0, first + 1).join("\n")}\n${lines[first + 1]?.slice(0, 200)}`);
-    const { conversation } = await resumeSession(torn);
-    expect(conversation.filter(isCollapsedSpan)).toHaveLength(1);
-    const text = JSON.stringify(conversation);
-    const before = loop.said.filter((words) => lines.slice(0, first).join("").includes(words));
-    expect(before.filter((words) => !text.includes(words))).toEqual([]);
+    const mark = lines.findIndex((line) => line.includes('"collapse_committed"'));
+    const readWith = async (whole: number): Promise<readonly Entry[]> => {
+      const torn = join(folder, `torn-${files}-${whole}.jsonl`);
+      writeFileSync(torn, `${lines.slice(0, whole).join("\n")}\n${lines[whole]?.slice(0, 200)}`);
+      return (await resumeSession(torn)).conversation;
+    };
+    const before = await readWith(first);
+    expect(mark - first).toBeGreaterThan(1);
+    for (let whole = first; whole <= mark; whole++) expect(await readWith(whole)).toEqual(before);
+    expect((await readWith(mark + 1)).filter(isCollapsedSpan)).toHaveLength(mark - first);
   });
 
   it("is followed by one that goes on with the spans, and can expand them", async () => {
