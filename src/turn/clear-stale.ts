@@ -82,6 +82,7 @@ function carryOut(state: ConversationState, clearing: Clearing): void {
   state.noteFindings(thread.clear(clearing, applied, mark));
   state.transcript.add([mark]);
   state.historyChanged();
+  state.collapse?.resultsCleared();
   report(state, clearing, tokensBefore);
   if (applied.thinkingLeftOut > 0) {
     state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });

@@ -23,6 +23,8 @@ const WAIT_SHARE = 0.95;
 const SPAN_DEAD_AFTER_MS = 60_000;
 
 interface Staged extends StagedSpan {
+  /** Of the summary. */
+  readonly tokens: number;
   readonly savedTokens: number;
 }
 
@@ -76,6 +78,21 @@ export class Collapse {
   /** Somebody asked to see these again: they are the last to be collapsed. */
   expanded(uuids: readonly string[]): void {
     for (const uuid of uuids) this.#expanded.add(uuid);
+    this.#exhaustedAt = undefined;
+  }
+
+  /** Results were cleared: what is staged saves less by now, or nothing any more. */
+  resultsCleared(): void {
+    if (this.#staged.length === 0) return;
+    const { thread, ratio } = this.#state;
+    const tokens = new Map(
+      thread.entries.map((entry) => [entry.uuid, thread.measures.ofEntry(entry) * ratio]),
+    );
+    this.#staged = this.#staged.flatMap((span) => {
+      const held = span.uuids.reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0);
+      const savedTokens = Math.round(held) - span.tokens;
+      return savedTokens > 0 ? [{ ...span, savedTokens }] : [];
+    });
     this.#exhaustedAt = undefined;
   }
 
@@ -170,8 +187,9 @@ export class Collapse {
       if (signal.aborted) return;
       const { uuids, messages, tokens } = plan;
       const spanId = state.options.ports.newUuid();
-      const savedTokens = tokens - summary.tokens;
-      this.#staged = [...this.#staged, { spanId, uuids, messages, text: summary.text, savedTokens }];
+      const { text, tokens: ownTokens } = summary;
+      const staged = { spanId, uuids, messages, text, tokens: ownTokens, savedTokens: tokens - ownTokens };
+      this.#staged = [...this.#staged, staged];
       const { by, usage, tokens: tokensAfter } = summary;
       const figures = { messages, tokensBefore: tokens, tokensAfter, usage, durationMs: passed() };
       state.emit({ type: "span-staged", by, ...figures });
