@@ -64,6 +64,8 @@ export class Collapse {
    */
   async makeRoom(signal: AbortSignal | undefined): Promise<void> {
     if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;
+    // Results may have been cleared while a span was being summarised.
+    this.resultsCleared();
     const startedAt = this.#state.now();
     const mustWait = this.#isAbove(WAIT_SHARE);
     if (mustWait) await withHostStatus(this.#state.host, {}, () => this.#wait(signal));
