@@ -97,8 +97,8 @@ function stateBefore(notes: Notes): StateBefore {
 /** A summary that was made from these notes tells nothing new. */
 function withoutNotes(digest: SessionDigest, { sections }: Notes): SessionDigest {
   const told = [...(digest.earlier?.items.values() ?? [])].flat().join("\n").split("\n");
-  const headings = sections.filter(({ heading }) => told.includes(heading));
-  return headings.length === 0 ? digest : { ...digest, earlier: undefined };
+  const isOfNotes = digest.earlier?.isNotes || sections.some(({ heading }) => told.includes(heading));
+  return isOfNotes ? { ...digest, earlier: undefined } : digest;
 }
 
 function hasNews(digest: SessionDigest, before: StateBefore): boolean {

@@ -77,6 +77,19 @@ describe("the current state", () => {
     expect(bodyOf(notes, STATE)).not.toContain("Rename the module");
   });
 
+  it("has what was said before a request only until something is done about that", () => {
+    const asked: Tell = (session) => {
+      session.assistant("There are two ways to do this.");
+      session.user("Take the second one, but without the cache, and write tests for it");
+    };
+    expect(bodyOf(noted(asked), STATE)).toContain('- Last words of the assistant: "There are two ways');
+    const begun = noted((session) => {
+      asked(session);
+      session.tool("e", "Edit", edit("/project/a.ts"), "ok");
+    });
+    expect(bodyOf(begun, STATE)).not.toContain("There are two ways");
+  });
+
   it("says what a short reply replies to and carries on with, although that was noted before", () => {
     const notes = noted(
       (session) => {

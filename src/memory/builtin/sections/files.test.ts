@@ -74,7 +74,8 @@ describe("files and functions", () => {
   });
 
   it("keeps what a person or a model wrote about a file, and adds to it", () => {
-    const theirs = "- `src/a.ts`: the entry point, do not touch its exports\n  It is read by the build too.";
+    const theirs =
+      "- `project/src/a.ts`: the entry point, do not touch its exports\n  It is read by the build too.";
     const before = withBody(
       emptyNotes(notesTemplate),
       FILES,
@@ -85,7 +86,7 @@ describe("files and functions", () => {
       "Only these matter:",
       "- `z.ts`",
       "  is old",
-      "- `src/a.ts` — edited 1×",
+      "- `project/src/a.ts` — edited 1×",
       "  the entry point, do not touch its exports",
       "  It is read by the build too.",
     ]);

@@ -95,6 +95,14 @@ describe("key results", () => {
     );
   });
 
+  it("begin with the answer, not with the assistant's joy about it", () => {
+    const notes = noted((session) => {
+      session.user("Which packages are the largest?");
+      session.assistant(`Perfect! Now I have everything.\n\n${report}`);
+    });
+    expect(bodyOf(notes, "Key Results")).toContain('largest?":\n  There are two of them.');
+  });
+
   it("are no words about files that were changed: those speak for themselves", () => {
     const notes = noted(
       (session) => {

@@ -65,6 +65,12 @@ describe("the workflow", () => {
     ]);
   });
 
+  it("keeps what a person says about a command whose output proves nothing", () => {
+    const before = withBody(emptyNotes(notesTemplate), WORKFLOW, "- `node serve.js` → listens on port 3000");
+    const notes = notedOn(before, NOTES_LIMITS, runs("node serve.js", "started", "Start it"));
+    expect(bodyOf(notes, WORKFLOW)).toBe("- Start it: `node serve.js` → listens on port 3000 (2 runs)");
+  });
+
   it("keeps what a person wrote, and counts on in the person's words", () => {
     const theirs = "Always from the folder `web`.\n- The fast tests: `npm test`\n- deploy: ask Ann first";
     const before = withBody(emptyNotes(notesTemplate), WORKFLOW, theirs);
@@ -105,6 +111,14 @@ describe("the documentation of codebase and system", () => {
       "- Folders worked in: `lib/b/`, `src/`",
       "- Packages: `numpy`, `zod`",
     ]);
+  });
+
+  it("has nothing to say about files that were made for the moment", () => {
+    const notes = noted((session) => {
+      session.tool("w", "Write", { file_path: "/tmp/try/x.py", content: "x" }, "ok");
+      session.tool("v", "Write", { file_path: "scratch/y.rb", content: "y" }, "ok");
+    });
+    expect(bodyOf(notes, CODEBASE)).toBe("- Working directory: `/project`");
   });
 
   it("keeps what others wrote about the system", () => {
