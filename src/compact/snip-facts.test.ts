@@ -96,3 +96,38 @@ describe("what is snipped", () => {
     expect(entries.slice(1, -1)).toEqual(c.entries.slice(0, -1));
   });
 });
+
+describe("a snip where spans were collapsed", () => {
+  const withSpan = (): ConversationBuilder => {
+    const c = new ConversationBuilder();
+    c.user("before");
+    c.user("the notes", {
+      isMeta: true,
+      collapsed: { spanId: "s", messages: 4, uuids: ["a", "b"] },
+    } as object);
+    c.user("after");
+    return c;
+  };
+
+  it("takes a span whole, also when one of its messages was chosen, and counts what it stood for", () => {
+    const { entries } = withSpan();
+    for (const ids of [["e-2"], ["b"], ["a", "b", "e-2"]]) {
+      const { removed, markers, entries: left } = snipped(entries, { ids });
+      expect(removed).toBe(1);
+      expect(markers.map((marker) => marker.snipped)).toEqual([{ messages: 4, uuids: ["e-2"] }]);
+      expect(left).toHaveLength(3);
+    }
+  });
+
+  it("does not carry over what a marker stood for before a compaction: it lies before the boundary", () => {
+    const c = new ConversationBuilder();
+    c.user("[removed]", {
+      isMeta: true,
+      snipped: { messages: 2, uuids: ["old"], isSettled: true },
+    } as object);
+    c.user("next");
+    c.user("last");
+    const { markers } = snipped(c.entries, { ids: ["e-2"] });
+    expect(markers.map((marker) => marker.snipped)).toEqual([{ messages: 3, uuids: ["e-1", "e-2"] }]);
+  });
+});

@@ -82,6 +82,21 @@ describe("the canonical count", () => {
     expect(tokensOf(c.entries)).toBe(50_100);
   });
 
+  it("subtracts what collapsed spans saved, and adds what came back, until the next usage arrives", () => {
+    const b = new ConversationBuilder();
+    b.user("hi");
+    b.assistant("x", { id: "A", usage: usage(100_000, 1) });
+    const mark = (subtype: "collapse_committed" | "collapse_expanded", tokensSaved: number): void => {
+      b.push({ ...b.link(), type: "system", subtype, collapse: { spanIds: ["s"], tokensSaved } });
+    };
+    mark("collapse_committed", 30_000);
+    expect(contextTokens(b.entries)).toBeCloseTo(70_001, -2);
+    mark("collapse_expanded", -10_000);
+    expect(contextTokens(b.entries)).toBeCloseTo(80_001, -2);
+    b.assistant("y", { id: "B", usage: usage(81_000, 1) });
+    expect(contextTokens(b.entries)).toBe(81_001);
+  });
+
   it("subtracts nothing for a microcompaction whose mark was kept across a boundary", () => {
     const c = new ConversationBuilder();
     c.user("go");

@@ -268,3 +268,18 @@ describe("a session that somebody else writes to", () => {
     expect(file.writes).toBe(0);
   });
 });
+
+describe("what was written", () => {
+  it("can be read again by its ids, each line as it was written last, also while more is being written", async () => {
+    const path = freshPath();
+    const transcript = await openTranscript(path);
+    const [first, second, third] = entries(3) as readonly [Entry, Entry, Entry];
+    await transcript.append([first, second]);
+    void transcript.append([third, { ...first, isMeta: true } as Entry]);
+    const found = await transcript.read([third.uuid ?? "", first.uuid ?? "", "nowhere"]);
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(expect.arrayContaining([third, { ...first, isMeta: true }]));
+    expect(await transcript.read([])).toEqual([]);
+    await transcript.close();
+  });
+});

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GuardState, whyNotToCompact, whyNotToCompactByHand, whyNotToRecover } from "./guards.ts";
+import {
+  type GuardState,
+  whyNotToCollapse,
+  whyNotToCompact,
+  whyNotToCompactByHand,
+  whyNotToRecover,
+} from "./guards.ts";
 import type { Caller } from "./options.ts";
 
 const ON = { compactEnabled: true, autoCompactEnabled: true };
@@ -95,6 +101,21 @@ describe("after an overflow", () => {
         if (whyNotToRecover(state) !== undefined) expect(whyNotToCompact(state)).toBeDefined();
         if (whyNotToCompactByHand(state) !== undefined) expect(whyNotToRecover(state)).toBe("disabled");
       }),
+    );
+  });
+});
+
+describe("when not to collapse spans", () => {
+  const { settings, caller, reactiveOnly } = free;
+
+  it("is when auto-compact would not be allowed either", () => {
+    const off = { compactEnabled: true, autoCompactEnabled: false };
+    expect(whyNotToCollapse({ settings, caller, reactiveOnly })).toBeUndefined();
+    expect(whyNotToCollapse({ settings: off, caller, reactiveOnly })).toBe("auto-disabled");
+    expect(whyNotToCollapse({ settings, caller: "collapse", reactiveOnly })).toBe("caller-is-collapse");
+    expect(whyNotToCollapse({ settings, caller, reactiveOnly: true })).toBe("reactive-only");
+    expect(whyNotToCollapse({ settings: { ...off, compactEnabled: false }, caller, reactiveOnly })).toBe(
+      "disabled",
     );
   });
 });

@@ -129,3 +129,40 @@ describe("summaries of summaries", () => {
     expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
   });
 });
+
+describe("a summary of a conversation with collapsed spans", () => {
+  const span = (session: ConversationBuilder, text: string): void => {
+    const collapsed = {
+      spanId: text.slice(0, 9),
+      messages: 4,
+      uuids: [],
+      tokensBefore: 900,
+      tokensAfter: 90,
+    };
+    session.user(text, { isMeta: true, collapsed } as object);
+  };
+
+  it("tells what they stand for, wherever they stand: it is told nowhere else", () => {
+    const session = new ConversationBuilder();
+    span(session, '[These notes stand for 4 messages]\n\n## All User Messages\n- "Mind the tides."');
+    session.user("Now the berths.");
+    span(session, `[These notes stand for 4 messages]\n\n${firstSummary()}`);
+    session.assistant("The berths are done.");
+    const { text } = summarise(session.entries, { countTokens });
+    const messages = sectionOf(text, "All User Messages");
+    for (const words of ["Mind the tides.", "Add a retry to the fetcher", "Now the berths."]) {
+      expect(messages).toContain(words);
+    }
+    expect(sectionOf(text, "Files and Code Sections")).toContain("f0.ts");
+    expect(text).not.toContain("These notes stand for");
+  });
+
+  it("keeps the words of one that has no headings at all", () => {
+    const session = new ConversationBuilder();
+    session.summary('## All User Messages\n- "Begin."');
+    span(session, "The harbour was dredged.");
+    const { text } = summarise(session.entries, { countTokens });
+    expect(text).toContain("The harbour was dredged.");
+    expect(text).toContain("Begin.");
+  });
+});
