@@ -74,6 +74,13 @@ export function isContinuation(text: string): boolean {
   return OPENINGS.some((opening) => start.startsWith(opening));
 }
 
+/** Whether what stands in for the earlier conversation is the session's notes. */
+export const isNotesContinuation = (text: string): boolean => text.trimStart().startsWith(OPENING_NOTES);
+
+/** Notes that stand in for an earlier conversation, without what we wrote in front of them. */
+export const withoutNotesOpening = (text: string): string =>
+  isNotesContinuation(text) ? text.trimStart().slice(OPENING_NOTES.length).trimStart() : text;
+
 /**
  * A summary message without what we, or Claude Code, wrote around the summary. Only lines at its very end: the
  * same words in the middle are a quotation, and what follows them is the summary.

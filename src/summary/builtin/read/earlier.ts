@@ -1,19 +1,26 @@
-import { withoutAfterwords } from "../../continuation.ts";
+import { isNotesContinuation, withoutAfterwords } from "../../continuation.ts";
 import { type SectionName, splitSections } from "../../sections.ts";
+import { itemsOfNotes } from "./earlier-notes.ts";
 
 /** The summary that this conversation began with, taken apart so that it can be brought up to date. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
   /** How many pieces of each section had no room in it. */
   readonly leftOut: ReadonlyMap<SectionName, number>;
+  /** They are the session's notes. */
+  readonly isNotes?: boolean;
 }
 
 const NOTHING = /^[-*\s]*(?:\(?none\b|no (?:pending|open|explicit)|nothing\b|n\/a)/i;
 const LABEL_LINE = /^\*\*[^*\n]{1,80}:\*\*$/;
 const LEFT_OUT_LINE = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
 
-/** Ours or a model's: anything with the nine headings. Without headings the whole is the intent. */
+/** Ours or a model's: anything with the nine headings, or notes. Without headings the whole is the intent. */
 export function parseEarlierSummary(text: string): EarlierSummary {
+  if (isNotesContinuation(text)) {
+    const items = itemsOfNotes(withoutAfterwords(text), filledItems);
+    return { items, leftOut: new Map(), isNotes: true };
+  }
   const body = withoutAfterwords(withoutAnalysis(text));
   const sections = splitSections(body);
   const items = new Map<SectionName, readonly string[]>();
@@ -21,11 +28,13 @@ export function parseEarlierSummary(text: string): EarlierSummary {
     items.set("Primary Request and Intent", [body.trim()]);
   }
   for (const section of sections) {
-    const found = splitItems(section.body).filter((item) => !NOTHING.test(item));
-    items.set(section.name, [...(items.get(section.name) ?? []), ...found]);
+    items.set(section.name, [...(items.get(section.name) ?? []), ...filledItems(section.body)]);
   }
   return { items, leftOut: new Map(sections.map(({ name, body }) => [name, leftOutIn(body)])) };
 }
+
+const filledItems = (body: string): readonly string[] =>
+  splitItems(body).filter((item) => !NOTHING.test(item));
 
 /** What was summarised in several parts, oldest first. */
 export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
