@@ -42,8 +42,8 @@ describe("a section that is too long", () => {
   );
 
   it("says everything briefly before it lets anything go: the newest in full, then all of them step by step", () => {
-    expect(fitSection({ items, leftOut: 0 }, 130, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
-    expect(fitSection({ items, leftOut: 0 }, 172, count)).toBe(
+    expect(fitSection({ items, leftOut: 0 }, 80, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
+    expect(fitSection({ items, leftOut: 0 }, 115, count)).toBe(
       `- one\n- two${more(2)}\n- six${more(2)}\n- ten${more(6)}`,
     );
   });

@@ -7,6 +7,7 @@ import type { BackgroundTask } from "../../summary/builtin/read/findings.ts";
 export const LATEST_REQUEST = "Latest request";
 export const CARRIES_ON = "It carries on with";
 export const STATUS = "Status";
+export const NOTHING_DONE = "nothing has been done about it yet";
 export const USER_WAS_ASKED = "the user was asked: ";
 export const CHANGED = "Changed for it so far";
 export const LAST_WORDS = "Last words of the assistant";

@@ -2,7 +2,7 @@ import { clip, quoted } from "../../../summary/builtin/clip.ts";
 import { repliedTo } from "../../../summary/builtin/render/requests.ts";
 import { lastSentences, withoutBold } from "../../../summary/builtin/sentences.ts";
 import type { News } from "../news.ts";
-import { behindLabel, LAST_WORDS, STATUS, USER_WAS_ASKED } from "../state-lines.ts";
+import { behindLabel, LAST_WORDS, NOTHING_DONE, STATUS, USER_WAS_ASKED } from "../state-lines.ts";
 
 /** A message this short means nothing without what it replies to. */
 export const NEEDS_CONTEXT_CHARS = 60;
@@ -20,7 +20,8 @@ export function replyContext(
 }
 
 function wordsIn(items: readonly string[], maxChars: number): string | undefined {
-  const [, question] = behindLabel(items, STATUS)?.split(USER_WAS_ASKED) ?? [];
+  const [status = "", question] = behindLabel(items, STATUS)?.split(USER_WAS_ASKED) ?? [];
+  if (status === NOTHING_DONE) return undefined;
   if (question !== undefined) return clip(question, maxChars);
   const words = behindLabel(items, LAST_WORDS)?.replace(/^"|"$/g, "") ?? "";
   const closing = lastSentences(words, 2).filter((sentence) => !sentence.includes("|"));

@@ -3,7 +3,7 @@ import type { SessionDigest } from "../../../summary/builtin/digest.ts";
 import { isRequest } from "../../../summary/builtin/exchange.ts";
 import { condensed } from "../../../summary/builtin/render/problem-solving.ts";
 import { endsWithQuestion, lastSentences } from "../../../summary/builtin/sentences.ts";
-import { USER_WAS_ASKED } from "../state-lines.ts";
+import { NOTHING_DONE, USER_WAS_ASKED } from "../state-lines.ts";
 
 const MAX_QUOTE_CHARS = 300;
 const MAX_WORDS_CHARS = 900;
@@ -22,7 +22,7 @@ export function statusOf(digest: SessionDigest, before: string | undefined): str
   const closing = closingSentences(digest);
   switch (digest.lastActor) {
     case "person":
-      return "nothing has been done about it yet";
+      return NOTHING_DONE;
     case "tool": {
       const said = closing.at(-1);
       if (said === undefined) return before?.startsWith(IN_THE_MIDDLE) ? before : IN_THE_MIDDLE;
