@@ -19,6 +19,9 @@ const STAGE_SHARE = 0.6;
 const COMMIT_SHARE = 0.9;
 const WAIT_SHARE = 0.95;
 
+/** Where nothing could be collapsed, there is no use in looking again before this much has come. */
+const LOOK_AGAIN_SHARE = 0.02;
+
 /** Whoever takes longer to summarise a span is taken for dead, and the built-in summariser does it. */
 const SPAN_DEAD_AFTER_MS = 60_000;
 
@@ -43,7 +46,7 @@ export class Collapse {
   #expanded: Set<string> = new Set();
   /** What committed spans stand for, where no transcript has it. */
   readonly #originals = new Map<string, Entry>();
-  /** The size at which nothing more could be collapsed; there is no use in looking before it has grown. */
+  /** The size at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
   constructor(state: ConversationState, options: CollapseOptions) {
@@ -54,8 +57,8 @@ export class Collapse {
   /** A response has come: the next span may be summarised in the background. */
   responded(): void {
     if (this.#isOff() || this.#staging !== undefined) return;
-    if (this.#exhaustedAt !== undefined && this.#sizeAfterCommit() <= this.#exhaustedAt) return;
-    if (this.#isAbove(STAGE_SHARE)) this.#stageNext();
+    const grown = this.#sizeAfterCommit() - (this.#exhaustedAt ?? Number.NEGATIVE_INFINITY);
+    if (grown >= this.#tokensAt(LOOK_AGAIN_SHARE) && this.#isAbove(STAGE_SHARE)) this.#stageNext();
   }
 
   /**
@@ -232,6 +235,7 @@ export class Collapse {
     const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
     if (mark !== undefined) await transcript.commit(linesOf(collapsed));
     this.#staged = [];
+    this.#exhaustedAt = undefined;
     if (mark === undefined) return;
     thread.meter.add(mark);
     state.noteFindings(thread.rewrite(collapsed.entries));
