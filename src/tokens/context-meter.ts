@@ -89,12 +89,12 @@ export class ContextMeter {
     const saved = savedTokens(entry);
     if (saved !== undefined) {
       // Kept from a longer conversation, it tells of what is not counted here in the first place.
-      if (hints.ignoreUsage || this.#isFromBeforeCompaction(entry)) return;
+      if (hints.ignoreUsage || this.isFromBeforeCompaction(entry)) return;
       this.#pending -= saved / this.calibration.ratio;
       return;
     }
     const usage = hints.ignoreUsage ? undefined : reportedUsage(entry);
-    if (entry.type !== "assistant" || usage === undefined || this.#isFromBeforeCompaction(entry)) {
+    if (entry.type !== "assistant" || usage === undefined || this.isFromBeforeCompaction(entry)) {
       this.#pending += this.#measure(entry, hints);
       return;
     }
@@ -161,7 +161,7 @@ export class ContextMeter {
   }
 
   /** A message kept across a boundary still carries the usage of the long conversation. */
-  #isFromBeforeCompaction({ timestamp }: Partial<EntryLink>): boolean {
+  isFromBeforeCompaction({ timestamp }: Partial<EntryLink>): boolean {
     return this.#compactedAt !== undefined && timestamp !== undefined && timestamp < this.#compactedAt;
   }
 

@@ -205,7 +205,10 @@ export class Thread {
     this.#meter = this.#newMeter();
     this.#contents = this.#newContents();
     this.#entries = [];
-    for (const entry of fromBoundary) this.#add(entry, this.#isRewritten);
+    const lastMark = fromBoundary.findLastIndex((entry) => savedTokens(entry) !== undefined);
+    for (const [index, entry] of fromBoundary.entries()) {
+      this.#add(entry, { isOld: this.#isRewritten, isBeforeMark: index < lastMark });
+    }
     this.#isRewritten = false;
     this.#host.begin(messages);
     if (this.#isRepaired()) this.#host.offer(this.sent, messages);
@@ -245,11 +248,15 @@ export class Thread {
       : this.#outgoing.append(entries);
   }
 
-  #add(entry: Entry, isOld = false): void {
+  #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
     const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
-    const ignoreUsage = isVoidMark || isOld || (isReport && !this.#options.isTrusted(entry));
+    // What was kept across a compaction tells of another conversation: that is no wrong figure.
+    const isKept = isReport && this.#meter.isFromBeforeCompaction(entry);
+    // What it tells of has been cleared or collapsed since. The mark says how much; only it makes them comparable.
+    const isJudged = isReport && !isKept && !isOld && !isBeforeMark;
+    const ignoreUsage = isVoidMark || isOld || isKept || (isJudged && !this.#options.isTrusted(entry));
     this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage });
     this.#contents.add(entry, this.#entries.push(entry) - 1);
   }

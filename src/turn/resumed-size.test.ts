@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../test/support/builders.ts";
+import type { CollapsedSpan, CollapseMark } from "../conversation/collapsed.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { createCompactor } from "./create-compactor.ts";
+import type { CompactorEvent } from "./events.ts";
+import type { Turn } from "./options.ts";
+
+const WINDOW_TOKENS = 200_000;
+/** What the last response of the long conversation read. */
+const REPORTED_TOKENS = 165_000;
+
+/** Rounds of work at the end of a long conversation, each with what the provider said of all of it. */
+function endOfLongWork(): ConversationBuilder {
+  const c = new ConversationBuilder();
+  for (let round = 8; round >= 0; round--) {
+    c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, "text ".repeat(800), {
+      usage: usage(1_000, 50, REPORTED_TOKENS - round * 1_000),
+    });
+  }
+  return c;
+}
+
+/** The first turn of a process that goes on with it. */
+async function resume(conversation: readonly Entry[]): Promise<Turn & { events: readonly CompactorEvent[] }> {
+  const events: CompactorEvent[] = [];
+  const compactor = createCompactor({
+    modelName: "claude-sonnet-5",
+    windowTokens: WINDOW_TOKENS,
+    request: { system: "You are careful.", max_tokens: 1_000 },
+    clearing: { form: "off" },
+    environment: {},
+    host: { onEvent: (event) => events.push(event) },
+  });
+  return { ...(await compactor.before(conversation)), events };
+}
+
+const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
+
+describe("a session that is resumed", () => {
+  it("right after a compaction is not compacted again: reports on kept messages tell of the conversation before", async () => {
+    const c = endOfLongWork();
+    const kept = [...c.entries];
+    const [boundary, summary, next] = [c.boundary(), c.summary("what was"), c.user("go on")];
+    const { tokens, skipped, events } = await resume([boundary, summary, ...kept, next]);
+    expect(tokens).toBeLessThan(20_000);
+    expect(skipped).toBe("below-threshold");
+    expect(typesOf(events)).toEqual(["window-checked"]);
+  });
+
+  it("right after a commit is as large as the last report without what was collapsed since", async () => {
+    const c = endOfLongWork();
+    const span: CollapsedSpan = {
+      ...c.link(),
+      type: "user",
+      isMeta: true,
+      message: { role: "user", content: "what was" },
+      collapsed: { spanId: "s", messages: 90, uuids: ["gone"], tokensBefore: 140_100, tokensAfter: 100 },
+    };
+    const mark: CollapseMark = {
+      ...c.link(),
+      type: "system",
+      subtype: "collapse_committed",
+      collapse: { spanIds: ["s"], tokensSaved: 140_000 },
+    };
+    const { tokens, events } = await resume([span, ...c.entries, mark, c.user("go on")]);
+    const left = REPORTED_TOKENS + 1_000 - 140_000;
+    expect(tokens).toBeGreaterThan(left);
+    expect(tokens).toBeLessThan(left + 3_000);
+    expect(typesOf(events)).toEqual(["window-checked"]);
+  });
+});
