@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { longSession } from "../../test/support/long-session.ts";
+import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { rebuild } from "../compact/compact.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
@@ -12,7 +13,12 @@ import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
-import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";
+import {
+  type CompactSessionOptions,
+  compactSession,
+  type SessionCompaction,
+  writeCompaction,
+} from "./compact-session.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "longhaul-from-notes-"));
@@ -125,4 +131,32 @@ describe("notes that do not serve", () => {
       expect(error.remedy).toMatch(/without the notes\.$/);
     }
   });
+});
+
+/** Where in a conversation the remembered message stands. */
+const SHARES = [0.3, 0.6, 0.9, 1];
+
+describeRecorded("every recorded session", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "%s is valid, smaller and whole after a compaction from notes, wherever they end",
+    async (_, path) => {
+      const loaded = await loadSession(path);
+      const { conversation } = loaded;
+      for (const share of SHARES) {
+        const coveredUuid = conversation.slice(0, Math.ceil(conversation.length * share)).at(-1)?.uuid;
+        const made = await compactSession(loaded, {
+          fromNotes: { text: TEXT, coveredUuid },
+          restoreFiles: false,
+        }).catch((error: unknown) => error);
+        if (made instanceof LonghaulError) {
+          expect(made.code).toBe("notes-not-usable");
+          continue;
+        }
+        const { plan, compaction } = made as SessionCompaction;
+        expect([...plan.summarised, ...plan.kept]).toHaveLength(plan.entries.length);
+        expect(apiRuleViolations(flatten(rebuild(compaction)))).toEqual([]);
+        expect(compaction.tokensAfter).toBeLessThan(compaction.tokensBefore);
+      }
+    },
+  );
 });
