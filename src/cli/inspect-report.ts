@@ -62,6 +62,7 @@ export interface CompactionReport {
   readonly trigger: string;
   readonly preTokens: number | null;
   readonly postTokens: number | null;
+  readonly fromNotes: boolean;
   readonly isCurrent: boolean;
 }
 
@@ -107,6 +108,7 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
       trigger: boundary.compactMetadata?.trigger ?? "auto",
       preTokens: boundary.compactMetadata?.preTokens ?? null,
       postTokens: boundary.compactMetadata?.postTokens ?? null,
+      fromNotes: boundary.compactMetadata?.longhaul?.tier === "memory",
       isCurrent,
     })),
     collapse: collapseReport(session),

@@ -136,8 +136,9 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
 }
 
 /** What the agent had seen of them is gone, so its next read must be a real one. */
-function forgetFiles({ host, options }: ConversationState, { summarised }: CompactionPlan): void {
-  const paths = recentlyReadPaths(summarised, options.fileTools);
+function forgetFiles({ host, options }: ConversationState, plan: CompactionPlan): void {
+  const pairs = plan.keptPlace === "after" ? plan.pairs() : undefined;
+  const paths = recentlyReadPaths(plan.summarised, options.fileTools, pairs);
   if (paths.length > 0) host.filesForgotten(paths);
 }
 

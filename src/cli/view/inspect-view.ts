@@ -164,9 +164,9 @@ function duplicatesSection({ duplicates, session }: InspectReport, terminal: Ter
 }
 
 function compactionsSection({ compactions }: InspectReport, terminal: Terminal): string {
-  const rows = compactions.map(({ timestamp, trigger, preTokens, postTokens, isCurrent }) => [
+  const rows = compactions.map(({ timestamp, trigger, preTokens, postTokens, fromNotes, isCurrent }) => [
     oneLine(String(timestamp)).slice(0, 16).replace("T", " "),
-    oneLine(String(trigger)),
+    `${oneLine(String(trigger))}${fromNotes ? ", from notes" : ""}`,
     preTokens === null ? "?" : formatCount(preTokens),
     postTokens === null ? "" : formatCount(postTokens),
     isCurrent ? "the conversation starts here" : "",
