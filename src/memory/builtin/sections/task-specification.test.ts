@@ -62,6 +62,15 @@ describe("the task specification", () => {
     expect(bodyOf(notes, TASK)).toBe(`- "${first}"\n- "${third}"\n- "${second}"`);
   });
 
+  it("says what a short message replies to, only where it does reply", () => {
+    const offer: Tell = (session) => session.assistant("The parser is done. I can write the tests too.");
+    const yes: Tell = (session) => session.user("yes");
+    const reply = '- "yes" (in reply to: "The parser is done. I can write the tests too.")';
+    expect(bodyOf(noted(offer, yes), TASK)).toBe(reply);
+    const later = noted(offer, (session) => session.user("wait"), yes);
+    expect(bodyOf(later, TASK).split("\n").slice(1)).toEqual(['- "yes"']);
+  });
+
   it("has the person's answers to questions, and what the person said on refusing a call", () => {
     const notes = noted((session) => {
       session.user("Set the project up for me, as usual, with a database and a queue");
