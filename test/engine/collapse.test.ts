@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { asCondensed, SPAN_SYSTEM_PROMPT } from "../../src/compact/collapse/prompt.ts";
+import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import { type AgentLoop, FRAME } from "./agent-loop.case.ts";
 import { asCandidate, isSummaryCall, isWork } from "./faults.case.ts";
@@ -127,7 +129,7 @@ describe("spans", () => {
     expect(await workUntil(loop, hasStaged(loop, 2))).toBe(true);
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(700));
     const before = spanCalls();
-    for (const caller of ["collapse", "compact", "session-memory"] as const) {
+    for (const caller of ["collapse", "compact", "session-memory", "subagent"] as const) {
       const turn = await loop.compactor.before(loop.conversation.messages, { caller });
       expect(turn.tokens).toBeGreaterThan(turn.thresholds.effective * 0.9);
       loop.compactor.after({ usage: { input_tokens: turn.tokens, output_tokens: 1 } });
@@ -186,6 +188,24 @@ describe("a compaction where spans are collapsed", () => {
     const text = JSON.stringify(loop.conversation.messages);
     expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("makes void what is being summarised meanwhile: it is of another conversation", async () => {
+    const gate: { open: () => void; passed?: Promise<void> } = { open: () => undefined };
+    gate.passed = new Promise((resolve) => {
+      gate.open = resolve;
+    });
+    const summaryModel = scriptedModel(async ({ system }) => {
+      if (system !== SPAN_SYSTEM_PROMPT) return "no";
+      await gate.passed;
+      return asCondensed("- Work was done.");
+    });
+    const loop = scene.loop(collapsing({ summaryModel }));
+    expect(await workUntil(loop, () => summaryModel.requests.length > 0)).toBe(true);
+    loop.conversation.goOnWith((await loop.compactor.compact(loop.conversation.messages)).messages);
+    gate.open();
+    await loop.run(2);
+    expect(loop.events.filter(({ type }) => type.startsWith("span"))).toEqual([]);
   });
 
   it("is the safety net where nothing can be collapsed: the overflow is recovered from, and collapsing goes on", async () => {
