@@ -120,6 +120,9 @@ The user wants a faster importer.
 ## 3. Files and Code Sections
 - \`src/import.ts\` — the importer (rewritten)
   Why: it read everything into memory
+- **src/chunk.ts** (new): cuts \`Buffer\`s
+- \`src/log.ts\` (\`logLine\`, used by both)
+- \`someName\` is no file
 
 ## 4. Errors and Fixes
 - Out of memory: fixed by reading in chunks
@@ -162,8 +165,14 @@ Write the benchmark.`;
       '- "go on"',
     ]);
     expect(bodyOf(notes, "Current State")).toContain("- By the last summary: Was measuring the chunk size.");
-    expect(bodyOf(notes, "Files and Functions")).toContain("- `src/import.ts`");
-    expect(bodyOf(notes, "Files and Functions")).toContain("it read everything into memory");
+    expect(linesOf(notes, "Files and Functions")).toEqual([
+      "- `src/import.ts`",
+      "  the importer (rewritten) · it read everything into memory",
+      "- `src/chunk.ts`",
+      "  (new): cuts `Buffer`s",
+      "- `src/log.ts`",
+      "  `logLine`, used by both",
+    ]);
     expect(bodyOf(notes, "Errors & Corrections")).toBe("- Out of memory: fixed by reading in chunks");
     expect(bodyOf(notes, "Learnings")).toBe("- Chunks of 64 KB turned out best.");
     expect(bodyOf(notes, "Codebase and System Documentation")).toContain("- Streams with back pressure");

@@ -153,13 +153,24 @@ function readFile(item: string): NotedFile | undefined {
 /** Of a file that a summary tells about: what was done to it and why, without its code. */
 function fileFromSummary(item: string, root: string | undefined): NotedFile | undefined {
   const [first = ""] = item.split("\n");
-  const named = /`([^`]+)`/.exec(first)?.[1] ?? /[\w./\\-]+\.\w{1,5}\b/.exec(first)?.[0];
-  if (named === undefined || !LOOKS_LIKE_A_FILE.test(named) || first.startsWith("- Only read:"))
-    return undefined;
-  const { edits, reads, created, note = "" } = readEarlierFile(item);
-  const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root));
-  const told = note.includes(named) ? note.slice(note.indexOf(named) + named.length) : note;
-  const remark = clip(told.replace(/^[\s,;:.·*`—-]+|[\s:]+$/g, ""), MAX_NOTE_CHARS);
+  const named = [/`([^`]+)`/.exec(first)?.[1], /[\w./\\-]+\.\w{1,5}\b/.exec(first)?.[0]].find(
+    (name) => name !== undefined && LOOKS_LIKE_A_FILE.test(name),
+  );
+  if (named === undefined || first.startsWith("- Only read:")) return undefined;
+  const plain = item.replace(/\*\*/g, "");
+  const inMarks = plain.includes(`\`${named}\``) ? plain : plain.replace(named, () => `\`${named}\``);
+  const { edits, reads, created, note = "" } = readEarlierFile(inMarks);
+  const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root)).replace(/`/g, "'");
+  const remark = clip(withBothBrackets(note.replace(/^[\s,;:.·—-]+|[\s:]+$/g, "")), MAX_NOTE_CHARS);
   const remarks = remark === "" ? [] : [`  ${remark}`];
   return { path, remarks, record: { ...UNKNOWN, path, edits, reads, created } };
+}
+
+/** Of brackets right behind the name one is taken for a part of the name's. */
+function withBothBrackets(note: string): string {
+  const [header = "", ...rest] = note.split(" · ");
+  const [opens, closes] = [header.indexOf("("), header.indexOf(")")];
+  const lacksFirst = closes !== -1 && (opens === -1 || closes < opens);
+  const lacksLast = header.lastIndexOf("(") > header.lastIndexOf(")") && !header.endsWith("…");
+  return [`${lacksFirst ? "(" : ""}${header}${lacksLast ? ")" : ""}`, ...rest].join(" · ");
 }
