@@ -102,6 +102,17 @@ describe("compaction from notes keeps", () => {
     expect(uuids(planOf(entries, { coveredUuid: undefined }).kept)).toEqual(numbered(51, 60));
   });
 
+  it("what stands for the remembered message, where it was collapsed with others that may not be noted", () => {
+    const { entries } = talk(60);
+    const uuidsOfSpan = numbered(31, 45);
+    const record = { spanId: "s", messages: 15, uuids: uuidsOfSpan, tokensBefore: 15_000, tokensAfter: 9 };
+    const span = { ...entries[30], uuid: "s", isMeta: true, collapsed: record } as Entry;
+    const view = [...entries.slice(0, 30), span, ...entries.slice(45)];
+    const plan = planOf(view, { coveredUuid: "e-40" });
+    expect(uuids(plan.summarised)).toEqual(numbered(1, 30));
+    expect(uuids(plan.kept)).toEqual(["s", ...numbered(46, 60)]);
+  });
+
   it("what follows the first of two, where the remembered message was repeated", () => {
     const { entries } = talk(60);
     const repeated = [...entries.slice(0, 50), ...entries.slice(38, 39), ...entries.slice(50)];

@@ -1,5 +1,6 @@
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
+import { standsFor } from "../conversation/stand-ins.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { continuationMessage } from "../summary/continuation.ts";
@@ -77,7 +78,10 @@ function notedUpTo(entries: readonly Entry[], coveredUuid: string | undefined): 
   // It is among the newest, as a rule.
   const covered = entries.findLast((entry) => entry.uuid === coveredUuid);
   // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
-  return covered === undefined ? undefined : entries.indexOf(covered) + 1;
+  if (covered !== undefined) return entries.indexOf(covered) + 1;
+  // Collapsed or snipped with others: what stands for them may hold something that was not noted.
+  const standIn = entries.findIndex((entry) => standsFor(entry, coveredUuid));
+  return standIn === -1 ? undefined : standIn;
 }
 
 /** A host may still hold what lies before the last boundary: there it has been compacted away. */

@@ -14,6 +14,8 @@ export function standInUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);
 }
 
+export const standsFor = (entry: Entry, uuid: string): boolean => standInUuids(entry).includes(uuid);
+
 /** Nothing can stand for the boundary of a compaction or for its summary: they are all that is left. */
 export function mayGiveWay(entry: Entry): boolean {
   return isEntry(entry) && !isCompactBoundary(entry) && !isSummaryEntry(entry);

@@ -1,5 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/open-calls.ts";
+import { standsFor } from "../conversation/stand-ins.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
@@ -75,11 +76,20 @@ async function write(task: NotesTask, notes: Notes, fresh: readonly Entry[]): Pr
   return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete: true };
 }
 
-/** What came after the newest noted message; all there is where that is not known or no longer here. */
+/**
+ * What came after the newest noted message; all there is where that is not known or no longer here. Where it has been
+ * collapsed or snipped with others, what stands for them may hold something that was not noted.
+ */
 function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   if (coveredUuid === undefined) return entries;
   const noted = entries.findLastIndex((entry) => isEntry(entry) && entry.uuid === coveredUuid);
-  return entries.slice(noted + 1);
+  if (noted !== -1) return entries.slice(noted + 1);
+  return entries.slice(
+    Math.max(
+      0,
+      entries.findLastIndex((entry) => standsFor(entry, coveredUuid)),
+    ),
+  );
 }
 
 const hasUuid = (entry: Entry): boolean => isEntry(entry) && entry.uuid !== undefined;
