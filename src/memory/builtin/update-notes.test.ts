@@ -123,6 +123,7 @@ The user wants a faster importer.
 - **src/chunk.ts** (new): cuts \`Buffer\`s
 - \`src/log.ts\` (\`logLine\`, used by both)
 - \`someName\` is no file
+- \`https://example.com/a.ts\` neither
 
 ## 4. Errors and Fixes
 - Out of memory: fixed by reading in chunks

@@ -20,7 +20,7 @@ const MAX_NAMES = 12;
 const MAX_NOTE_CHARS = 300;
 /** A changed file outlives this many that were only looked at. */
 const CHANGED_WORTH = 15;
-const LOOKS_LIKE_A_FILE = /^(?!\w+:\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
+const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;
 
 interface NotedFile {
