@@ -176,6 +176,17 @@ describe("what the agent has already is not attached again", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
+  it("nor is that when the agent has read it too, and what it read was cleared or removed", async () => {
+    const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md"] });
+    const entries = reading("/p/CLAUDE.md", "a.ts");
+    memory.touched(entries);
+    await drain(memory, { visible: () => visiblePaths(entries) });
+    memory.forget(["/p/CLAUDE.md"]);
+    expect(paths(await touchAndDrain(memory, ["b.ts"]))).toEqual([]);
+    memory.attachedIn([]);
+    expect(paths(await touchAndDrain(memory, ["c.ts"]))).toEqual([]);
+  });
+
   it("what the agent has read itself, while it can be seen", async () => {
     const memory = memoryOf(port());
     const entries = reading("/p/CLAUDE.md", "src/CLAUDE.md");

@@ -51,11 +51,12 @@ export class NestedMemory {
   /** Found, but there was no room. They come first next time. */
   readonly #waiting = new Map<string, PlacedPath>();
   readonly #attached = new Set<string>();
-  /** In the system prompt, or read by the agent itself. */
+  /** Read by the agent itself. */
   readonly #shown = new Set<string>();
+  /** In the system prompt, by where they really are; undefined until that has been looked up. */
+  #inPrompt: ReadonlySet<string> | undefined;
   /** Where files really are that go by another name. */
   readonly #realKeys = new Map<string, string>();
-  #knowsLoaded = false;
 
   constructor({ fileTools = FILE_TOOLS, ...options }: NestedMemoryOptions) {
     this.#reader = MemoryReader.of(options);
@@ -82,7 +83,6 @@ export class NestedMemory {
   attachedIn(entries: readonly Entry[]): void {
     this.#attached.clear();
     this.#shown.clear();
-    this.#knowsLoaded = false;
     this.#noteAttached(entries);
   }
 
@@ -101,7 +101,7 @@ export class NestedMemory {
     this.#attached.clear();
     this.#shown.clear();
     this.#realKeys.clear();
-    this.#knowsLoaded = false;
+    this.#inPrompt = undefined;
     this.#reader?.forget();
     this.#rules?.forget();
   }
@@ -160,10 +160,9 @@ export class NestedMemory {
     files: readonly ReadMemory[],
     { visible, signal }: DrainOptions,
   ): Promise<readonly ReadMemory[]> {
-    if (!this.#knowsLoaded) {
+    if (this.#inPrompt === undefined) {
       const real = await Promise.all(this.#loaded.map((path) => reader.realPath(path, { signal })));
-      for (const [index, path] of this.#loaded.entries()) this.#shown.add(keyOf(real[index] ?? path));
-      this.#knowsLoaded = true;
+      this.#inPrompt = new Set(this.#loaded.map((path, index) => keyOf(real[index] ?? path)));
     }
     for (const path of visible?.() ?? []) {
       const placed = this.#placed(path);
@@ -226,7 +225,9 @@ export class NestedMemory {
   }
 
   #isKnown(path: PlacedPath): boolean {
-    return [keyOf(path), this.#realKey(path)].some((key) => this.#attached.has(key) || this.#shown.has(key));
+    const isKnown = (key: string): boolean =>
+      this.#attached.has(key) || this.#shown.has(key) || this.#inPrompt?.has(key) === true;
+    return [keyOf(path), this.#realKey(path)].some(isKnown);
   }
 }
 
