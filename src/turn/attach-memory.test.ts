@@ -120,6 +120,33 @@ describe("memory files that govern what the agent touches", () => {
     expect(times(sent, "Be kind.")).toBe(1);
   });
 
+  it("again where the host changed what lies back, and what had been attached went with it", async () => {
+    const one = workshop();
+    const own = [...START, ...readOf("a", "/p/src/x.ts")];
+    await one.compactor.before(own);
+    const changed: readonly ApiMessage[] = [{ role: "user", content: "go on" }, ...own.slice(1)];
+    const { request } = await one.compactor.before([...changed, ...readOf("b", "/p/docs/y.md")]);
+    for (const text of ["Be kind.", "Mind the tides."]) expect(times(asText(request.messages), text)).toBe(1);
+  });
+
+  it("not after a message that the agent is to go on with, nor between a call and its result", async () => {
+    const [call, result] = readOf("b", "/p/src/y.ts") as [ApiMessage, ApiMessage];
+    const cases: readonly (readonly [ApiMessage, ApiMessage])[] = [
+      [call, result],
+      [
+        { role: "assistant", content: "{" },
+        { role: "user", content: "on" },
+      ],
+    ];
+    for (const [open, next] of cases) {
+      const one = workshop();
+      const messages = [...START, ...readOf("a", "/p/src/x.ts"), open];
+      expect(asText((await one.compactor.before(messages)).request.messages)).not.toContain("Be kind.");
+      const { request } = await one.compactor.before([...messages, next]);
+      expect(times(asText(request.messages), "Be kind.")).toBe(1);
+    }
+  });
+
   it("leave the beginning of the request as it was: only the newest message is another", async () => {
     const one = workshop();
     const first = await one.compactor.before(START);

@@ -1,4 +1,5 @@
-import type { AttachmentEntry } from "../conversation/entry.ts";
+import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/untrusted.ts";
 import { visiblePaths } from "../restore/read-state.ts";
 import { inProportion } from "./clear-stale.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -13,7 +14,7 @@ export async function attachMemoryFiles(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { nestedMemory, options, thread } = state;
-  if (nestedMemory === undefined) return;
+  if (nestedMemory === undefined || isAnswerOpen(thread.entries)) return;
   const { attachments, files, skipped } = await nestedMemory.drain({
     countTokens: (text) => Math.round(options.countText(text) * state.ratio),
     budgetTokens: inProportion(state, MEMORY_BUDGET_TOKENS),
@@ -34,4 +35,12 @@ export async function attachMemoryFiles(
     state.transcript.add(entries);
   }
   if (files.length > 0 || skipped.length > 0) state.emit({ type: "memory-attached", files, skipped });
+}
+
+/** The model is to go on with its own message, or a result is still to come: nothing may stand between. */
+function isAnswerOpen(entries: readonly Entry[]): boolean {
+  const newest = entries.findLast(
+    (entry) => isEntry(entry) && entry.type !== "system" && entry.type !== "progress",
+  );
+  return newest?.type === "assistant";
 }

@@ -202,7 +202,8 @@ export class ConversationState {
       this.collapse?.reset();
       this.nestedMemory?.attachedIn(this.thread.entries);
     }
-    this.nestedMemory?.touched(added);
+    // What had been attached may have gone with the conversation that it stood in.
+    this.nestedMemory?.touched(isAnotherConversation ? this.thread.entries : added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
