@@ -33,8 +33,6 @@ for (let turns = 0; turns < 24; turns++) {
   messages = [...turn.messages, { role: "assistant", content: reply.content }, next];
 }
 await compactor.close();
-console.log(
-  (await file.read())?.split("\n").filter((line) => line.startsWith("# ")).length,
-  "sections of notes",
-);
+const notes = (await file.read()) ?? "";
+console.log(`${notes.split("\n# ").length - 1} sections of notes`);
 await simulator.close();
