@@ -134,7 +134,7 @@ export class Thread {
   }
 
   /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
-  rewrite(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
+  rewrite(entries: readonly Entry[], leaf?: string | null): readonly Finding[] {
     const contents = this.#newContents();
     for (const [index, entry] of entries.entries()) contents.add(entry, index);
     this.#contents = contents;
@@ -142,7 +142,7 @@ export class Thread {
   }
 
   /** `leaf`: where the newest line of the transcript is another than the last of these. */
-  #replace(entries: readonly Entry[], leaf?: string | undefined): readonly Finding[] {
+  #replace(entries: readonly Entry[], leaf?: string | null): readonly Finding[] {
     const outgoing = this.#newOutgoing();
     const findings =
       outgoing instanceof CheckedMessages
