@@ -40,13 +40,27 @@ describe("notes that a person edited while they were being taken", () => {
     expect(merged.notes.coveredUuid).toBe("old");
   });
 
+  it("do not cover what ours were based on where that is gone: the file was deleted, or begun anew", () => {
+    const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
+    const deleted = mergeNotes(base, ours, notes([]));
+    expect(bodiesOf(deleted.notes)).toEqual(["", "b", ""]);
+    // Not undefined: notes that name no message are taken to know them all.
+    expect(deleted.notes.coveredUuid).toBe("");
+    expect(mergeNotes(base, ours, notes(["a1"], "older")).notes.coveredUuid).toBe("older");
+  });
+
+  it("name a message even where the person took its name out", () => {
+    const merged = mergeNotes(notes(["a"], "old"), notes(["ours"], "new"), notes(["theirs"]));
+    expect(merged.notes.coveredUuid).toBe("");
+  });
+
   it("whatever the changes: each section has one of the two, the person's whenever they changed it", () => {
     const body = fc.constantFrom("", "x", "y", "z");
     const bodies = fc.tuple(body, body, body);
     fc.assert(
       fc.property(bodies, bodies, bodies, (base, ours, theirs) => {
         const { notes: merged, isComplete } = mergeNotes(
-          notes(base),
+          notes(base, "old"),
           notes(ours, "new"),
           notes(theirs, "old"),
         );

@@ -21,6 +21,8 @@ export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): MergedNotes
     isComplete = false;
     return section;
   });
-  const { coveredUuid } = isComplete ? ours : theirs;
+  // Ours go on from where the notes were. Theirs may be others by now, emptied or begun anew, and hold less than that.
+  const isContinued = theirs.coveredUuid === base.coveredUuid;
+  const coveredUuid = isComplete && isContinued ? ours.coveredUuid : (theirs.coveredUuid ?? "");
   return { notes: { ...theirs, sections, coveredUuid }, isComplete };
 }
