@@ -58,7 +58,10 @@ export interface NotesTally {
   readonly calls: number;
   readonly usage: ModelUsage | undefined;
   readonly isWritten: boolean;
-  /** False where edits were refused and never put right: it ended there, and the rest is not noted. */
+  /**
+   * False where edits were refused and never put right, or a person wrote at the same place meanwhile: it ended
+   * there, and the rest is not noted.
+   */
   readonly isComplete: boolean;
 }
 
@@ -99,8 +102,9 @@ export class NotesWork {
       const covered = isComplete ? coveredBy(step, history) : undefined;
       notes = { ...noted, coveredUuid: covered ?? noted.coveredUuid };
       if (model !== undefined || at === steps.length - 1) notes = await this.#save(notes);
-      // What was refused is still to be noted: whoever goes on from the notes would never see it.
-      if (!isComplete) break;
+      // What was refused, or gave way to what a person wrote, is still to be noted: whoever goes on from the notes
+      // would never see it.
+      if (!this.#tally.isComplete) break;
     }
     return notes;
   }
@@ -135,7 +139,8 @@ export class NotesWork {
     const { text, notes: before } = this.#onDisk;
     const saved = await saveNotes(this.#task, { text, before, ours: notes });
     this.#onDisk = { text: formatNotes(saved), notes: saved };
-    this.#tally = { ...this.#tally, isWritten: true };
+    const isComplete = this.#tally.isComplete && saved.coveredUuid === notes.coveredUuid;
+    this.#tally = { ...this.#tally, isWritten: true, isComplete };
     return saved;
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { longSession } from "../../test/support/long-session.ts";
@@ -9,7 +9,7 @@ import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
 import { sessionHistory } from "./session-history.ts";
-import { buildNotes, type NotesProgress } from "./session-notes.ts";
+import { type BuildNotesOptions, buildNotes, type NotesProgress } from "./session-notes.ts";
 
 const folder = temporaryFolder();
 let made = 0;
@@ -91,6 +91,41 @@ describe("notes by a model", () => {
       notes: { coveredUuid: session.leafUuid },
     });
     expect(JSON.stringify(model.requests[0]?.messages)).toContain("request 0:");
+  });
+
+  /** What a person changes in the file while the model writes its second answer. */
+  async function disturbed(change: (text: string) => string, options: BuildNotesOptions = {}) {
+    const session = await manyTurns();
+    const path = session.path.replace(".jsonl", ".notes.md");
+    const learnt = '<note section="Learnings" mode="replace">Tides come twice.</note>';
+    await buildNotes(session, { model: scriptedModel((_, nth) => `${learnt}${note(nth)}`) });
+    if (!options.rebuild) rmSync(path);
+    const at = options.rebuild ? 0 : 1;
+    const model = scriptedModel((_, nth) => {
+      if (nth === at) writeFileSync(path, change(readFileSync(path, "utf8")));
+      return note(nth);
+    });
+    return { session, built: await buildNotes(session, { model, ...options }), model };
+  }
+
+  it("end where a person's words stand in the place of theirs: what gave way is noted by the next run", async () => {
+    const { session, built, model } = await disturbed((text) => text.replace("Step 0", "My step 0"));
+    expect(built.text).toContain("My step 0 was noted.");
+    expect(built.text).not.toContain("Step 1");
+    expect(built).toMatchObject({ isComplete: false, calls: 2 });
+    const next = scriptedModel((_, nth) => note(nth + 1));
+    const again = await buildNotes(session, { model: next });
+    const firstOf = (sent: unknown): unknown => /request \d+:/.exec(JSON.stringify(sent))?.[0];
+    expect(firstOf(next.requests[0]?.messages)).toBe(firstOf(model.requests[1]?.messages));
+    expect(again.notes.coveredUuid).toBe(session.leafUuid);
+  });
+
+  it("that are begun anew take nothing out of those that a person is writing in", async () => {
+    const change = (text: string): string => text.replace("Step 1", "My step 1");
+    const { session, built } = await disturbed(change, { rebuild: true });
+    expect(built.text).toContain("My step 1 was noted.");
+    expect(built.text).toContain("Tides come twice.");
+    expect(built).toMatchObject({ isComplete: false, notes: { coveredUuid: session.leafUuid } });
   });
 
   it("that are not to be written are asked for and shown", async () => {

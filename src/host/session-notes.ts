@@ -77,8 +77,10 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const isNew = isEmpty || options.rebuild === true;
   const fresh = isNew ? notNotedYet(history, 0) : freshFor(opened, history);
   const messages = flatten(fresh).length;
-  const work = new NotesWork(taskOf(session, history, opened, options));
   const base = isNew ? restarted(opened) : opened.notes;
+  // Notes that are begun anew share nothing with what a person may change meanwhile.
+  const origin = isEmpty ? opened : { ...opened, notes: base };
+  const work = new NotesWork(taskOf(session, history, origin, options));
   const notes = messages === 0 ? opened.notes : await work.note(base, fresh);
   const { path, template } = opened;
   const text = messages === 0 ? (opened.text ?? "") : formatNotes(notes);

@@ -152,7 +152,9 @@ describe("the notes on the screen", () => {
       complete: false,
     } as const;
     const byModel = shown({ work: asked, outcome: "built" }).replaceAll("\n", " ");
-    expect(byModel).toContain("by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000; it could not put right");
+    expect(byModel).toContain(
+      "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000; not everything that it wrote",
+    );
   });
 
   it("tell of the work while it is done", () => {

@@ -112,11 +112,11 @@ function workSentence(work: NotesWorkReport, outcome: NotesReport["outcome"]): s
   if (work.usage === null) return `${from}, without a model.`;
   const tokens = `${formatCount(inputTokens(work.usage))} tokens in, ${formatCount(work.usage.output_tokens)} out`;
   const price = work.cost === null ? "" : `, ${formatDollars(work.cost)}`;
-  const refused = work.complete ? "" : REFUSED;
+  const refused = work.complete ? "" : NOT_TAKEN_IN;
   return `${from} by ${oneLine(work.model ?? "")} in ${plural(work.calls, "call")}: ${tokens}${price}${refused}.`;
 }
 
-const REFUSED = "; it could not put right an edit that was refused, so it ended there (--update goes on)";
+const NOT_TAKEN_IN = "; not everything that it wrote could be taken in, so it ended there (--update goes on)";
 
 function whatWasWritten({ written, outcome }: NotesReport, { isDryRun }: NotesViewOptions): string {
   if (outcome === "shown") return "";
