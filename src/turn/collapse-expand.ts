@@ -48,11 +48,16 @@ async function expandAll(state: ConversationState, spanIds: readonly string[] | 
     messages: 0,
     thinkingBlocks: 0,
   };
+  /** Each once: by what a file says, spans may stand for each other. */
+  const done = new Set<string>();
   for (;;) {
     const next = expandableSpans(shown.entries).filter(
-      ({ collapsed }) => left?.has(collapsed.spanId) ?? true,
+      ({ collapsed: { spanId } }) => !done.has(spanId) && (left?.has(spanId) ?? true),
     );
-    for (const { collapsed } of next) left?.delete(collapsed.spanId);
+    for (const { collapsed } of next) {
+      left?.delete(collapsed.spanId);
+      done.add(collapsed.spanId);
+    }
     if (next.length === 0) break;
     shown = await expandLevel(state, shown, next);
   }

@@ -74,7 +74,7 @@ const isWanted = (entry: Entry, spanIds: ReadonlySet<string>): entry is Collapse
 
 /** Undefined where one of them is missing: half a span would be worse than its summary. */
 function restore(span: CollapsedSpan, byUuid: ReadonlyMap<unknown, Entry>): readonly Entry[] | undefined {
-  const uuids = collapsedUuids(span);
+  const uuids = [...new Set(collapsedUuids(span))];
   const messages = uuids.flatMap((uuid) => byUuid.get(uuid) ?? []).filter(isEntry);
   if (uuids.length === 0 || messages.length < uuids.length) return undefined;
   const cleared = withClearedResults(messages, clearedIdsOf(span));
