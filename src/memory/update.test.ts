@@ -54,9 +54,9 @@ describe("the message that notes remember", () => {
     expect((await updated(open.entries, formatNotes(first))).coveredUuid).toBe("");
   });
 
-  it("stays what it was while a call is open, also in notes that never named one", async () => {
+  it("stays what it was while a call is open; notes that never named one no longer count as notes of all", async () => {
     const theirs = NOTES_TEMPLATE.replace("# Current State", "Reports.\n\n# Current State");
-    expect((await updated(open.entries, theirs)).coveredUuid).toBeUndefined();
+    expect((await updated(open.entries, theirs)).coveredUuid).toBe("");
     const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
     expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
   });

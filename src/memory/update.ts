@@ -8,7 +8,7 @@ import type { ForkSource } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { updateNotes } from "./builtin/update-notes.ts";
 import { type ExtractionOutcome, extractNotes } from "./extract/extract-notes.ts";
-import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "./notes/format.ts";
+import { emptyNotes, formatNotes, parseNotes } from "./notes/format.ts";
 import { measureNotes } from "./notes/limits.ts";
 import { mergeNotes } from "./notes/merge.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "./notes/notes.ts";
@@ -53,9 +53,8 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   // While a call is open its result is still to come, and what was refused is still to be noted.
   const isAllNoted = written.isComplete && !hasOpenCalls(entries);
   const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
-  // Notes that name no message are taken to know them all: the first ones say that they do not.
-  const unknown = isOnlyTemplate(before) ? "" : undefined;
-  const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid ?? unknown };
+  // Notes that name no message are taken to know them all: what we write says that it does not.
+  const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid ?? "" };
   const saved = await saveNotes(task, { text, before, ours });
   const { by, edits, refused, calls, usage } = written;
   const { tokens } = measureNotes(saved, task.countTokens);
