@@ -4,6 +4,8 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
+import { throwIfAborted } from "../models/abort.ts";
+import { asker } from "../restore/ask.ts";
 import { inProportion } from "./clear-stale.ts";
 import { RESULT_SHARE } from "./fitting-plan.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
@@ -48,7 +50,7 @@ async function plan(
   signal: AbortSignal | undefined,
 ): Promise<NotesPlan | Declined> {
   await keeper.settled(signal);
-  const notes = await readNotes(keeper);
+  const notes = await readNotes(keeper, signal);
   if ("declined" in notes) return notes;
   const { file, limits, countTokens } = keeper;
   const text = notesAsSummary(notes, { limits, path: file.path, countTokens });
@@ -56,7 +58,7 @@ async function plan(
   const thresholdTokens = thresholds.autoCompact;
   const found = planFromNotes(snapshotOf(state), {
     trigger,
-    coveredUuid: notes.coveredUuid,
+    coveredUuid: notes.coveredUuid ?? keeper.takenUpAt,
     text,
     thresholdTokens,
     keep: options.notes?.keep,
@@ -83,14 +85,17 @@ function restoreBudget(
   return Math.max(inProportion(state, LEAST_RESTORE_TOKENS), Math.floor(room));
 }
 
-async function readNotes({ file, template }: NotesKeeper): Promise<Notes | Declined> {
-  let text: string | undefined;
-  try {
-    text = await file.read();
-  } catch {
-    return decline("unreadable");
-  }
+/** A file that does not answer must not hold up the turn; neither may one that answers with something else. */
+async function readNotes(
+  { file, template }: NotesKeeper,
+  signal: AbortSignal | undefined,
+): Promise<Notes | Declined> {
+  const answer = await asker({ signal })(file, "read");
+  throwIfAborted(signal);
+  if (answer.state !== "answered") return decline("unreadable");
+  const { value: text } = answer;
   if (text === undefined) return decline("no-file");
+  if (typeof text !== "string") return decline("unreadable");
   const notes = parseNotes(text, template);
   return isOnlyTemplate(notes) ? decline("only-template") : notes;
 }

@@ -1,5 +1,5 @@
 import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
-import type { AssistantEntry, Usage } from "../conversation/entry.ts";
+import type { AssistantEntry, Entry, Usage } from "../conversation/entry.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
@@ -33,6 +33,7 @@ export class NotesKeeper {
     | undefined;
   /** Calls in messages that came since the last response, for hosts that do not show us responses. */
   #callsSeen = 0;
+  #takenUpAt: string | undefined;
 
   constructor(state: ConversationState, options: NotesOptions) {
     this.#state = state;
@@ -54,6 +55,19 @@ export class NotesKeeper {
 
   readonly countTokens = (text: string): number =>
     Math.round(this.#state.options.countText(text) * this.#state.ratio);
+
+  /** With each turn; the first is the one that counts. */
+  tookUp(entries: readonly Entry[]): void {
+    this.#takenUpAt ??= entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? "";
+  }
+
+  /**
+   * The newest message of the conversation as it was taken up. Notes that name none know it up to there: what came
+   * since was noted by nobody as long as they still name none.
+   */
+  get takenUpAt(): string {
+    return this.#takenUpAt ?? "";
+  }
 
   sawCallsOf(entry: AssistantEntry): void {
     this.#callsSeen += callsIn(entryBlocks(entry));
@@ -118,7 +132,8 @@ export class NotesKeeper {
     // Notes must not keep a process alive that has nothing else to do.
     (timer as { unref?: () => void }).unref?.();
     try {
-      const update = await bringNotesUpToDate(this.#task(abort.signal));
+      // Also a file that does not answer is given up.
+      const update = await untilAborted(abort.signal, bringNotesUpToDate(this.#task(abort.signal)));
       if (update === undefined) return;
       state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
     } catch (error) {

@@ -122,6 +122,23 @@ describe("compaction from notes is declined, and says why", () => {
     );
   });
 
+  it.each<[string, () => Promise<string | undefined>]>([
+    [
+      "throws at once",
+      () => {
+        throw new Error("The disk is gone.");
+      },
+    ],
+    ["is no text", async () => null as unknown as undefined],
+  ])("unreadable: a file of the host's own that %s", async (_, read) => {
+    const file = new HeldNotes();
+    file.read = read;
+    const one = scene({ notes: { file } });
+    await workUntil(one, () => compactions(one).length > 0);
+    expect(one.reasons()).toEqual(["unreadable"]);
+    expect(compactions(one)).toEqual(["full"]);
+  });
+
   it("above-threshold: it would be due for the next one at once", async () => {
     const one = scene({
       notes: { file: new HeldNotes(), limits: { sectionTokens: 30_000, totalTokens: 30_000 } },
@@ -208,6 +225,23 @@ describe("notes that are being taken", () => {
     await workUntil(one, () => one.file.writes > 0);
   });
 
+  it("are given up where the file does not answer, which holds up no turn for long", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const file = new HeldNotes();
+    let reads = 0;
+    const read = file.read.bind(file);
+    file.read = () => (++reads <= 2 ? new Promise(() => undefined) : read());
+    const one = scene({ notes: { file } });
+    await workUntil(one, () => reads > 0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(one.events).toContainEqual(expect.objectContaining({ type: "notes-failed", reason: "timed-out" }));
+    const compacting = one.compactor.compact(one.messages);
+    await vi.advanceTimersByTimeAsync(10_000);
+    one.messages = (await compacting).messages;
+    expect(one.reasons()).toEqual(["unreadable"]);
+    await workUntil(one, () => file.writes > 0);
+  });
+
   it("do not stop an abort of the turn that waits for them", async () => {
     const one = scene(hanging());
     const abort = new AbortController();
@@ -222,3 +256,24 @@ const isNearFull = ({ events }: Scene): boolean => {
   const check = events.findLast((event) => event.type === "window-checked");
   return check !== undefined && check.tokens > check.threshold * 0.6;
 };
+
+describe("notes that name no message", () => {
+  const theirs = `${NOTES_TEMPLATE}\n- a line of a person's\n`;
+  const said = (text: string): ApiMessage => ({ role: "user", content: text });
+  const answered = (text: string): ApiMessage => ({ role: "assistant", content: text });
+  const refusing = (): Partial<CompactorOptions> => ({ model: modelWith(() => "I would rather not.") });
+
+  it("know what was there when the conversation was taken up", async () => {
+    const one = scene(refusing(), theirs);
+    one.messages = Array.from({ length: 30 }, (_, at) => (at % 2 ? answered : said)(words(300, at)));
+    const { compaction } = await one.compactor.compact([...one.messages, said("Go on.")]);
+    expect(compaction?.written.source).toBe("notes");
+  });
+
+  it("know nothing of what came since, as long as nobody has noted it", async () => {
+    const one = scene(refusing(), theirs);
+    await workUntil(one, () => compactions(one).length > 0);
+    expect(one.reasons()).toEqual(["not-smaller"]);
+    expect(compactions(one)).toEqual(["full"]);
+  });
+});

@@ -199,9 +199,10 @@ export class ConversationState {
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
-      this.collapse?.reset();
+      this.collapse?.conversationChanged(added);
       this.nestedMemory?.attachedIn(this.thread.entries);
     }
+    this.notes?.tookUp(this.thread.entries);
     // What had been attached may have gone with the conversation that it stood in.
     this.nestedMemory?.touched(isAnotherConversation ? this.thread.entries : added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
