@@ -4,6 +4,7 @@ import { type SpanSummary, summariseSpan } from "../compact/collapse/summarise-s
 import type { Entry } from "../conversation/entry.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
+import { CollapsedOriginals } from "./collapsed-originals.ts";
 import { codeOf } from "./failure-reason.ts";
 import { whyNotToCollapse } from "./guards.ts";
 import { withHostStatus } from "./host-status.ts";
@@ -31,6 +32,12 @@ interface Staged extends StagedSpan {
   readonly savedTokens: number;
 }
 
+interface Staging {
+  readonly uuids: readonly string[];
+  readonly done: Promise<void>;
+  readonly abort: AbortController;
+}
+
 /**
  * Collapses spans of old messages in the main conversation: summarised in the background, one at a time, and put
  * in the place of their messages in one batch when there is need. No turn waits for it before the window is as good
@@ -40,12 +47,11 @@ export class Collapse {
   readonly #state: ConversationState;
   readonly #options: CollapseOptions;
   #staged: readonly Staged[] = [];
-  #staging: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  #staging: Staging | undefined;
   /** What could not be made smaller, and what somebody asked to see again. */
   #failed: Set<string> = new Set();
   #expanded: Set<string> = new Set();
-  /** What committed spans stand for, where no transcript has it. */
-  readonly #originals = new Map<string, Entry>();
+  readonly #originals = new CollapsedOriginals();
   /** The size at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
@@ -77,7 +83,7 @@ export class Collapse {
 
   /** Entries by their ids, of those that are kept here. */
   originals(uuids: readonly string[]): readonly Entry[] {
-    return uuids.flatMap((uuid) => this.#originals.get(uuid) ?? []);
+    return this.#originals.of(uuids);
   }
 
   /** Somebody asked to see these again: they are the last to be collapsed. */
@@ -101,14 +107,30 @@ export class Collapse {
     this.#exhaustedAt = undefined;
   }
 
+  /**
+   * The host changed the conversation, and these are new in it. What is there as it was need not be summarised again:
+   * some hosts change their newest message with every turn.
+   */
+  conversationChanged(added: readonly Entry[]): void {
+    const there = new Set(this.#state.thread.entries.map(({ uuid }) => uuid));
+    for (const { uuid } of added) there.delete(uuid);
+    this.#keepOnly(({ uuids }) => uuids.every((uuid) => there.has(uuid)));
+  }
+
   /** The conversation is another now. What was committed stays in the transcript. */
   reset(): void {
-    this.#staging?.abort.abort();
-    this.#staging = undefined;
-    this.#staged = [];
+    this.#keepOnly(() => false);
     this.#failed = new Set();
     this.#expanded = new Set();
-    this.#originals.clear();
+  }
+
+  #keepOnly(isIntact: (span: Pick<Staged, "uuids">) => boolean): void {
+    if (this.#staging !== undefined && !isIntact(this.#staging)) {
+      this.#staging.abort.abort();
+      this.#staging = undefined;
+    }
+    this.#staged = this.#staged.filter(isIntact);
+    this.#originals.keepFor(this.#state.thread.entries);
     this.#exhaustedAt = undefined;
   }
 
@@ -152,7 +174,7 @@ export class Collapse {
     }
     const abort = new AbortController();
     const done = this.#stage(plan, abort.signal).then(() => this.#goOn(abort.signal));
-    this.#staging = { done, abort };
+    this.#staging = { uuids: plan.uuids, done, abort };
   }
 
   /** Nobody may be waiting: what went wrong must not end the process. */
@@ -256,7 +278,6 @@ export class Collapse {
     if (paths.length > 0) host.filesForgotten(paths);
     nestedMemory?.forget();
     nestedMemory?.attachedIn(thread.entries);
-    if (options.transcript !== undefined) return;
-    for (const entry of gone) if (entry.uuid !== undefined) this.#originals.set(entry.uuid, entry);
+    if (options.transcript === undefined) this.#originals.add(gone);
   }
 }
