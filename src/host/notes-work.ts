@@ -5,7 +5,7 @@ import { extractNotes } from "../memory/extract/extract-notes.ts";
 import { sumUsage } from "../memory/extract/sum-usage.ts";
 import { formatNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
-import { saveNotes } from "../memory/update.ts";
+import { changedSections, saveNotes } from "../memory/update.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -93,13 +93,16 @@ export class NotesWork {
     const { model, history, signal, onProgress } = this.#task;
     const steps = inSoundSteps(fresh, model === undefined ? STEP_TOKENS : modelStep(model));
     let notes = base;
+    let hasNews = false;
     for (const [at, step] of steps.entries()) {
       throwIfAborted(signal);
       onProgress?.({ step: at + 1, steps: steps.length, messages: flatten(step).length });
       const noted =
         model === undefined ? updateNotes(notes, step, this.#task) : await this.#ask(model, notes, step);
-      const { isComplete } = this.#tally;
-      const covered = isComplete ? coveredBy(step, history) : undefined;
+      hasNews ||= noted !== notes;
+      // A template may have no section that can be filled without a model: then what is new is in none of them.
+      const isTold = model !== undefined || !hasNews || changedSections(base, noted) > 0;
+      const covered = isTold && this.#tally.isComplete ? coveredBy(step, history) : undefined;
       notes = { ...noted, coveredUuid: covered ?? noted.coveredUuid };
       if (model !== undefined || at === steps.length - 1) notes = await this.#save(notes);
       // What was refused, or gave way to what a person wrote, is still to be noted: whoever goes on from the notes

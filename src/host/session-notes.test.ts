@@ -160,6 +160,16 @@ describe("notes that are there", () => {
     expect((await buildNotes(session)).outcome).toBe("up-to-date");
   });
 
+  it("do not reach further where none of their sections can be filled without a model", async () => {
+    const session = await write(longSession(30).entries);
+    const { uuid = "" } = session.entries[3] ?? {};
+    const own = `<!-- longhaul: noted up to message ${uuid} -->\n\n# Goals\n_What we want._\n\nA harbour.\n`;
+    writeFileSync(notesPath(session.path), own);
+    const built = await buildNotes(session);
+    expect(built.text).toBe(own);
+    expect(built.coverage).toMatchObject({ state: "known", upTo: { uuid } });
+  });
+
   it("with other sections than the template are left alone, unless they are to be rebuilt", async () => {
     const session = await write(longSession(5).entries);
     const { path, text } = await buildNotes(session);

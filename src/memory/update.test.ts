@@ -4,14 +4,18 @@ import type { Entry } from "../conversation/entry.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { formatNotes, parseNotes } from "./notes/format.ts";
 import { NOTES_LIMITS } from "./notes/limits.ts";
-import type { Notes } from "./notes/notes.ts";
+import type { Notes, NotesTemplate } from "./notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "./notes/template.ts";
 import { bringNotesUpToDate } from "./update.ts";
 
-const template = parseTemplate(NOTES_TEMPLATE);
+const ours = parseTemplate(NOTES_TEMPLATE);
 
 /** The notes after an update without a model, of a file that held this. */
-async function updated(entries: readonly Entry[], before?: string): Promise<Notes> {
+async function updated(
+  entries: readonly Entry[],
+  before?: string,
+  template: NotesTemplate = ours,
+): Promise<Notes> {
   let text = before;
   const file = {
     path: "/notes.md",
@@ -59,5 +63,12 @@ describe("the message that notes remember", () => {
     expect((await updated(open.entries, theirs)).coveredUuid).toBe("");
     const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
     expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
+  });
+
+  it("is none where the template has no section that can be filled without a model", async () => {
+    const own = "# Goals\n_what we want_\n";
+    const notes = await updated(closed.entries, `${own}\nA harbour.\n`, parseTemplate(own));
+    expect(notes.sections.map(({ body }) => body)).toEqual(["A harbour."]);
+    expect(notes.coveredUuid).toBe("");
   });
 });

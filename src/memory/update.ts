@@ -71,8 +71,15 @@ async function write(task: NotesTask, notes: Notes, fresh: readonly Entry[]): Pr
     return await extractNotes({ ...task, path: task.file.path, notes, fresh });
   }
   const updated = updateNotes(notes, fresh, { limits, countTokens });
-  const edits = updated.sections.filter((section, at) => section.body !== notes.sections[at]?.body).length;
-  return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete: true };
+  const edits = changedSections(notes, updated);
+  // A template may have no section that can be filled without a model: then what is new is in none of them.
+  const isComplete = updated === notes || edits > 0;
+  return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete };
+}
+
+/** How many sections say something else now. */
+export function changedSections(before: Notes, after: Notes): number {
+  return after.sections.filter((section, at) => section.body !== before.sections[at]?.body).length;
 }
 
 /**
