@@ -28,6 +28,8 @@ export interface NotesTask {
   /** Who writes them; without a model the built-in writer does. */
   readonly model: Model | undefined;
   readonly fork: ForkSource | undefined;
+  /** Whether so much is new that it is worth what it costs; always unless given. */
+  readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -41,13 +43,13 @@ export interface NotesUpdate {
   readonly isRemembered: boolean;
 }
 
-/** Reads the notes, has what is new noted, and writes them. Undefined where there is nothing new. */
+/** Reads the notes, has what is new noted, and writes them. Undefined where there is nothing new, or too little. */
 export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate | undefined> {
   const { file, template, entries, signal } = task;
   const text = await file.read();
   const before = text === undefined ? emptyNotes(template) : parseNotes(text, template);
   const fresh = notNotedYet(before, entries);
-  if (fresh.length === 0) return undefined;
+  if (fresh.length === 0 || task.isEnough?.(fresh) === false) return undefined;
   const written = await write(task, before, fresh);
   signal.throwIfAborted();
   // While a call is open its result is still to come, and what was refused is still to be noted.

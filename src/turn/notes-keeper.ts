@@ -27,7 +27,9 @@ export class NotesKeeper {
   readonly template: NotesTemplate;
   readonly #state: ConversationState;
   readonly #options: NotesOptions;
+  readonly #thresholds: GrowthThresholds;
   readonly #growth: NotesGrowth;
+  #isFirst = true;
   #running:
     | { readonly done: Promise<void>; readonly abort: AbortController; wasWaitedFor: boolean }
     | undefined;
@@ -40,7 +42,8 @@ export class NotesKeeper {
     this.#options = options;
     this.file = options.file;
     this.template = parseTemplate(options.template ?? NOTES_TEMPLATE);
-    this.#growth = new NotesGrowth({ ...growthUnder(state.thresholds.autoCompact), ...options.growth });
+    this.#thresholds = { ...growthUnder(state.thresholds.autoCompact), ...options.growth };
+    this.#growth = new NotesGrowth(this.#thresholds);
   }
 
   /** In proportion to the window, like everything that is to be in it. */
@@ -150,6 +153,8 @@ export class NotesKeeper {
     const writer = this.#options.writer === "built-in" ? undefined : options.model;
     const fork = writer && forkOf(this.#state);
     const sent = fork && thread.outbox()();
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
     return {
       file: this.file,
       template: this.template,
@@ -160,8 +165,17 @@ export class NotesKeeper {
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
       model: writer && (options.summaryModel ?? writer),
       fork: fork && sent && { ...fork, messagesFor: () => sent },
+      isEnough: isFirst ? this.#isEnoughAfterResume(thread.entries.length) : undefined,
       signal,
     };
+  }
+
+  /** What grew in an earlier process may be noted already: only the file tells, so that it is known here at last. */
+  #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
+    const { measures } = this.#state.thread;
+    const tokensIn = (entries: readonly Entry[]): number =>
+      entries.reduce((sum, entry) => sum + measures.ofEntry(entry), 0) * this.#state.ratio;
+    return (fresh) => fresh.length === messages || tokensIn(fresh) >= this.#thresholds.nextTokens;
   }
 }
 

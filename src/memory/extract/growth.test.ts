@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth, type RespondedTurn } from "./growth.ts";
+import { type GrowthThresholds, NotesGrowth, type RespondedTurn } from "./growth.ts";
 
 /** Responses one after the other, and whether notes are due after each. */
 function course(
@@ -49,10 +49,6 @@ describe("notes are due", () => {
     course(growth, [150_000, 3]);
     growth.begun();
     expect(course(growth, [20_000, 2], [24_000, 2], [25_000, 1])).toEqual([false, false, true]);
-  });
-
-  it("for a resumed session by what its notes do not hold yet", () => {
-    expect(course(new NotesGrowth(NOTES_GROWTH, 80_000), [84_000, 5], [85_000, 1])).toEqual([false, true]);
   });
 
   it("by the thresholds that are given: those of a small window are smaller", () => {

@@ -25,18 +25,14 @@ export interface RespondedTurn {
 /** Whether one conversation has grown enough since its notes were last taken. */
 export class NotesGrowth {
   readonly #thresholds: GrowthThresholds;
-  #isFirst: boolean;
-  #tokensThen: number;
-  #tokens: number;
+  #isFirst = true;
+  #tokensThen = 0;
+  #tokens = 0;
   #callsSince = 0;
   #callsInLast = 0;
 
-  /** `notedTokens`: what the notes of a resumed session hold of it already; nothing unless given. */
-  constructor(thresholds: GrowthThresholds = NOTES_GROWTH, notedTokens?: number) {
+  constructor(thresholds: GrowthThresholds = NOTES_GROWTH) {
     this.#thresholds = thresholds;
-    this.#isFirst = notedTokens === undefined;
-    this.#tokensThen = notedTokens ?? 0;
-    this.#tokens = this.#tokensThen;
   }
 
   /** After each response. */
