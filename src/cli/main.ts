@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
+import { withoutControls } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { createProgram } from "./program.ts";
 import { nodeTerminal, type Terminal } from "./terminal.ts";
@@ -46,6 +47,7 @@ function report(error: unknown, asJson: boolean, { note, print, colours }: Termi
     print(
       JSON.stringify({ error: { code: error.code, message: error.message, remedy: error.remedy ?? null } }),
     );
-  note(`${colours.red("longhaul:")} ${error.message}`);
-  if (error.remedy !== undefined) note(error.remedy);
+  // They quote names and lines of files, which must not steer the terminal.
+  note(`${colours.red("longhaul:")} ${withoutControls(error.message)}`);
+  if (error.remedy !== undefined) note(withoutControls(error.remedy));
 }

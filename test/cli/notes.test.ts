@@ -125,6 +125,15 @@ describe("longhaul notes", () => {
     expect(existsSync(notes)).toBe(false);
   });
 
+  it("a template that is no good does not steer the terminal in what is said of it", async () => {
+    const template = join(home, "hostile.md");
+    writeFileSync(template, "# A\u001b[31mB\n\u001b]0;mine\u0007\n");
+    const { stderr, code } = await run("notes", session, "--template", template);
+    expect(code).toBe(1);
+    expect(stderr).toContain("# AB has no italic line");
+    expect(stderr).not.toContain("\u001b");
+  });
+
   it("--template gives them other sections, which are found again without it", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
