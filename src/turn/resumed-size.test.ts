@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import type { CollapsedSpan, CollapseMark } from "../conversation/collapsed.ts";
-import type { Entry } from "../conversation/entry.ts";
+import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { Turn } from "./options.ts";
@@ -68,5 +68,28 @@ describe("a session that is resumed", () => {
     expect(tokens).toBeGreaterThan(left);
     expect(tokens).toBeLessThan(left + 3_000);
     expect(typesOf(events)).toEqual(["window-checked"]);
+  });
+
+  it("after results were cleared learns nothing from reports on them: what they held is no longer there to compare", async () => {
+    const c = new ConversationBuilder();
+    let reported = 0;
+    for (let round = 0; round < 12; round++) {
+      reported += 4_000;
+      const facts = { usage: usage(1_000, 50, reported - 1_000) };
+      c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, "text ".repeat(3_200), facts);
+    }
+    const whole = await resume(c.entries);
+    const cleared = Array.from({ length: 8 }, (_, round) => `t${round}`);
+    const mark: MicrocompactBoundaryEntry = {
+      ...c.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: { compactedToolIds: cleared, preTokens: reported, tokensSaved: 30_000 },
+    };
+    const news = c.user("text ".repeat(8_000));
+    const { tokens } = await resume([...c.entries.slice(0, -1), mark, news]);
+    expect(whole.tokens).toBeGreaterThan(reported);
+    // As much as the provider has found the same words to be worth, and a third more at most: that is the usual margin.
+    expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
 });

@@ -13,7 +13,6 @@ import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
-import { reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";
@@ -22,6 +21,7 @@ import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
 import { PlainForm, type ReplyFacts } from "./plain-form.ts";
+import { isReport, reportsBeforeMark } from "./reports-before-mark.ts";
 import type { Taken, ThreadOptions } from "./thread-options.ts";
 
 /**
@@ -205,9 +205,10 @@ export class Thread {
     this.#meter = this.#newMeter();
     this.#contents = this.#newContents();
     this.#entries = [];
-    const lastMark = fromBoundary.findLastIndex((entry) => savedTokens(entry) !== undefined);
+    const reportOf = reportsBeforeMark(fromBoundary);
     for (const [index, entry] of fromBoundary.entries()) {
-      this.#add(entry, { isOld: this.#isRewritten, isBeforeMark: index < lastMark });
+      const { isOld, isBeforeMark } = reportOf(entry, index);
+      this.#add(entry, { isOld: isOld || this.#isRewritten, isBeforeMark });
     }
     this.#isRewritten = false;
     this.#host.begin(messages);
@@ -249,13 +250,12 @@ export class Thread {
   }
 
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
-    const isReport = entry.type === "assistant" && reportedUsage(entry) !== undefined;
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
     // What was kept across a compaction tells of another conversation: that is no wrong figure.
-    const isKept = isReport && this.#meter.isFromBeforeCompaction(entry);
+    const isKept = isReport(entry) && this.#meter.isFromBeforeCompaction(entry);
     // What it tells of has been cleared or collapsed since. The mark says how much; only it makes them comparable.
-    const isJudged = isReport && !isKept && !isOld && !isBeforeMark;
+    const isJudged = isReport(entry) && !isKept && !isOld && !isBeforeMark;
     const ignoreUsage = isVoidMark || isOld || isKept || (isJudged && !this.#options.isTrusted(entry));
     this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage });
     this.#contents.add(entry, this.#entries.push(entry) - 1);
