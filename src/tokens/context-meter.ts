@@ -78,6 +78,11 @@ export class ContextMeter {
     return this.#calibration ?? startCalibration();
   }
 
+  /** There was a compaction, and no provider has told the size of what it left. */
+  get isUnreported(): boolean {
+    return this.#compactedAt !== undefined && this.#anchor === undefined;
+  }
+
   add(entry: Entry, hints: EntryHints = {}): void {
     if (isCompactBoundary(entry)) {
       this.#anchor = undefined;

@@ -64,8 +64,15 @@ function decide(state: ConversationState): "compact" | SkipReason {
 }
 
 /** Our own count is no proof that the last compaction did not help: the next response tells. */
-const ripeness = ({ breaker }: ConversationState): "compact" | SkipReason =>
-  breaker.isResting() ? "just-compacted" : "compact";
+const ripeness = (state: ConversationState): "compact" | SkipReason =>
+  state.breaker.isResting() || isResumedAfterCompaction(state) ? "just-compacted" : "compact";
+
+/** It was the last that another process did, and only the safety margin of our count asks for the next one. */
+function isResumedAfterCompaction(state: ConversationState): boolean {
+  const { breaker, thread, thresholds } = state;
+  const mayBeReported = breaker.turn <= TURNS_TO_WAIT_FOR_REPORT;
+  return mayBeReported && thread.meter.isUnreported && state.size().tokens < thresholds.autoCompact;
+}
 
 async function collapseByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
