@@ -22,6 +22,10 @@ describe("edits as text", () => {
     ]);
   });
 
+  it("are looked for in one pass, whatever a model goes on and on about", () => {
+    expect(edits(`<note ${"section=".repeat(200_000)}`)).toEqual([]);
+  });
+
   it("may empty a section", () => {
     expect(edits(note("", "Learnings", "replace"))).toMatchObject([{ text: "" }]);
   });

@@ -9,14 +9,15 @@ export interface NoteBlock {
   readonly edit: SectionEdit | Refusal;
 }
 
-/** With an attribute of ours: the word alone may be anybody's tag. */
-const OPENING = /<note\s[^<>]*\b(?:section|mode)\s*=[^<>]*>/gi;
+const OPENING = /<note\s[^<>]*>/gi;
+/** The word alone may be anybody's tag. */
+const HAS_ATTRIBUTE_OF_OURS = /\b(?:section|mode)\s*=/i;
 const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** The `<note …>…</note>` blocks of an answer, in their order. What stands between them is talk. */
 export function noteBlocksIn(text: string): readonly NoteBlock[] {
-  const openings = [...text.matchAll(OPENING)];
+  const openings = [...text.matchAll(OPENING)].filter(([tag]) => HAS_ATTRIBUTE_OF_OURS.test(tag));
   return openings.map((opening, index) => {
     const attributes = attributesIn(opening[0]);
     const rest = text.slice(opening.index + opening[0].length, openings[index + 1]?.index);
