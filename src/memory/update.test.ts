@@ -71,4 +71,16 @@ describe("the message that notes remember", () => {
     expect(notes.sections.map(({ body }) => body)).toEqual(["A harbour."]);
     expect(notes.coveredUuid).toBe("");
   });
+
+  it("is the first of two where it is repeated: what stands between may not be noted", async () => {
+    const c = new ConversationBuilder();
+    c.user("write the harbour report");
+    c.assistant("It is written.");
+    c.user("now paint the lighthouse");
+    c.assistant("It is painted.");
+    const [first] = c.entries;
+    const noted = `<!-- longhaul: noted up to message ${first?.uuid} -->\n\n${NOTES_TEMPLATE}`;
+    const repeated = [...c.entries, ...c.entries.slice(0, 1)];
+    expect(formatNotes(await updated(repeated, noted))).toContain("lighthouse");
+  });
 });

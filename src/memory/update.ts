@@ -90,7 +90,8 @@ export function changedSections(before: Notes, after: Notes): number {
  */
 function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   if (coveredUuid === undefined) return entries;
-  const noted = entries.findLastIndex((entry) => isEntry(entry) && entry.uuid === coveredUuid);
+  // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
+  const noted = entries.findIndex((entry) => isEntry(entry) && entry.uuid === coveredUuid);
   if (noted !== -1) return entries.slice(noted + 1);
   return entries.slice(
     Math.max(
