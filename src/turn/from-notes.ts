@@ -37,6 +37,13 @@ export async function planByNotes(
   return undefined;
 }
 
+/** The user wishes for something that notes do not know about; that they were not even tried is told as well. */
+export function passOverNotes(state: ConversationState): undefined {
+  if (state.notes !== undefined) {
+    state.emit({ type: "notes-declined", trigger: "manual", reason: "instructions" });
+  }
+}
+
 interface Declined {
   readonly declined: NotesDecline;
 }

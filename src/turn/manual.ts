@@ -1,5 +1,5 @@
 import { planCompaction } from "../compact/plan.ts";
-import { planByNotes } from "./from-notes.ts";
+import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
@@ -17,7 +17,7 @@ export async function compactByHand<T extends Message>(
   state.takeIn(messages);
   const { from, upTo, instructions, signal } = options;
   const picked = from ?? upTo;
-  const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : undefined;
+  const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : passOverNotes(state);
   if (byNotes !== undefined) {
     const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, signal });
     return turnResult<T>(state, { compaction });

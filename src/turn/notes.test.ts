@@ -172,13 +172,13 @@ describe("a compaction that the user asks for", () => {
   });
 
   it.each([{ instructions: "Mind the tides." }, { keepRecentTokens: 3_000 }, { upTo: 3 }])(
-    "is written by the model with %j",
+    "is written by the model with %j, and that is told",
     async (wish) => {
       const one = scene();
       await workUntil(one, () => one.file.writes > 0);
       const { compaction } = await one.compactor.compact(one.messages, wish);
       expect(compaction?.written.source).not.toBe("notes");
-      expect(one.reasons()).toEqual([]);
+      expect(one.reasons()).toEqual(["instructions"]);
     },
   );
 });
