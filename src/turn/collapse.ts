@@ -52,6 +52,9 @@ export class Collapse {
   #failed: Set<string> = new Set();
   #expanded: Set<string> = new Set();
   readonly #originals = new CollapsedOriginals();
+  /** The model's newest answer was none. */
+  #hasModelFailed = false;
+  #isWaitedFor = false;
   /** The size at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
@@ -159,10 +162,15 @@ export class Collapse {
   }
 
   async #wait(signal: AbortSignal | undefined): Promise<void> {
-    while (this.#isAbove(WAIT_SHARE)) {
-      if (this.#staging === undefined) this.#stageNext();
-      if (this.#staging === undefined) return;
-      await untilAborted(signal, this.#staging.done);
+    this.#isWaitedFor = true;
+    try {
+      while (this.#isAbove(WAIT_SHARE)) {
+        if (this.#staging === undefined) this.#stageNext();
+        if (this.#staging === undefined) return;
+        await untilAborted(signal, this.#staging.done);
+      }
+    } finally {
+      this.#isWaitedFor = false;
     }
   }
 
@@ -227,19 +235,28 @@ export class Collapse {
     }
   }
 
-  #summarise(plan: SpanPlan, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<SpanSummary> {
+  async #summarise(
+    plan: SpanPlan,
+    signal: AbortSignal,
+    onFailure: (error: unknown) => void,
+  ): Promise<SpanSummary> {
     const { options, ratio } = this.#state;
-    const model = options.summaryModel ?? options.model;
     const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
-    return summariseSpan(plan, {
-      model: summariser === "built-in" ? undefined : model,
+    // A turn that waits does so for one model that is dead, not for as many as there are spans.
+    const isBuiltIn = summariser === "built-in" || (this.#isWaitedFor && this.#hasModelFailed);
+    const summary = await summariseSpan(plan, {
+      model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
       countTokens: (text) => Math.round(options.countText(text) * ratio),
       transcriptPath: options.transcript?.path,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       onFailure: (error) => {
-        if (!signal.aborted) onFailure(error);
+        if (signal.aborted) return;
+        this.#hasModelFailed = true;
+        onFailure(error);
       },
     });
+    if (summary.by === "direct") this.#hasModelFailed = false;
+    return summary;
   }
 
   /** The transcript has it before the conversation changes. */
