@@ -8,16 +8,18 @@ import type { RequestFrame } from "../../src/summary/sources.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Caller, Compactor, CompactorOptions, Turn } from "../../src/turn/options.ts";
+import type { Caller, Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
 import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
 import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";
 
 export interface LoopOptions {
-  readonly simulator: Simulator;
+  readonly simulator: Pick<Simulator, "url" | "clock">;
   readonly modelName?: string;
   readonly model?: Model;
   readonly form?: Form;
   readonly seed?: number;
+  /** What a session that is resumed had come to; the person speaks next. */
+  readonly resumed?: readonly Message[];
   /** A usual tool result. */
   readonly resultTokens?: number;
   /** What a person pastes now and then. */
@@ -91,6 +93,7 @@ export class AgentLoop {
     });
     this.#caller = options.use === undefined ? "main" : "subagent";
     this.conversation = hostConversation(options.form ?? "messages", ports);
+    if (options.resumed !== undefined) this.conversation.goOnWith(options.resumed);
     this.compactor =
       options.use ??
       createCompactor({
@@ -181,7 +184,7 @@ export class AgentLoop {
 }
 
 export const connect = (
-  simulator: Simulator,
+  simulator: Pick<Simulator, "url">,
   model: string,
   options: Partial<Parameters<typeof anthropicModel>[0]> = {},
 ): Model => anthropicModel({ model, baseURL: simulator.url, apiKey: "any", ...options });

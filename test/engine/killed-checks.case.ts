@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from "node:fs";
+import { contentBlocks } from "../../src/conversation/block.ts";
+import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { standInUuids } from "../../src/conversation/stand-ins.ts";
+import { formatNotes, parseNotes } from "../../src/memory/notes/format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { currentConversation, historyBefore } from "../../src/transcript/relink.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import type { Session } from "../../src/transcript/session.ts";
+import { uuidsOf } from "./killed-report.case.ts";
+import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
+
+/** What the processes so far have told of the session. */
+export interface Ledger {
+  /** Of lines that were said to be on the disk. */
+  readonly uuids: ReadonlySet<string>;
+  /** What a person said in them. */
+  readonly words: ReadonlySet<string>;
+  /** What the notes remembered when a compaction was written, by the uuid of its boundary. */
+  readonly covered: ReadonlyMap<string, string | undefined>;
+  /** Lines that a process was killed over. */
+  readonly tornLines: number;
+}
+
+const template = parseTemplate(NOTES_TEMPLATE);
+
+/** Everything that is wrong with a session after its process was killed, in words; empty where all is well. */
+export async function faultsIn(
+  paths: { readonly sessionPath: string; readonly notesPath: string },
+  ledger: Ledger,
+): Promise<readonly string[]> {
+  const session = await loadSession(paths.sessionPath);
+  const resumed = await resumeSession(paths.sessionPath);
+  const isSame =
+    JSON.stringify(flatten(resumed.conversation)) === JSON.stringify(flatten(session.conversation));
+  return [
+    ...(isSame ? [] : ["read from its end it is another conversation than read whole"]),
+    ...damageIn(session, ledger),
+    ...missingLines(session, ledger),
+    ...missingWords(JSON.stringify(flatten(session.conversation)), paths.sessionPath, ledger.words),
+    ...session.boundaries.flatMap(({ index }) => notKept(session, index, ledger)),
+    ...faultsInNotes(paths.notesPath),
+  ];
+}
+
+function damageIn({ damage }: Session, { tornLines }: Ledger): readonly string[] {
+  const kinds = damage.map(({ kind }) => kind);
+  const others = kinds.filter((kind) => kind !== "torn-last-line" && kind !== "broken-line");
+  return kinds.length - others.length > tornLines ? [`damage: ${kinds.join()}`] : others;
+}
+
+/** Lines that were written are in the file; since the last compaction they are in the conversation as well. */
+function missingLines({ entries, conversation, boundaries }: Session, { uuids }: Ledger): readonly string[] {
+  const inFile = new Set(uuidsOf(entries));
+  const standing = withWhatTheyStandFor(conversation, entries);
+  const current = boundaries.find(({ isCurrent }) => isCurrent)?.index ?? 0;
+  const unseen = entries
+    .slice(current)
+    .filter(({ type, uuid = "" }) => isMessageType(type) && uuids.has(uuid) && !standing.has(uuid));
+  return [
+    ...[...uuids].filter((uuid) => !inFile.has(uuid)).map((uuid) => `line ${uuid} is not in the file`),
+    ...unseen.map(({ uuid }) => `message ${uuid} is in the file but not in the conversation`),
+  ];
+}
+
+const isMessageType = (type: string): boolean => type === "user" || type === "assistant";
+
+/** Uuids of the conversation and of all that was collapsed in it. */
+function withWhatTheyStandFor(
+  conversation: readonly Entry[],
+  entries: readonly Entry[],
+): ReadonlySet<string> {
+  const byUuid = new Map(entries.map((entry) => [entry.uuid ?? "", entry]));
+  const found = new Set<string>();
+  const waiting = [...conversation];
+  for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+    if (entry.uuid !== undefined) found.add(entry.uuid);
+    for (const uuid of standInUuids(entry)) {
+      const original = byUuid.get(uuid);
+      if (original !== undefined && !found.has(uuid)) waiting.push(original);
+    }
+  }
+  return found;
+}
+
+/** What a person said that is neither in the context nor in the transcript that the context points to. */
+export function missingWords(
+  context: string,
+  sessionPath: string,
+  words: ReadonlySet<string>,
+): readonly string[] {
+  const inContext = tokensIn(context);
+  const isPointedTo = context.includes(sessionPath);
+  const transcript = new TranscriptView(sessionPath);
+  transcript.update();
+  return [...words]
+    .filter((word) => !inContext.has(word) && !(isPointedTo && transcript.said.has(word)))
+    .map((word) => `${word} is lost`);
+}
+
+/** What came after the remembered message and is not there after a compaction from notes. */
+function notKept({ entries, boundaries }: Session, index: number, { covered }: Ledger): readonly string[] {
+  const boundary = entries[index];
+  if (boundary === undefined || !isCompactBoundary(boundary)) return [];
+  if (boundary.compactMetadata.longhaul?.tier !== "memory") return [];
+  if (!covered.has(boundary.uuid)) return [`nobody told of the boundary ${boundary.uuid}`];
+  const before = historyBefore(entries, boundary).entries;
+  const remembered = covered.get(boundary.uuid);
+  const noted = before.findIndex(({ uuid }) => uuid === remembered);
+  if (remembered !== undefined && noted === -1) return [`${remembered} was remembered and is in no line`];
+  const next = boundaries.find((other) => other.index > index)?.index;
+  const after = factsIn(currentConversation(entries.slice(0, next)).entries);
+  const fresh = remembered === undefined ? [] : before.slice(noted + 1);
+  return [...factsIn(fresh)].filter((fact) => !after.has(fact)).map((fact) => `${fact} was not kept`);
+}
+
+/** By which a message is known again: its calls, results and what a person said. */
+function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
+  const facts = new Set<string>();
+  for (const { content } of flatten(entries)) {
+    for (const block of contentBlocks(content)) {
+      if (block.type === "tool_use") facts.add(`call ${block.id}`);
+      if (block.type === "tool_result") facts.add(`result ${block.tool_use_id}`);
+      if (block.type === "text") for (const word of tokensIn(block.text)) facts.add(word);
+    }
+  }
+  return facts;
+}
+
+/** Absent, or whole, with every heading in its place and the comment that says how far they reach. */
+function faultsInNotes(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  const text = readFileSync(path, "utf8");
+  const notes = parseNotes(text, template);
+  const lines = text.split("\n");
+  const headings = lines.filter((line) => template.sections.some(({ heading }) => heading === line));
+  const areIntact = template.sections.every(({ heading, guide }, nth) => {
+    return headings[nth] === heading && lines[lines.indexOf(heading) + 1] === guide;
+  });
+  return [
+    ...(formatNotes(notes) === text ? [] : ["the notes are not whole"]),
+    ...(areIntact && headings.length === template.sections.length ? [] : ["the notes' headings are damaged"]),
+    ...(notes.coveredUuid === undefined ? ["the notes remember nothing"] : []),
+  ];
+}

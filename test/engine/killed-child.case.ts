@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Orders, Report, ReportOf } from "./killed-report.case.ts";
+
+const PROGRAM = fileURLToPath(new URL("./killed-process.case.ts", import.meta.url));
+
+/** A process at work, and what it has told so far. */
+export class Child {
+  readonly reports: Report[] = [];
+  errors = "";
+  /** The code it ended with by itself; null where it was killed. */
+  readonly ended: Promise<number | null>;
+  readonly #process: ChildProcess;
+  #listeners: ((report: Report) => void)[] = [];
+
+  constructor(orders: Orders) {
+    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, JSON.stringify(orders)]);
+    this.#process = child;
+    let rest = "";
+    child.stdout.setEncoding("utf8").on("data", (data: string) => {
+      const lines = (rest + data).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(JSON.parse(line) as Report);
+    });
+    child.stderr.setEncoding("utf8").on("data", (data: string) => {
+      this.errors += data;
+    });
+    this.ended = new Promise((resolve) => child.on("close", resolve));
+  }
+
+  reportsOf<Type extends Report["type"]>(type: Type): readonly ReportOf<Type>[] {
+    return this.reports.filter((report): report is ReportOf<Type> => report.type === type);
+  }
+
+  /** Resolves with the first report that is meant, of those to come. */
+  next(isMeant: (report: Report) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#listeners.push((report) => {
+        if (isMeant(report)) resolve();
+      });
+    });
+  }
+
+  /** Resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.ended;
+  }
+
+  #take(report: Report): void {
+    this.reports.push(report);
+    for (const listener of this.#listeners) listener(report);
+  }
+}
