@@ -76,8 +76,6 @@ export class Collapse {
    */
   async makeRoom(signal: AbortSignal | undefined): Promise<void> {
     if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;
-    // Results may have been cleared while a span was being summarised.
-    this.resultsCleared();
     const startedAt = this.#state.now();
     const mustWait = this.#isAbove(WAIT_SHARE);
     if (mustWait) await withHostStatus(this.#state.host, {}, () => this.#wait(signal));
@@ -225,6 +223,8 @@ export class Collapse {
       const { text, tokens: ownTokens } = summary;
       const staged = { spanId, uuids, messages, text, tokens: ownTokens, savedTokens: tokens - ownTokens };
       this.#staged = [...this.#staged, staged];
+      // Some may have been cleared while it was being summarised.
+      this.resultsCleared();
       const { by, usage, tokens: tokensAfter } = summary;
       const figures = { messages, tokensBefore: tokens, tokensAfter, usage, durationMs: passed() };
       state.emit({ type: "span-staged", by, ...figures });
