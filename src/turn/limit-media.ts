@@ -24,7 +24,7 @@ export function limitMedia(state: ConversationState): void {
   const { entries, blocks } = state.bindsThinking
     ? withoutThinkingFrom(marked, first)
     : { entries: marked, blocks: 0 };
-  state.noteFindings(thread.rewrite(entries, thread.leaf));
+  state.noteFindings(thread.rewrite(entries));
   state.historyChanged();
   const left = thread.contents.media.count;
   state.emit({ type: "media-replaced", replaced: count - left, left });

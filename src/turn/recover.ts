@@ -34,7 +34,7 @@ function leaveOutThinking<T extends Message>(state: ConversationState): Turn<T> 
   const { entries, blocks } = withoutThinkingFrom(state.thread.entries, 0);
   if (state.hasStrippedThinking || blocks === 0) return undefined;
   state.hasStrippedThinking = true;
-  state.noteFindings(state.thread.rewrite(entries, state.thread.leaf));
+  state.noteFindings(state.thread.rewrite(entries));
   state.historyChanged();
   state.emit({ type: "thinking-left-out", blocks, reason: "mismatch" });
   return turnToSend<T>(state, {});

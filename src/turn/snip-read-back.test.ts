@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
@@ -51,5 +52,27 @@ describe("messages that were removed stay removed when the session is read back"
     expect(JSON.stringify(request.messages)).toContain(REMOVED);
     expect(JSON.stringify(read)).toContain(REMOVED);
     expect(JSON.stringify(read)).not.toContain("answer 3");
+  });
+
+  it("where the host keeps entries: the next one hangs on the last of what it was handed back", async () => {
+    const lines: Entry[] = [];
+    const compactor = createCompactor({
+      environment: {},
+      transcript: { path: "/t.jsonl", append: async (entries) => void lines.push(...entries) },
+    });
+    const c = new ConversationBuilder();
+    for (const nth of [0, 1, 2]) {
+      c.user(`question ${nth}`);
+      c.assistant(`answer ${nth}`);
+    }
+    const { messages } = await compactor.snip<Entry>(c.entries, { from: 2, to: 3 });
+    const parentUuid = messages.at(-1)?.uuid ?? null;
+    const next = { ...c.user("on"), parentUuid } as Entry;
+    const { request } = await compactor.before<Entry>([...messages, next]);
+    await compactor.close();
+    const read = flatten(currentConversation(lines).entries);
+    expect(JSON.stringify(read)).toContain(REMOVED);
+    expect(JSON.stringify(read)).not.toContain("answer 1");
+    expect(read).toHaveLength(request.messages.length);
   });
 });

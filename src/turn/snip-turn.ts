@@ -1,4 +1,6 @@
 import { type SnipSelection, snip } from "../compact/snip.ts";
+import type { Entry } from "../conversation/entry.ts";
+import type { SnipMarker } from "../conversation/snipped.ts";
 import type { Message, Turn } from "./options.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
@@ -21,9 +23,9 @@ export async function snipMessages<T extends Message>(
     transcriptPath: options.transcript?.path,
   });
   if (snipped.removed > 0) {
-    // On disk the marker is the newest line; what follows hangs on it, or a reader would pass it by.
-    state.noteFindings(thread.rewrite(snipped.entries, snipped.markers.at(-1)?.uuid));
-    state.transcript.add(snipped.markers);
+    const end = endOfSnip(state, snipped.markers);
+    state.noteFindings(thread.rewrite([...snipped.entries, end]));
+    state.transcript.add([...snipped.markers, end]);
     state.historyChanged();
     state.nestedMemory?.attachedIn(thread.entries);
     state.snipFreed += snipped.tokensFreed;
@@ -33,6 +35,16 @@ export async function snipMessages<T extends Message>(
     state.emit({ type: "snipped", messages: snipped.removed, tokensFreed: snipped.tokensFreed });
   }
   return turnResult<T>(state, {});
+}
+
+/**
+ * Never sent. Markers stand where messages were, but on disk they are the newest lines: what comes next hangs on the
+ * last entry of the conversation, be it ours or the host's, and a reader must not pass the markers by.
+ */
+function endOfSnip(state: ConversationState, markers: readonly SnipMarker[]): Entry {
+  const link = state.newLink(markers.at(-1)?.uuid ?? state.thread.leaf);
+  const content = "Messages removed by longhaul";
+  return { ...link, type: "system", subtype: "informational", content } as unknown as Entry;
 }
 
 /** A host counts in its own messages. */

@@ -134,15 +134,15 @@ export class Thread {
   }
 
   /** Something in the middle was changed; the reported usage holds but for what the caller subtracts. */
-  rewrite(entries: readonly Entry[], leaf?: string | null): readonly Finding[] {
+  rewrite(entries: readonly Entry[]): readonly Finding[] {
     const contents = this.#newContents();
     for (const [index, entry] of entries.entries()) contents.add(entry, index);
     this.#contents = contents;
-    return this.#replace(entries, leaf);
+    return this.#replace(entries);
   }
 
-  /** `leaf`: where the newest line of the transcript is another than the last of these. */
-  #replace(entries: readonly Entry[], leaf?: string | null): readonly Finding[] {
+  /** The last of them is the newest line of the transcript. */
+  #replace(entries: readonly Entry[]): readonly Finding[] {
     const outgoing = this.#newOutgoing();
     const findings =
       outgoing instanceof CheckedMessages
@@ -151,7 +151,7 @@ export class Thread {
     this.#outgoing = outgoing;
     this.#entries = [...entries];
     this.#isRewritten = true;
-    this.#leaf = leaf ?? entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
+    this.#leaf = entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
     this.#host.replace(this.#inForm());
     return findings;
   }
