@@ -3,7 +3,7 @@ import { savedTokens } from "../conversation/saved-tokens.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 
 /** What is known of an entry's report when a conversation is read from the start. */
-export interface ReportState {
+interface ReportState {
   /** Something was cleared or collapsed after it. */
   readonly isBeforeMark: boolean;
   /** Nothing can be learned from it: between it and others lay what is cleared or collapsed now. */
