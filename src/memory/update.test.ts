@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { continuationMessage } from "../summary/continuation.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { formatNotes, parseNotes } from "./notes/format.ts";
 import { NOTES_LIMITS } from "./notes/limits.ts";
@@ -82,5 +83,17 @@ describe("the message that notes remember", () => {
     const noted = `<!-- longhaul: noted up to message ${first?.uuid} -->\n\n${NOTES_TEMPLATE}`;
     const repeated = [...c.entries, ...c.entries.slice(0, 1)];
     expect(formatNotes(await updated(repeated, noted))).toContain("lighthouse");
+  });
+});
+
+describe("notes that are gone", () => {
+  it("are begun with what the summary that was made from them says", async () => {
+    const c = new ConversationBuilder();
+    const summary =
+      '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
+    c.summary(continuationMessage({ summary, isNotes: true, keptRecent: false, trigger: "auto" }));
+    c.user("go on with the harbour report");
+    c.assistant("It is written.");
+    expect(formatNotes(await updated(c.entries))).toContain("never touch the lighthouse");
   });
 });

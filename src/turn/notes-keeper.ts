@@ -109,6 +109,12 @@ export class NotesKeeper {
     }
   }
 
+  /** The host goes on with another conversation: what is being noted of the old one is for nobody. */
+  abandon(): void {
+    this.#running?.abort.abort();
+    this.#running = undefined;
+  }
+
   /** The end of the conversation: what is being noted is waited for, but not for ever. */
   async close(): Promise<void> {
     await this.settled();
@@ -119,7 +125,7 @@ export class NotesKeeper {
     this.#growth.begun();
     const abort = new AbortController();
     const done = this.#takeNotes(abort).finally(() => {
-      this.#running = undefined;
+      if (this.#running?.abort === abort) this.#running = undefined;
     });
     this.#running = { done, abort, wasWaitedFor: false };
   }

@@ -242,6 +242,22 @@ describe("notes that are being taken", () => {
     await workUntil(one, () => file.writes > 0);
   });
 
+  it("of a conversation that the host has left are not written: they would be of the wrong one", async () => {
+    let isAborted = false;
+    const model = modelWith(() => ({ content: "…", hangs: true }));
+    const stream: typeof model.stream = (request, options) => {
+      options?.signal?.addEventListener("abort", () => {
+        isAborted = true;
+      });
+      return model.stream(request, options);
+    };
+    const one = scene({ model: { ...model, stream } });
+    await workUntil(one, () => model.requests.some(asksForNotes));
+    await one.compactor.before([{ role: "user", content: "Something else." }]);
+    expect(isAborted).toBe(true);
+    expect(one.file.writes).toBe(0);
+  });
+
   it("do not stop an abort of the turn that waits for them", async () => {
     const one = scene(hanging());
     const abort = new AbortController();

@@ -20,6 +20,7 @@ import { type SafeHost, safely } from "./host-status.ts";
 import { Judgement } from "./judgement.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
+import { type Origin, originOf } from "./origin.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
@@ -121,10 +122,10 @@ export class ConversationState {
     });
     const { notes, memoryFiles, fileTools, collapse } = options;
     this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
-    const takesNotes = notes !== undefined && notes.enabled !== false && agentId === undefined;
-    this.notes = takesNotes ? new NotesKeeper(this, notes) : undefined;
-    const collapses = collapse !== undefined && collapse.enabled !== false && agentId === undefined;
-    this.collapse = collapses ? new Collapse(this, collapse) : undefined;
+    const isMain = agentId === undefined;
+    this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;
+    this.collapse =
+      isMain && collapse && collapse.enabled !== false ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
   }
 
@@ -201,6 +202,7 @@ export class ConversationState {
       this.historyChanged();
       this.collapse?.conversationChanged(added);
       this.nestedMemory?.attachedIn(this.thread.entries);
+      this.notes?.abandon();
     }
     this.notes?.tookUp(this.thread.entries);
     // What had been attached may have gone with the conversation that it stood in.
@@ -287,14 +289,4 @@ export class ConversationState {
   get #usualRatio(): number {
     return startCalibration(this.options.modelName).ratio;
   }
-}
-
-type Origin = Omit<EntryLink, "uuid" | "parentUuid" | "timestamp"> & { readonly agentId?: string };
-
-function originOf({ sessionId, cwd }: ResolvedOptions, agentId: string | undefined): Origin {
-  return {
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(agentId === undefined ? {} : { isSidechain: true, agentId }),
-  };
 }

@@ -92,6 +92,18 @@ describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
+  it("goes on with a model that makes one edit at a time, and counts the notes as whole only when it says so", async () => {
+    await start("one-by-one");
+    const host = await worked(frame);
+    const outcome = await extractNotes(asking(host));
+    expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
+    // By text the model has ended its answer itself; a call waits for its result.
+    const isByText = frame === FRAME;
+    expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
+    if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
     "changes nothing and fails, with a reason, when the model %s each time",
     async (kind) => {

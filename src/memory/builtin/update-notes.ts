@@ -94,8 +94,10 @@ function stateBefore(notes: Notes): StateBefore {
   };
 }
 
-/** A summary that was made from these notes tells nothing new. */
-function withoutNotes(digest: SessionDigest, { sections }: Notes): SessionDigest {
+/** A summary that was made from these notes tells nothing new, unless they are gone. */
+function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
+  if (isOnlyTemplate(notes)) return digest;
+  const { sections } = notes;
   const told = [...(digest.earlier?.items.values() ?? [])].flat().join("\n").split("\n");
   const isOfNotes = digest.earlier?.isNotes || sections.some(({ heading }) => told.includes(heading));
   return isOfNotes ? { ...digest, earlier: undefined } : digest;

@@ -21,17 +21,23 @@ export interface TakenAnswer {
   readonly refused: number;
   /** False where something that was to be noted is not: an edit was refused, or the answer broke off. */
   readonly isComplete: boolean;
+  /** It made one call and waits for its result: some models edit one by one, and more may come. */
+  readonly isOneByOne: boolean;
   /** The model was to say so where there is nothing. */
   readonly saysNothingToNote: boolean;
   /** What the model has to hear about its answer, as the next message to it; empty where all went well. */
   readonly reasons: readonly ContentBlock[];
 }
 
+/** Above what was not carried out. */
+export const NOT_EVERYTHING = "Not everything was carried out:";
 const BROKE_OFF =
   "Your answer broke off at its output limit, so what came after the last whole edit is missing.";
 const CALL_BROKE_OFF = "Not carried out: the call broke off at the output limit.";
 const GO_ON =
   "All other edits were carried out and stay. Send only what is missing, put right, in the same form as before. If it is not needed after all, say";
+
+const MORE = "If more is to be noted, make all other edits now, together in one answer. If that was all, say";
 
 /** Carries out what an answer asks for: calls of the edit tool first, then the blocks in its text. */
 export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): TakenAnswer {
@@ -96,13 +102,15 @@ class Outcomes {
 
   taken(saysNothingToNote: boolean): TakenAnswer {
     const hasReasons = this.#refused > 0 || this.#complaints.length > 0;
+    const isOneByOne = !hasReasons && this.#results.length === 1 && this.#edits === 1;
     return {
       notes: this.#notes,
       edits: this.#edits,
       refused: this.#refused,
-      isComplete: this.#isComplete,
+      isComplete: this.#isComplete && !isOneByOne,
+      isOneByOne,
       saysNothingToNote: saysNothingToNote && this.#edits === 0,
-      reasons: hasReasons ? [...this.#results, ...this.#complaintBlock()] : [],
+      reasons: hasReasons || isOneByOne ? [...this.#results, ...this.#complaintBlock(isOneByOne)] : [],
     };
   }
 
@@ -133,9 +141,10 @@ class Outcomes {
     return reason;
   }
 
-  #complaintBlock(): readonly ContentBlock[] {
+  #complaintBlock(isOneByOne: boolean): readonly ContentBlock[] {
+    if (isOneByOne) return [{ type: "text", text: `${MORE} ${NOTHING_TO_NOTE}.` }];
     if (this.#complaints.length === 0) return [];
-    const text = ["Not everything was carried out:", ...this.#complaints, `${GO_ON} ${NOTHING_TO_NOTE}.`];
+    const text = [NOT_EVERYTHING, ...this.#complaints, `${GO_ON} ${NOTHING_TO_NOTE}.`];
     return [{ type: "text", text: text.join("\n") }];
   }
 }

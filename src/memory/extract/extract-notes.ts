@@ -58,6 +58,8 @@ export interface ExtractionOutcome {
 
 /** The first, and two to put right what was refused: who has not understood by then does not. */
 const MOST_CALLS = 3;
+/** Who edits one by one gets further, as long as each is carried out: half of the notes would be worth little. */
+const MOST_CALLS_ONE_BY_ONE = 8;
 
 /** With less output not even one section could be rewritten. */
 const LEAST_OUTPUT_TOKENS = 1_000;
@@ -171,8 +173,9 @@ class Extraction {
     let { request, reply } = talk;
     for (;;) {
       throwIfAborted(this.#request.signal);
-      const reasons = this.#take(reply, talk.editTool);
-      const isOver = reasons.length === 0 || this.#calls >= MOST_CALLS || hasNoRoom(reply);
+      const { reasons, isOneByOne } = this.#take(reply, talk.editTool);
+      const mostCalls = isOneByOne ? MOST_CALLS_ONE_BY_ONE : MOST_CALLS;
+      const isOver = reasons.length === 0 || this.#calls >= mostCalls || hasNoRoom(reply);
       const next = isOver ? undefined : talk.continued([...request.messages, ...exchange(reply, reasons)]);
       if (next === undefined) return this.#outcome(talk.by, reply);
       request = next;
@@ -186,7 +189,7 @@ class Extraction {
   }
 
   /** What the model has to hear about it. */
-  #take(reply: ModelReply, editTool: EditTool | undefined): readonly ContentBlock[] {
+  #take(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
     const taken = this.#read(reply, editTool);
     this.#notes = taken.notes;
     this.#edits += taken.edits;
@@ -195,7 +198,7 @@ class Extraction {
     // An answer without an edit leaves open what was open.
     if (!taken.isComplete) this.#isComplete = false;
     else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
-    return taken.reasons;
+    return taken;
   }
 
   #read(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {

@@ -10,8 +10,8 @@ import { answerByDoor } from "./notes/doors.ts";
 import { goodNotes } from "./notes/good-notes.ts";
 import { notesRequestIn, type SeenNotesRequest } from "./notes/notes-request.ts";
 
-/** `nothing`: says that there is nothing to note. */
-export type NotesKind = "good" | "nothing" | BadNotesKind;
+/** `nothing`: says that there is nothing to note; `one-by-one`: good notes, one edit in each answer. */
+export type NotesKind = "good" | "one-by-one" | "nothing" | BadNotesKind;
 
 /**
  * Answers requests to bring a session's notes up to date, and no others: by the tool that the request offers for it,
@@ -32,6 +32,8 @@ function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenReques
   switch (kind) {
     case "good":
       return goodTurn(notes, request);
+    case "one-by-one":
+      return oneByOneTurn(notes, request);
     case "nothing":
       return textTurn(NOTHING_TO_NOTE);
     case "repairs":
@@ -43,7 +45,14 @@ function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenReques
   }
 }
 
+function oneByOneTurn(notes: SeenNotesRequest, request: SeenRequest): Turn {
+  const wish = goodNotes(notes, request.maxTokens)[notes.answers];
+  return wish === undefined ? textTurn(NOTHING_TO_NOTE) : answerByDoor([wish], request, notes.facts);
+}
+
 function goodTurn(notes: SeenNotesRequest, request: SeenRequest): Turn {
+  // All was carried out: what is asked now is whether there is more.
+  if (notes.answers > 0 && !notes.isRefused) return textTurn(NOTHING_TO_NOTE);
   const wishes = goodNotes(notes, request.maxTokens);
   return wishes.length === 0 ? textTurn(NOTHING_TO_NOTE) : answerByDoor(wishes, request, notes.facts);
 }

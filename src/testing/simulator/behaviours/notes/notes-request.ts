@@ -1,5 +1,6 @@
 import { contentBlocks } from "../../../../conversation/block.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
+import { NOT_EVERYTHING } from "../../../../memory/extract/answer.ts";
 import { type NotesRequestFacts, readNotesRequest } from "../../../../memory/extract/prompt.ts";
 
 /** A request for notes, as the model sees it. */
@@ -7,12 +8,14 @@ export interface SeenNotesRequest {
   readonly facts: NotesRequestFacts;
   /** The conversation that the notes are about. */
   readonly conversation: readonly ApiMessage[];
-  /** How often it has been answered already: the answers were refused, or parts of them. */
+  /** How often it has been answered already. */
   readonly answers: number;
+  /** The last answer was refused, or a part of it. */
+  readonly isRefused: boolean;
 }
 
 /** More answers than any caller waits for. */
-const MOST_ANSWERS = 5;
+const MOST_ANSWERS = 10;
 
 /** Undefined for a conversation that does not end with such a request, or with what was said about its answers. */
 export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesRequest | undefined {
@@ -29,9 +32,16 @@ export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesReques
         ...messages.slice(0, at),
         ...(rest.length > 0 ? [{ ...message, content: rest }] : []),
       ];
-      return { facts, conversation, answers };
+      return { facts, conversation, answers, isRefused: answers > 0 && isRefusal(messages.at(-1)) };
     }
     if (messages[at - 1]?.role !== "assistant") return undefined;
   }
   return undefined;
 }
+
+const isRefusal = (message: ApiMessage | undefined): boolean =>
+  contentBlocks(message?.content ?? []).some((block) =>
+    block.type === "text"
+      ? block.text.startsWith(NOT_EVERYTHING)
+      : block.type === "tool_result" && block.is_error === true,
+  );
