@@ -133,7 +133,9 @@ export class ContextMeter {
       source: this.#anchor ? "usage" : "estimate",
       reportedTokens,
       estimatedTokens,
-      paddedTokens: reportedTokens + Math.round(estimatedTokens * DECISION_PADDING),
+      // Below 0 it is what has gone since the report: that is no reason to take it for more than it is.
+      paddedTokens:
+        reportedTokens + Math.round(estimatedTokens * (estimatedTokens > 0 ? DECISION_PADDING : 1)),
     };
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contextTokens, measureContext } from "./context.ts";
+import { contextTokens, measureContext, meterFor } from "./context.ts";
 import { ContextMeter } from "./context-meter.ts";
 
 /** One token a character: makes every sum checkable by hand. */
@@ -80,6 +80,8 @@ describe("the canonical count", () => {
       microcompactMetadata: { compactedToolIds: ["a"], tokensSaved: 30_000 },
     });
     expect(tokensOf(c.entries)).toBe(50_100);
+    // The margin of a decision is for what may have been counted too low, and what has gone is not.
+    expect(meterFor(c.entries).size().paddedTokens).toBe(50_100);
   });
 
   it("subtracts what collapsed spans saved, and adds what came back, until the next usage arrives", () => {
