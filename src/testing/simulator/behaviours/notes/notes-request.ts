@@ -15,7 +15,7 @@ export interface SeenNotesRequest {
 }
 
 /** More answers than any caller waits for. */
-const MOST_ANSWERS = 10;
+const MOST_ANSWERS = 8;
 
 /** Undefined for a conversation that does not end with such a request, or with what was said about its answers. */
 export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesRequest | undefined {
