@@ -6,6 +6,7 @@ import type { NotesLimits } from "../memory/notes/notes.ts";
 import { sectionName } from "../memory/notes/section-name.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { Session } from "../transcript/session.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import { costOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
@@ -61,14 +62,11 @@ export interface NotesWorkReport {
   readonly cost: number | null;
 }
 
-/** The usual window; smaller ones have the limits in proportion. */
-const FULL_WINDOW_TOKENS = 200_000;
-
-export function limitsFor({ size }: Pick<Thresholds, "size">): NotesLimits {
-  const share = Math.min(1, size / FULL_WINDOW_TOKENS);
+export function limitsFor(window: Pick<Thresholds, "size">): NotesLimits {
+  const { sectionTokens, totalTokens } = NOTES_LIMITS;
   return {
-    sectionTokens: Math.floor(NOTES_LIMITS.sectionTokens * share),
-    totalTokens: Math.floor(NOTES_LIMITS.totalTokens * share),
+    sectionTokens: inProportion(window, sectionTokens),
+    totalTokens: inProportion(window, totalTokens),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { visiblePaths } from "../restore/read-state.ts";
-import { inProportion } from "./clear-stale.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -17,7 +17,7 @@ export async function attachMemoryFiles(
   if (nestedMemory === undefined || isAnswerOpen(thread.entries)) return;
   const { attachments, files, skipped } = await nestedMemory.drain({
     countTokens: (text) => Math.round(options.countText(text) * state.ratio),
-    budgetTokens: inProportion(state, MEMORY_BUDGET_TOKENS),
+    budgetTokens: inProportion(state.thresholds, MEMORY_BUDGET_TOKENS),
     visible: () => {
       const { entries, clearedToolUseIds } = snapshotOf(state);
       return visiblePaths(entries, { tools: options.fileTools, clearedToolUseIds });

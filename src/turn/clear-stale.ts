@@ -3,10 +3,8 @@ import { chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
 import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import type { ConversationState } from "./state.ts";
-
-/** The numbers of clearing are made for this window; smaller ones have them in proportion. */
-const FULL_WINDOW_TOKENS = 200_000;
 
 /**
  * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
@@ -59,11 +57,7 @@ const isFull = (state: ConversationState): boolean =>
 
 /** In the estimate's own tokens, which is what the index of results counts. */
 const scaled = (state: ConversationState, tokens: number): number =>
-  inProportion(state, tokens) / state.ratio;
-
-/** A number that was made for the usual window, for the window at hand. */
-export const inProportion = ({ thresholds }: ConversationState, tokens: number): number =>
-  Math.floor(tokens * Math.min(1, thresholds.size / FULL_WINDOW_TOKENS));
+  inProportion(state.thresholds, tokens) / state.ratio;
 
 /** The messages stay as they are; the request says what to leave out. */
 function editCached(state: ConversationState): Clearing | undefined {

@@ -6,7 +6,7 @@ import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { asker } from "../restore/ask.ts";
-import { inProportion } from "./clear-stale.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import { RESULT_SHARE } from "./fitting-plan.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
@@ -89,7 +89,7 @@ function restoreBudget(
   text: string,
 ): number {
   const room = state.thresholds.autoCompact * RESULT_SHARE - overheadTokens - keptTokens - countTokens(text);
-  return Math.max(inProportion(state, LEAST_RESTORE_TOKENS), Math.floor(room));
+  return Math.max(inProportion(state.thresholds, LEAST_RESTORE_TOKENS), Math.floor(room));
 }
 
 /** A file that does not answer must not hold up the turn; neither may one that answers with something else. */

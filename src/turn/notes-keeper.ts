@@ -9,7 +9,7 @@ import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/note
 import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
 import { untilAborted } from "../models/abortable.ts";
-import { inProportion } from "./clear-stale.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import { codeOf } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
 import type { NotesOptions, ResponseFacts } from "./options.ts";
@@ -48,7 +48,7 @@ export class NotesKeeper {
 
   /** In proportion to the window, like everything that is to be in it. */
   get limits(): NotesLimits {
-    const scaled = (tokens: number): number => inProportion(this.#state, tokens);
+    const scaled = (tokens: number): number => inProportion(this.#state.thresholds, tokens);
     return {
       sectionTokens: scaled(NOTES_LIMITS.sectionTokens),
       totalTokens: scaled(NOTES_LIMITS.totalTokens),

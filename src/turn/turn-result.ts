@@ -5,8 +5,9 @@ import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
 import type { RequestFrame } from "../summary/sources.ts";
+import { inProportion } from "../window/in-proportion.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
-import { inProportion, usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
+import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
 import type { Message, Turn } from "./options.ts";
 import type { ConversationState } from "./state.ts";
@@ -102,7 +103,7 @@ export function sendingFrame(state: ConversationState): RequestFrame {
   const { clearing } = state.options;
   const edits = contextEdits({
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
-    targetTokens: inProportion(state, clearing.targetTokens),
+    targetTokens: inProportion(state.thresholds, clearing.targetTokens),
     tools: clearing.tools,
     toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
     idleMs: state.longestIdleMs,

@@ -1,7 +1,6 @@
 import { clip, oneLine } from "../../../summary/builtin/clip.ts";
 import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import type { FileRecord } from "../../../summary/builtin/read/files.ts";
-import { isScratch } from "../../../summary/builtin/read/files.ts";
+import { type FileRecord, isScratch, UNTOUCHED_FILE } from "../../../summary/builtin/read/files.ts";
 import { readEarlierFile } from "../../../summary/builtin/render/earlier-file.ts";
 import { doneTo } from "../../../summary/builtin/render/files.ts";
 import { isSamePath, shortPath } from "../../../summary/builtin/render/paths.ts";
@@ -30,19 +29,6 @@ interface NotedFile {
   /** What others wrote about it. */
   readonly remarks: readonly string[];
 }
-
-const UNKNOWN: FileRecord = {
-  path: "",
-  reads: 0,
-  edits: 0,
-  created: false,
-  changedOutside: false,
-  removed: false,
-  lastAt: 0,
-  lastEdits: [],
-  reasons: [],
-  defines: [],
-};
 
 /** One item per file, the newest last. What is known of a file grows; only its place changes. */
 export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
@@ -137,7 +123,7 @@ function readFile(item: string): NotedFile | undefined {
     path,
     remarks: told,
     record: {
-      ...UNKNOWN,
+      ...UNTOUCHED_FILE,
       path,
       edits,
       reads,
@@ -163,7 +149,7 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
   const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root)).replace(/`/g, "'");
   const remark = clip(withBothBrackets(note.replace(/^[\s,;:.·—-]+|[\s:]+$/g, "")), MAX_NOTE_CHARS);
   const remarks = remark === "" ? [] : [`  ${remark}`];
-  return { path, remarks, record: { ...UNKNOWN, path, edits, reads, created } };
+  return { path, remarks, record: { ...UNTOUCHED_FILE, path, edits, reads, created } };
 }
 
 /** Of brackets right behind the name one is taken for a part of the name's. */

@@ -44,6 +44,20 @@ export function fileUseIn(tool: string, input: unknown): FileUse | undefined {
   return writesWholeFile(tool, input) ? "write" : "edit";
 }
 
+/** A file of which nothing is known yet. */
+export const UNTOUCHED_FILE: FileRecord = Object.freeze({
+  path: "",
+  reads: 0,
+  edits: 0,
+  created: false,
+  changedOutside: false,
+  removed: false,
+  lastAt: 0,
+  lastEdits: [],
+  reasons: [],
+  defines: [],
+});
+
 type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
 
 const KEPT_EDITS = 2;
@@ -129,18 +143,7 @@ export class FileLedger {
   #file(path: string): MutableRecord {
     const known = this.#files.get(path);
     if (known) return known;
-    const file: MutableRecord = {
-      path,
-      reads: 0,
-      edits: 0,
-      created: false,
-      changedOutside: false,
-      removed: false,
-      lastAt: 0,
-      lastEdits: [],
-      reasons: [],
-      defines: [],
-    };
+    const file: MutableRecord = { ...UNTOUCHED_FILE, path };
     this.#files.set(path, file);
     return file;
   }
