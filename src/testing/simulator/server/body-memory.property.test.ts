@@ -129,6 +129,20 @@ describe("a memory of bodies", () => {
     expect(outcome(() => afterwards.parse(body("")))).toBe(outcome(() => parseBody(body(""))));
   });
 
+  it.each([
+    ["a number that goes on", '{"messages":[1]}', '{"messages":[12]}'],
+    ["a number that became a fraction", '{"messages":[1]}', '{"messages":[1.5]}'],
+    ["a number behind an item, without a comma", '{"messages":["a" ]}', '{"messages":["a"0]}'],
+    ["an item behind an item, without a comma", '{"messages":[{}]}', '{"messages":[{}{}]}'],
+    ["a comma behind the last item", '{"messages":[{}]}', '{"messages":[{},]}'],
+    ["a blank that is none in JSON", '{"messages":[{}]}', '{"messages":[{}\u00a0,{}]}'],
+  ])("is not misled by %s", (_, earlier, later) => {
+    const memory = new BodyMemory();
+    memory.parse(Buffer.from(earlier));
+    const content = Buffer.from(later);
+    expect(outcome(() => memory.parse(content))).toBe(outcome(() => parseBody(content)));
+  });
+
   it("refuses what is not UTF-8 in the new part alone", () => {
     const memory = new BodyMemory();
     const sound = Buffer.from('{"messages":[{"a":"1"},{"a":"2"}]}');

@@ -99,9 +99,8 @@ function continueBody(
   if (added === undefined || mayNameMessages(content.subarray(added.close))) return undefined;
   try {
     const rest: unknown = JSON.parse(textOf(around(content, start, added.close)));
-    const newText = textOf(content.subarray(from, added.close)).replace(/^\s*,/, "");
-    const newMessages: unknown[] = JSON.parse(`[${newText}]`);
-    const isExpected = isRecord(rest) && newMessages.length === added.ends.length;
+    const newMessages = itemsAfterAnItem(textOf(content.subarray(from, added.close)));
+    const isExpected = isRecord(rest) && newMessages?.length === added.ends.length;
     if (!isExpected || isTooDeep(rest) || isTooDeep(newMessages, LEVELS_ABOVE_LIST)) return undefined;
     const messages = [...known.messages.slice(0, count), ...newMessages];
     const place = { start, ends: [...ends.slice(0, count), ...added.ends], close: added.close };
@@ -109,6 +108,13 @@ function continueBody(
   } catch {
     return undefined;
   }
+}
+
+/** Without a comma, what follows belongs to the item before (`1` that became `12`) or is no JSON at all. */
+function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
+  const items = text.replace(/^[ \n\r\t]*,/, "");
+  const isSeparated = items.length < text.length || items.trim() === "";
+  return isSeparated ? JSON.parse(`[${items}]`) : undefined;
 }
 
 /** Behind the list the key may come again, and the last one counts; or in disguise. */
