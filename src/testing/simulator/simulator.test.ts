@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../compact/collapse/prompt.ts";
+import { summaryPrompt } from "../../summary/prompt.ts";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
@@ -50,6 +52,19 @@ describe("behaviours", () => {
       expect(message.stop_reason).toBe("tool_use");
     }
     expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it.each([
+    ["a summary", {}, summaryPrompt(), "<summary>"],
+    ["a span", { system: SPAN_SYSTEM_PROMPT }, spanPrompt(200), "<condensed>"],
+  ])("without any of them a request for %s is answered as it should be", async (_, more, prompt, sign) => {
+    await start();
+    const { content } = await send(simulator, {
+      ...BODY,
+      ...more,
+      messages: [user("Hi"), assistant("Hm"), user(prompt)],
+    });
+    expect(JSON.stringify(content)).toContain(sign);
   });
 
   it("nobody to answer, or one who throws, is a failure that no retry mends", async () => {

@@ -2,6 +2,7 @@ import type { MovableClock } from "../../clock.ts";
 import { coder } from "../behaviours/coder.ts";
 import { noteTaker } from "../behaviours/notes.ts";
 import { type ScriptedBehaviour, scriptedTurns } from "../behaviours/scripted.ts";
+import { spanSummaries } from "../behaviours/spans.ts";
 import { compactionSummary, summaries } from "../behaviours/summaries.ts";
 import type { Summarise } from "../context/compaction.ts";
 import type { Behaviour, Switches } from "../exchange.ts";
@@ -23,7 +24,7 @@ export interface SimulatorOptions {
   readonly windowTokens?: number;
   /**
    * Who plays the model when the turns given to `reply` are used up: the first that answers. Unless given,
-   * requests for a summary or for notes get a good one, and everything else is answered by the coder.
+   * requests for a summary, for notes or for a span get a good one, and the coder answers everything else.
    */
   readonly behaviours?: readonly Behaviour[];
   /** Writes the summaries of the provider's own compactions; the built-in summariser unless given. */
@@ -89,7 +90,12 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     summarise: options.summarise ?? compactionSummary,
     behaviours: [
       script,
-      ...(options.behaviours ?? [summaries(), noteTaker(), coder({ turns: CODER_TURNS, seed })]),
+      ...(options.behaviours ?? [
+        summaries(),
+        noteTaker(),
+        spanSummaries(),
+        coder({ turns: CODER_TURNS, seed }),
+      ]),
     ],
   });
   const desk = new Desk({
