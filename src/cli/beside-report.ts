@@ -1,13 +1,12 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import type { Entry } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
 import { memoryFilesPort } from "../host/memory-files.ts";
 import { notesPath } from "../host/notes-file.ts";
 import { counterFor, readNotes } from "../host/session-notes.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import { type AttachedMemory, memoryFilesIn } from "../memory/nested/report.ts";
+import { memoryPathOf } from "../restore/read-state.ts";
 import type { Session } from "../transcript/session.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { limitsFor, type NotesFigures, notesFigures } from "./notes-report.ts";
@@ -58,13 +57,10 @@ async function memoryOf(session: Session): Promise<MemoryReport> {
   if (folder === null) return { attached, folder, governing: [], skipped: [] };
   const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
   // Those that are attached govern as well.
-  memory.touched(session.entries.filter((entry) => !isMemory(entry)));
+  memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
   const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
   return { attached, folder, governing: files, skipped };
 }
-
-const isMemory = (entry: Entry): boolean =>
-  entry.type === "attachment" && field(entry.attachment, "type") === "nested_memory";
 
 /** A session outlives its project's folder, and may come from another machine. */
 async function folderOf({ cwd }: Session): Promise<string | null> {

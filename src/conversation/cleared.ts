@@ -1,6 +1,6 @@
 import type { ContentBlock, ToolResultBlock } from "./block.ts";
 import { type Entry, isMicrocompactBoundary } from "./entry.ts";
-import { asList } from "./fields.ts";
+import { stringListField } from "./fields.ts";
 import { entryBlocks, isBlock, isEntry, rawContent } from "./untrusted.ts";
 
 /** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
@@ -11,9 +11,7 @@ export function clearedIdsIn(entries: readonly Entry[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const entry of entries) {
     if (!isEntry(entry) || !isMicrocompactBoundary(entry)) continue;
-    for (const id of asList(entry.microcompactMetadata?.compactedToolIds)) {
-      if (typeof id === "string") ids.add(id);
-    }
+    for (const id of stringListField(entry.microcompactMetadata, "compactedToolIds")) ids.add(id);
   }
   return ids;
 }

@@ -1,5 +1,5 @@
 import type { Entry, EntryLink, UserEntry } from "./entry.ts";
-import { contentText, field, listField, stringField } from "./fields.ts";
+import { contentText, field, stringField, stringListField } from "./fields.ts";
 import { isEntry, rawContent } from "./untrusted.ts";
 
 /** What stands where a span of old messages was collapsed: its summary, and which messages those were. */
@@ -50,7 +50,7 @@ const hasText = (entry: UserEntry): boolean => contentText(rawContent(entry)).tr
 
 /** Uuids of what this entry stands for; none where it is no span. */
 export function collapsedUuids(entry: Entry): readonly string[] {
-  return isCollapsedSpan(entry) ? strings(listField(entry.collapsed, "uuids")) : [];
+  return isCollapsedSpan(entry) ? stringListField(entry.collapsed, "uuids") : [];
 }
 
 export function isCollapseMark(entry: Entry): entry is CollapseMark {
@@ -70,8 +70,5 @@ export function expandedSpanIds(entry: Entry): readonly string[] {
 
 function spanIdsOf(entry: Entry, subtype: CollapseMark["subtype"]): readonly string[] {
   if (!isCollapseMark(entry) || entry.subtype !== subtype) return [];
-  return strings(listField(entry.collapse, "spanIds"));
+  return stringListField(entry.collapse, "spanIds");
 }
-
-const strings = (values: readonly unknown[]): readonly string[] =>
-  values.filter((value) => typeof value === "string");

@@ -24,6 +24,11 @@ export function listField(value: unknown, name: string): readonly unknown[] {
   return asList(field(value, name));
 }
 
+/** The texts of a list; whatever else is in it is passed over. */
+export function stringListField(value: unknown, name: string): readonly string[] {
+  return listField(value, name).filter((item) => typeof item === "string");
+}
+
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type CompactBoundaryEntry, type Entry, isMicrocompactBoundary } from "./entry.ts";
-import { asList, field } from "./fields.ts";
+import { field, stringListField } from "./fields.ts";
 import { isSnipMarker, snippedUuids } from "./snipped.ts";
 import { standInUuids } from "./stand-ins.ts";
 import { type Span, withoutThinkingIn } from "./thinking.ts";
@@ -52,7 +52,7 @@ function changedBy(entry: Entry): readonly string[] {
   if (!isMicrocompactBoundary(entry)) return [];
   const { microcompactMetadata } = entry;
   if (field(field(microcompactMetadata, "longhaul"), "bindsThinking") !== true) return [];
-  return asList(field(microcompactMetadata, "compactedToolIds")).filter((id) => typeof id === "string");
+  return stringListField(microcompactMetadata, "compactedToolIds");
 }
 
 /** The first index whose thinking has a changed history: of a message itself, of a call what follows its response. */

@@ -1,5 +1,5 @@
 import type { Entry, UserEntry } from "./entry.ts";
-import { asList, field } from "./fields.ts";
+import { field, stringListField } from "./fields.ts";
 import { isEntry } from "./untrusted.ts";
 
 /** What stands where messages were removed: how many, and which, so that they can be found again. */
@@ -24,6 +24,5 @@ export function isSnipMarker(entry: Entry): entry is SnipMarker {
 
 /** Uuids of what this entry stands for; none where it is no marker. */
 export function snippedUuids(entry: Entry): readonly string[] {
-  if (!isSnipMarker(entry)) return [];
-  return asList(entry.snipped.uuids).filter((uuid) => typeof uuid === "string");
+  return isSnipMarker(entry) ? stringListField(entry.snipped, "uuids") : [];
 }

@@ -1,3 +1,5 @@
+import { field, firstString } from "../conversation/fields.ts";
+
 /** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -72,6 +74,14 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
       () => end(unanswered("failed")),
     );
   });
+}
+
+/** What was answered about a file, or why there is none: nobody to ask, no answer, or one that says so. */
+export function valueOrReason(answer: Answer): { readonly value: unknown } | { readonly reason: string } {
+  if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
+  const { value } = answer;
+  if (field(value, "state") !== "unavailable") return { value };
+  return { reason: firstString(value, "reason") ?? "invalid" };
 }
 
 const unanswered = (reason: Extract<Answer, { state: "unanswered" }>["reason"]): Answer => ({

@@ -1,10 +1,9 @@
 import type { Attachment } from "../conversation/entry.ts";
-import { firstString } from "../conversation/fields.ts";
-import { isRecord } from "../conversation/untrusted.ts";
-import type { Answer } from "./ask.ts";
+import { field, firstString, stringField } from "../conversation/fields.ts";
+import { type Answer, valueOrReason } from "./ask.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import { type Fit, type Gathering, NOTHING, restoredItem } from "./kind.ts";
-import { attachedMemoryPaths } from "./memory-files.ts";
+import { restorableMemoryPaths } from "./memory-files.ts";
 import { pathsFromNewest, visiblePaths } from "./read-state.ts";
 import type { Restored, RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
 
@@ -55,11 +54,12 @@ export async function gatherFiles(gathering: Gathering): Promise<Fit> {
   return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
 }
 
-function pathsToTry({ input, state, entries, pairs }: Gathering): readonly string[] {
-  const { kept, clearedToolUseIds, fileTools } = input;
+function pathsToTry(gathering: Gathering): readonly string[] {
+  const { entries, pairs } = gathering;
+  const { kept, clearedToolUseIds, fileTools } = gathering.input;
   const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
   // Memory files may have any name: they can be imported by others.
-  const memory = new Set(state.memoryFiles === undefined ? [] : attachedMemoryPaths(entries));
+  const memory = new Set(restorableMemoryPaths(gathering));
   const paths = new Set<string>();
   for (const path of pathsFromNewest(entries, pairs, fileTools)) {
     if (paths.size === PATHS_TRIED) break;
@@ -77,16 +77,12 @@ function hasItsOwnWayIn(path: string): boolean {
 }
 
 function readAnswer(answer: Answer): Candidate["file"] {
-  if (answer.state === "absent") return { state: "unavailable", reason: "invalid" };
-  if (answer.state === "unanswered") return { state: "unavailable", reason: answer.reason };
-  const { value } = answer;
-  if (isRecord(value) && value.state === "unavailable") {
-    return { state: "unavailable", reason: firstString(value, "reason") ?? "invalid" };
-  }
-  const displayPath = firstString(value, "displayPath");
-  if (!isRecord(value) || typeof value.text !== "string" || displayPath === undefined)
-    return { state: "unavailable", reason: "invalid" };
-  return { state: "read", text: value.text, displayPath, isHead: value.isHead === true };
+  const told = valueOrReason(answer);
+  if ("reason" in told) return { state: "unavailable", ...told };
+  const text = stringField(told.value, "text");
+  const displayPath = firstString(told.value, "displayPath");
+  if (text === undefined || displayPath === undefined) return { state: "unavailable", reason: "invalid" };
+  return { state: "read", text, displayPath, isHead: field(told.value, "isHead") === true };
 }
 
 function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input: RestoreInput): Restored {

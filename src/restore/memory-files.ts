@@ -1,9 +1,8 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { field, firstString, listField, stringField } from "../conversation/fields.ts";
-import { isRecord } from "../conversation/untrusted.ts";
-import type { Answer } from "./ask.ts";
+import { field, firstString, stringField, stringListField } from "../conversation/fields.ts";
+import { type Answer, valueOrReason } from "./ask.ts";
 import { type Fit, firstOfEach, fitEach, type Gathering, NOTHING, restoredItem } from "./kind.ts";
-import { attachedPath, visiblePaths } from "./read-state.ts";
+import { memoryPathOf, visiblePaths } from "./read-state.ts";
 import type { SkippedItem } from "./restored.ts";
 
 /** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
@@ -52,7 +51,7 @@ export function memoryAttachment(file: MemoryFile): Attachment {
 export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
   const paths = new Set<string>();
   for (const entry of entries) {
-    const path = attachedPath(entry, ["nested_memory"]);
+    const path = memoryPathOf(entry);
     if (path === undefined) continue;
     paths.delete(path);
     paths.add(path);
@@ -60,14 +59,19 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
   return [...paths];
 }
 
+/** None where the host does not tell what is in them now: then they are files like any other. */
+export function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
+  return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
+}
+
 /**
  * Memory files that were attached and that the kept messages do not show, with their content NOW: whole, or not at
  * all, since they are attached again anyway when something that they govern is touched.
  */
-export async function gatherMemoryFiles({ input, state, ask, entries }: Gathering): Promise<Fit> {
+export async function gatherMemoryFiles(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
   const { kept, clearedToolUseIds, fileTools, countTokens } = input;
-  const attached =
-    state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
+  const attached = restorableMemoryPaths(gathering);
   if (attached.length === 0) return () => NOTHING;
   const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
   const paths = attached
@@ -94,11 +98,9 @@ export async function gatherMemoryFiles({ input, state, ask, entries }: Gatherin
 
 /** Hosts are not trusted to answer as they should. */
 function readAnswer(answer: Answer): MemoryFile | { readonly reason: string } {
-  if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
-  const { value } = answer;
-  if (isRecord(value) && value.state === "unavailable") {
-    return { reason: firstString(value, "reason") ?? "invalid" };
-  }
+  const told = valueOrReason(answer);
+  if ("reason" in told) return told;
+  const { value } = told;
   const path = firstString(value, "path");
   const content = stringField(value, "content");
   if (path === undefined || content === undefined) return { reason: "invalid" };
@@ -109,6 +111,6 @@ function readAnswer(answer: Answer): MemoryFile | { readonly reason: string } {
     isUsers: field(value, "isUsers") === true,
     isHead: field(value, "isHead") === true,
     differsFromDisk: field(value, "differsFromDisk") === true,
-    patterns: listField(value, "patterns").filter((pattern) => typeof pattern === "string"),
+    patterns: stringListField(value, "patterns"),
   };
 }

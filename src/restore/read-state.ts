@@ -81,6 +81,9 @@ function showsContent(pair: ToolPair): boolean {
   );
 }
 
+/** The memory file that is attached here. */
+export const memoryPathOf = (entry: Entry): string | undefined => attachedPath(entry, ["nested_memory"]);
+
 /** The file that an attachment of one of these types is about. */
 export function attachedPath(entry: Entry | undefined, types: readonly string[]): string | undefined {
   if (!isEntry(entry) || entry.type !== "attachment" || !isRecord(entry.attachment)) return undefined;

@@ -6,7 +6,7 @@ import {
   isCollapsedSpan,
 } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { listField } from "../../conversation/fields.ts";
+import { stringListField } from "../../conversation/fields.ts";
 import { messageCount } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/thinking.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
@@ -82,4 +82,4 @@ function restore(span: CollapsedSpan, byUuid: ReadonlyMap<unknown, Entry>): read
 }
 
 const clearedIdsOf = ({ collapsed }: CollapsedSpan): ReadonlySet<string> =>
-  new Set(listField(collapsed, "clearedToolUseIds").filter((id) => typeof id === "string"));
+  new Set(stringListField(collapsed, "clearedToolUseIds"));

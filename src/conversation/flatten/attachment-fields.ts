@@ -1,4 +1,4 @@
-import { stringField } from "../fields.ts";
+import { stringField, stringListField } from "../fields.ts";
 import { isRecord, type JsonRecord } from "../untrusted.ts";
 
 /** Text of a field; empty where there is none. */
@@ -25,5 +25,5 @@ export function recordsField(record: JsonRecord, name: string): readonly JsonRec
 export function stringsField(record: JsonRecord, name: string): readonly string[] {
   const value = record[name];
   if (typeof value === "string") return value === "" ? [] : [value];
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return stringListField(record, name);
 }

@@ -1,6 +1,6 @@
 import { field, firstString, stringField } from "../../conversation/fields.ts";
 import { headOf } from "../../conversation/text.ts";
-import { type Ask, type AskOptions, asker } from "../../restore/ask.ts";
+import { type Ask, type AskOptions, asker, valueOrReason } from "../../restore/ask.ts";
 import type { MemoryFile } from "../../restore/memory-files.ts";
 import { readRule } from "./front-matter.ts";
 import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
@@ -105,11 +105,11 @@ export class MemoryReader {
     folder: PlacedPath,
     options: AskOptions = {},
   ): Promise<readonly PlacedPath[] | { readonly reason: string }> {
-    const answer = await asker(options)(this.#options.port, "list", absolutePath(folder));
-    if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
-    if (!Array.isArray(answer.value)) return { reason: "invalid" };
+    const told = valueOrReason(await asker(options)(this.#options.port, "list", absolutePath(folder)));
+    if ("reason" in told) return told;
+    if (!Array.isArray(told.value)) return { reason: "invalid" };
     const { place } = folder;
-    const files = answer.value.flatMap((path: unknown) => insideOf(place, path) ?? []);
+    const files = told.value.flatMap((path: unknown) => insideOf(place, path) ?? []);
     return [...new Set(files)].sort().map((relative) => ({ place, relative }));
   }
 
@@ -127,11 +127,10 @@ export class MemoryReader {
   }
 
   async #askPort(ask: Ask, path: PlacedPath): Promise<ReadAnswer | { readonly reason: string }> {
-    const answer = await ask(this.#options.port, "read", absolutePath(path));
-    if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
-    const { value } = answer;
+    const told = valueOrReason(await ask(this.#options.port, "read", absolutePath(path)));
+    if ("reason" in told) return told;
+    const { value } = told;
     const text = stringField(value, "text");
-    if (field(value, "state") === "unavailable") return { reason: firstString(value, "reason") ?? "invalid" };
     if (text === undefined) return { reason: "invalid" };
     const shown = firstString(value, "displayPath");
     // A port that follows links out of the working directory says so by what it shows.

@@ -1,6 +1,6 @@
 import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
-import { attachedPath } from "../../restore/read-state.ts";
+import { memoryPathOf } from "../../restore/read-state.ts";
 import { type CountText, measureEntry } from "../../tokens/measure.ts";
 
 /** A memory file that was attached to a conversation. */
@@ -22,10 +22,10 @@ export function memoryFilesIn(
   countTokens: CountText,
   conversation: readonly Entry[] = afterLastBoundary(entries),
 ): readonly AttachedMemory[] {
-  const visible = new Set(conversation.map((entry) => attachedPath(entry, ["nested_memory"])));
+  const visible = new Set(conversation.map(memoryPathOf));
   const found = new Map<string, { newest: Entry; times: number }>();
   for (const entry of entries) {
-    const path = attachedPath(entry, ["nested_memory"]);
+    const path = memoryPathOf(entry);
     if (path === undefined) continue;
     found.set(path, { newest: entry, times: (found.get(path)?.times ?? 0) + 1 });
   }
