@@ -1,7 +1,7 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
-import { abortableBy } from "../abortable.ts";
+import { untilAborted } from "../abortable.ts";
 import { estimateRequest } from "../estimate.ts";
 import { ModelError } from "../model-error.ts";
 import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
@@ -70,7 +70,7 @@ async function* play(
   call: CallOptions | undefined,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(call?.signal);
-  const answer = await untilAborted(answerTo(request), call);
+  const answer = await untilAborted(call?.signal, answerTo(request));
   if (answer instanceof ModelError) throw answer;
   const scripted: ScriptedReply = typeof answer === "string" ? { content: answer } : answer;
   const reply = replyOf(name, request, scripted);
@@ -81,7 +81,7 @@ async function* play(
       yield event;
     }
   }
-  if (scripted.hangs) await untilAborted(new Promise<never>(() => undefined), call);
+  if (scripted.hangs) await untilAborted(call?.signal, new Promise<never>(() => undefined));
   if (scripted.failsWith) throw scripted.failsWith;
   yield { type: "end", reply };
 }
@@ -115,13 +115,4 @@ function replyOf(name: string, request: ModelRequest, scripted: ScriptedReply): 
     appliedEdits: [],
     changes: [],
   };
-}
-
-async function untilAborted<T>(work: Promise<T>, call: CallOptions | undefined): Promise<T> {
-  const abortable = abortableBy(call?.signal);
-  try {
-    return await abortable.wait(work);
-  } finally {
-    abortable.release();
-  }
 }
