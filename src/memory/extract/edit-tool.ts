@@ -4,7 +4,7 @@ import { FILE_TOOLS, PATH_FIELDS } from "../../conversation/tool-kinds.ts";
 import { isRecord } from "../../conversation/untrusted.ts";
 import type { ToolDefinition } from "../../models/port.ts";
 import type { RequestFrame } from "../../summary/sources.ts";
-import type { NotesEdit } from "../notes/notes.ts";
+import type { Refusal, TextEdit } from "../notes/notes.ts";
 
 /** A tool of the host's that edits files, and what it calls the parts of an edit. */
 export interface EditTool {
@@ -17,13 +17,6 @@ export interface EditTool {
   readonly list: string | undefined;
   /** For tools that take their work as a command: the one that edits. */
   readonly command: string | undefined;
-}
-
-export type TextEdit = Extract<NotesEdit, { kind: "text" }>;
-
-/** Not carried out; the words are for the model, which can act on them. */
-export interface Refusal {
-  readonly refused: string;
 }
 
 const OLD_TEXT_FIELDS = ["old_string", "old_str", "oldText", "oldString", "old_text", "search"] as const;

@@ -1,7 +1,4 @@
-import type { NotesEdit } from "../notes/notes.ts";
-import type { Refusal } from "./edit-tool.ts";
-
-export type SectionEdit = Extract<NotesEdit, { kind: "section" }>;
+import type { Refusal, SectionEdit } from "../notes/notes.ts";
 
 /** An edit that a text asks for, or why it cannot be one; `named` is how a reason refers to it. */
 export interface NoteBlock {

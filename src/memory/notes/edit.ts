@@ -2,7 +2,7 @@ import { withoutControls } from "../../conversation/text.ts";
 import { clip, oneLine, quoted } from "../../summary/builtin/clip.ts";
 import { joinParts, notesAsShown, parseShownNotes } from "./format.ts";
 import { joinLines, linesOf, withoutReturns } from "./note-lines.ts";
-import type { Notes, NotesEdit, NotesTemplate } from "./notes.ts";
+import type { Notes, NotesEdit, NotesTemplate, Refusal, SectionEdit, TextEdit } from "./notes.ts";
 import { nameKey, sectionName } from "./section-name.ts";
 
 /** Less than a file of notes may have in bytes, whatever the script; some twenty times of what is worth keeping. */
@@ -17,8 +17,8 @@ export interface NotesTarget {
   readonly template: NotesTemplate;
 }
 
-/** A refusal is one or two sentences for whoever wished for the edit, and changes nothing. */
-export type NotesEditResult = { readonly notes: Notes } | { readonly refused: string };
+/** A refusal changes nothing. */
+export type NotesEditResult = { readonly notes: Notes } | Refusal;
 
 export interface NotesEditOutcome {
   readonly edit: NotesEdit;
@@ -47,10 +47,7 @@ export function applyNotesEdit(notes: Notes, edit: NotesEdit, target: NotesTarge
   return edit.kind === "text" ? editText(notes, edit, target) : editSection(notes, edit, target);
 }
 
-type TextEdit = Extract<NotesEdit, { kind: "text" }>;
-type SectionEdit = Extract<NotesEdit, { kind: "section" }>;
-
-const refuse = (reason: string): { readonly refused: string } => ({ refused: reason });
+const refuse = (reason: string): Refusal => ({ refused: reason });
 
 function editText(notes: Notes, edit: TextEdit, { path, template }: NotesTarget): NotesEditResult {
   if (plainPath(edit.path) !== plainPath(path)) {
@@ -70,10 +67,7 @@ function editText(notes: Notes, edit: TextEdit, { path, template }: NotesTarget)
   return { notes: withBodies(notes, (at) => after.sections[at]?.body) };
 }
 
-function replaceText(
-  shown: string,
-  edit: TextEdit,
-): { readonly text: string } | { readonly refused: string } {
+function replaceText(shown: string, edit: TextEdit): { readonly text: string } | Refusal {
   const oldText = withoutReturns(edit.oldText);
   const newText = clean(edit.newText);
   if (oldText === "") {
@@ -145,7 +139,7 @@ function withBodies(notes: Notes, bodyAt: (index: number) => string | undefined)
 /** What is too long already may still be made shorter. */
 const isTooLong = (after: number, before: number): boolean => after > MOST_CHARACTERS && after > before;
 
-const tooLong = (): { readonly refused: string } =>
+const tooLong = (): Refusal =>
   refuse(
     `The notes would be longer than ${MOST_CHARACTERS} characters. Note only what matters, in far fewer words.`,
   );

@@ -47,25 +47,32 @@ export interface NotesLimits {
   readonly totalTokens: number;
 }
 
-/**
- * A change to the notes that somebody wishes for. By text, as agents edit files: `path` is the file that is meant.
- * By section, for models that have no tool for files.
- */
-export type NotesEdit =
-  | {
-      readonly kind: "text";
-      readonly path: string;
-      readonly oldText: string;
-      readonly newText: string;
-      readonly replaceAll?: boolean;
-    }
-  | {
-      readonly kind: "section";
-      /** The section's name, with or without the heading's marks. */
-      readonly section: string;
-      readonly mode: "replace" | "append";
-      readonly text: string;
-    };
+/** A change to the notes that somebody wishes for. */
+export type NotesEdit = TextEdit | SectionEdit;
+
+/** As agents edit files. */
+export interface TextEdit {
+  readonly kind: "text";
+  /** The file that is meant. */
+  readonly path: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll?: boolean;
+}
+
+/** For models that have no tool for files. */
+export interface SectionEdit {
+  readonly kind: "section";
+  /** The section's name, with or without the heading's marks. */
+  readonly section: string;
+  readonly mode: "replace" | "append";
+  readonly text: string;
+}
+
+/** Why an edit is not carried out: one or two sentences for whoever wished for it, who can act on them. */
+export interface Refusal {
+  readonly refused: string;
+}
 
 /** Why notes were not used for a compaction. */
 export type NotesDecline =
