@@ -119,7 +119,7 @@ export async function saveNotes(
   for (let tries = 0; tries < MOST_MERGES; tries++) {
     const current = await file.read();
     const theirs = current === undefined ? emptyNotes(template) : parseNotes(current, template);
-    const { notes } = mergeNotes(before, ours, theirs);
+    const notes = mergeNotes(before, ours, theirs);
     if (await file.write(formatNotes(notes), current)) return notes;
   }
   throw new LonghaulError("notes-changed", `Others change ${file.path} all the time.`, {

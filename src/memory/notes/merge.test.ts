@@ -24,9 +24,8 @@ describe("notes that a person edited while they were being taken", () => {
       notes(["a", "b2", "c"], "new"),
       notes(["a1", "b", "c"], "old"),
     );
-    expect(merged.isComplete).toBe(true);
-    expect(bodiesOf(merged.notes)).toEqual(["a1", "b2", "c"]);
-    expect(merged.notes.coveredUuid).toBe("new");
+    expect(bodiesOf(merged)).toEqual(["a1", "b2", "c"]);
+    expect(merged.coveredUuid).toBe("new");
   });
 
   it("keep the person's words where both changed one section, and do not claim to cover what was left out", () => {
@@ -35,23 +34,22 @@ describe("notes that a person edited while they were being taken", () => {
       notes(["ours", "b2", "c"], "new"),
       notes(["theirs", "b", "c"], "old"),
     );
-    expect(merged.isComplete).toBe(false);
-    expect(bodiesOf(merged.notes)).toEqual(["theirs", "b2", "c"]);
-    expect(merged.notes.coveredUuid).toBe("old");
+    expect(bodiesOf(merged)).toEqual(["theirs", "b2", "c"]);
+    expect(merged.coveredUuid).toBe("old");
   });
 
   it("do not cover what ours were based on where that is gone: the file was deleted, or begun anew", () => {
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
-    expect(bodiesOf(deleted.notes)).toEqual(["", "b", ""]);
+    expect(bodiesOf(deleted)).toEqual(["", "b", ""]);
     // Not undefined: notes that name no message are taken to know them all.
-    expect(deleted.notes.coveredUuid).toBe("");
-    expect(mergeNotes(base, ours, notes(["a1"], "older")).notes.coveredUuid).toBe("older");
+    expect(deleted.coveredUuid).toBe("");
+    expect(mergeNotes(base, ours, notes(["a1"], "older")).coveredUuid).toBe("older");
   });
 
   it("name a message even where the person took its name out", () => {
     const merged = mergeNotes(notes(["a"], "old"), notes(["ours"], "new"), notes(["theirs"]));
-    expect(merged.notes.coveredUuid).toBe("");
+    expect(merged.coveredUuid).toBe("");
   });
 
   it("whatever the changes: each section has one of the two, the person's whenever they changed it", () => {
@@ -59,17 +57,12 @@ describe("notes that a person edited while they were being taken", () => {
     const bodies = fc.tuple(body, body, body);
     fc.assert(
       fc.property(bodies, bodies, bodies, (base, ours, theirs) => {
-        const { notes: merged, isComplete } = mergeNotes(
-          notes(base, "old"),
-          notes(ours, "new"),
-          notes(theirs, "old"),
-        );
+        const merged = mergeNotes(notes(base, "old"), notes(ours, "new"), notes(theirs, "old"));
         for (const [at, text] of bodiesOf(merged).entries()) {
           expect(text).toBe(theirs[at] === base[at] ? ours[at] : theirs[at]);
         }
         const isAllOurs = bodiesOf(merged).every((text, at) => ours[at] === base[at] || text === ours[at]);
-        expect(isComplete).toBe(isAllOurs);
-        expect(merged.coveredUuid).toBe(isComplete ? "new" : "old");
+        expect(merged.coveredUuid).toBe(isAllOurs ? "new" : "old");
       }),
     );
   });
