@@ -32,7 +32,7 @@ export function update(notes: Notes, fresh: readonly Entry[], limits: NotesLimit
 }
 
 export function withBody(notes: Notes, name: string, body: string): Notes {
-  const isMeant = (heading: string): boolean => nameKey(sectionName(heading)) === nameKey(name);
+  const isMeant = (heading: string): boolean => nameKey(heading) === nameKey(name);
   const sections = notes.sections.map((section) =>
     isMeant(section.heading) ? { ...section, body } : section,
   );

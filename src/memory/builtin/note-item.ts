@@ -38,8 +38,7 @@ export function asBullet(text: string): string {
 }
 
 export function foreignItem(text: string): NoteItem {
-  const forms = [text, clip(oneLine(text), BRIEF_CHARS)];
-  return { forms: [...new Set(forms)], worth: FOREIGN_WORTH, isForeign: true };
+  return { ...keptItem(text, FOREIGN_WORTH), isForeign: true };
 }
 
 /** An item that cannot reach beyond itself: no line of it can be taken for a heading, and no code is left open. */

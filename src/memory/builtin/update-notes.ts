@@ -3,7 +3,7 @@ import { digestSession, type SessionDigest } from "../../summary/builtin/digest.
 import type { CountText } from "../../tokens/measure.ts";
 import { isOnlyTemplate } from "../notes/format.ts";
 import type { Notes, NotesLimits, NotesSection } from "../notes/notes.ts";
-import { nameKey, sectionName } from "../notes/section-name.ts";
+import { nameKey } from "../notes/section-name.ts";
 import { isItalicLine } from "../notes/template.ts";
 import { allot } from "./allot.ts";
 import { readBody } from "./body.ts";
@@ -75,13 +75,13 @@ export function updateNotes(notes: Notes, fresh: readonly Entry[], options: Upda
 }
 
 function itemsOf({ sections }: Notes, name: string): readonly string[] {
-  const section = sections.find(({ heading }) => nameKey(sectionName(heading)) === nameKey(name));
+  const section = sections.find(({ heading }) => nameKey(heading) === nameKey(name));
   return section === undefined ? [] : bodyOf(section).items;
 }
 
 /** A lone line in italics comes from a template that had other words. */
 function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
-  return readBody(!body.includes("\n") && isItalicLine(body) ? "" : body);
+  return readBody(isItalicLine(body) ? "" : body);
 }
 
 function stateBefore(notes: Notes): StateBefore {
@@ -120,7 +120,7 @@ interface Draft extends SectionDraft {
 }
 
 function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string>): Draft {
-  const rule = RULES.get(nameKey(sectionName(section.heading)));
+  const rule = RULES.get(nameKey(section.heading));
   if (rule === undefined) return { section, share: undefined, items: [], leftOut: 0, isUnchanged: true };
   const before = bodyOf(section);
   const items = rule.update(before.items, news);

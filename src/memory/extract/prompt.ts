@@ -85,7 +85,7 @@ function textDoor({ sections }: Notes): string {
 }
 
 function rules({ notes, limits }: NotesPromptOptions): readonly string[] {
-  const state = notes.sections.find(({ heading }) => nameKey(sectionName(heading)) === STATE_NAME);
+  const state = notes.sections.find(({ heading }) => nameKey(heading) === STATE_NAME);
   return [
     "Note only what the conversation says. Invent nothing and guess nothing; a section for which there is nothing stays as it is.",
     "Be exact: whole paths, commands, names, figures and error texts as they stand in the conversation.",

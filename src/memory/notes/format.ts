@@ -86,5 +86,5 @@ export const joinParts = (parts: readonly string[]): string =>
  * lone italic line: it comes from a template that had other words.
  */
 export function isOnlyTemplate({ sections }: Notes): boolean {
-  return sections.every(({ body }) => body === "" || (!body.includes("\n") && isItalicLine(body)));
+  return sections.every(({ body }) => body === "" || isItalicLine(body));
 }

@@ -1,5 +1,5 @@
 import type { NotesSection } from "../../../../memory/notes/notes.ts";
-import { nameKey, sectionName } from "../../../../memory/notes/section-name.ts";
+import { nameKey } from "../../../../memory/notes/section-name.ts";
 import { isItalicLine } from "../../../../memory/notes/template.ts";
 
 /** The sections of notes as a model reads them: a heading, and a line in italics below it. */
@@ -19,4 +19,4 @@ export function sectionsShown(shown: string): readonly NotesSection[] {
 }
 
 export const isNamed = ({ heading }: Pick<NotesSection, "heading">, name: string): boolean =>
-  nameKey(sectionName(heading)) === nameKey(name);
+  nameKey(heading) === nameKey(name);
