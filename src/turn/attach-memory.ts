@@ -16,7 +16,7 @@ export async function attachMemoryFiles(
   const { nestedMemory, options, thread } = state;
   if (nestedMemory === undefined || isAnswerOpen(thread.entries)) return;
   const { attachments, files, skipped } = await nestedMemory.drain({
-    countTokens: (text) => Math.round(options.countText(text) * state.ratio),
+    countTokens: state.countTokens,
     budgetTokens: inProportion(state.thresholds, MEMORY_BUDGET_TOKENS),
     visible: () => {
       const { entries, clearedToolUseIds } = snapshotOf(state);

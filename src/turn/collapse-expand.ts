@@ -76,7 +76,7 @@ async function expandLevel(
   const ids = spans.map(({ collapsed }) => collapsed.spanId);
   const expanded = expandSpans(shown.entries, ids, await originalsOf(state, uuids), {
     ports: options.ports,
-    tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+    tokensOf: state.tokensOf,
     leafUuid: shown.marks.at(-1)?.uuid ?? thread.leaf,
     bindsThinking: state.bindsThinking,
   });

@@ -59,9 +59,9 @@ async function plan(
   await keeper.settled(signal);
   const notes = await readNotes(keeper, signal);
   if ("declined" in notes) return notes;
-  const { file, limits, countTokens } = keeper;
+  const { thresholds, options, countTokens } = state;
+  const { file, limits } = keeper;
   const text = notesAsSummary(notes, { limits, path: file.path, countTokens });
-  const { thresholds, options } = state;
   const thresholdTokens = thresholds.autoCompact;
   const found = planFromNotes(snapshotOf(state), {
     trigger,

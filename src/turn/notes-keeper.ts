@@ -1,3 +1,4 @@
+import { sum } from "../compact/sized.ts";
 import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, Usage } from "../conversation/entry.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
@@ -55,9 +56,6 @@ export class NotesKeeper {
       ...this.#options.limits,
     };
   }
-
-  readonly countTokens = (text: string): number =>
-    Math.round(this.#state.options.countText(text) * this.#state.ratio);
 
   /** With each turn; the first is the one that counts. */
   tookUp(entries: readonly Entry[]): void {
@@ -165,7 +163,7 @@ export class NotesKeeper {
       file: this.file,
       template: this.template,
       limits: this.limits,
-      countTokens: this.countTokens,
+      countTokens: this.#state.countTokens,
       instructions: options.compaction.instructions,
       entries: [...thread.entries],
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
@@ -178,10 +176,9 @@ export class NotesKeeper {
 
   /** What grew in an earlier process may be noted already: only the file tells, so that it is known here at last. */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
-    const { measures } = this.#state.thread;
-    const tokensIn = (entries: readonly Entry[]): number =>
-      entries.reduce((sum, entry) => sum + measures.ofEntry(entry), 0) * this.#state.ratio;
-    return (fresh) => fresh.length === messages || tokensIn(fresh) >= this.#thresholds.nextTokens;
+    const { tokensOf } = this.#state;
+    const { nextTokens } = this.#thresholds;
+    return (fresh) => fresh.length === messages || sum(fresh.map(tokensOf)) >= nextTokens;
   }
 }
 

@@ -17,7 +17,7 @@ export async function snipMessages<T extends Message>(
   const { thread, options } = state;
   const snipped = snip(thread.entries, inEntries(state, messages, selection), {
     ports: options.ports,
-    tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+    tokensOf: state.tokensOf,
     leafUuid: thread.leaf,
     bindsThinking: state.bindsThinking,
     transcriptPath: options.transcript?.path,

@@ -148,6 +148,10 @@ export class ConversationState {
     return this.thread.meter.calibration.ratio;
   }
 
+  /** As the provider would count; the same of an entry, which is measured once. */
+  readonly countTokens = (text: string): number => Math.round(this.options.countText(text) * this.ratio);
+  readonly tokensOf = (entry: Entry): number => this.thread.measures.ofEntry(entry) * this.ratio;
+
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
     const size = this.thread.meter.size();
