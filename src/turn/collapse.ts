@@ -96,10 +96,8 @@ export class Collapse {
   /** Results were cleared: what is staged saves less by now, or nothing any more. */
   resultsCleared(): void {
     if (this.#staged.length === 0) return;
-    const { thread, ratio } = this.#state;
-    const tokens = new Map(
-      thread.entries.map((entry) => [entry.uuid, thread.measures.ofEntry(entry) * ratio]),
-    );
+    const { thread, tokensOf } = this.#state;
+    const tokens = new Map(thread.entries.map((entry) => [entry.uuid, tokensOf(entry)]));
     this.#staged = this.#staged.flatMap((span) => {
       const held = span.uuids.reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0);
       const savedTokens = Math.round(held) - span.tokens;
@@ -240,13 +238,13 @@ export class Collapse {
     signal: AbortSignal,
     onFailure: (error: unknown) => void,
   ): Promise<SpanSummary> {
-    const { options, ratio } = this.#state;
+    const { options, countTokens } = this.#state;
     const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
     // A turn that waits does so for one model that is dead, not for as many as there are spans.
     const isBuiltIn = summariser === "built-in" || (this.#isWaitedFor && this.#hasModelFailed);
     const summary = await summariseSpan(plan, {
       model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
-      countTokens: (text) => Math.round(options.countText(text) * ratio),
+      countTokens,
       transcriptPath: options.transcript?.path,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       onFailure: (error) => {
@@ -265,15 +263,17 @@ export class Collapse {
     const { thread, options, transcript } = state;
     if (this.#staged.length === 0) return;
     await untilAborted(signal, transcript.flush());
+    const batch = new Set(this.#staged.map(({ spanId }) => spanId));
     const collapsed = commitSpans(thread.entries, this.#staged, {
       ports: options.ports,
-      tokensOf: (entry) => thread.measures.ofEntry(entry) * state.ratio,
+      tokensOf: state.tokensOf,
       leafUuid: thread.leaf,
       bindsThinking: state.bindsThinking,
     });
     const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
     if (mark !== undefined) await transcript.commit(linesOf(collapsed));
-    this.#staged = [];
+    // The next one may have been staged while they were written.
+    this.#staged = this.#staged.filter(({ spanId }) => !batch.has(spanId));
     this.#exhaustedAt = undefined;
     if (mark === undefined) return;
     thread.meter.add(mark);
