@@ -189,6 +189,21 @@ Write the benchmark.`;
     ]);
   });
 
+  it("tells no failure twice, and what it has as open is settled by the next run", () => {
+    const told = inFront(
+      "## 4. Errors and Fixes\n- `npm test`: Error: timed out → not seen to pass since\n1. The disk was full",
+    );
+    const failed: Tell = (session) =>
+      session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
+    const lines = ["- `npm test`: Error: timed out → not seen to pass since", "- 1. The disk was full"];
+    expect(linesOf(noted(failed, told, told), "Errors & Corrections")).toEqual(lines);
+    const passed: Tell = (session) => {
+      told(session);
+      session.tool("p", "Bash", { command: "npm test" }, "4 passed");
+    };
+    expect(bodyOf(noted(passed), "Errors & Corrections")).toContain("Error: timed out → fixed");
+  });
+
   it("says nothing new where it was made from these notes", () => {
     const notes = noted(work);
     const text = notesAsSummary(notes, { limits: NOTES_LIMITS, path: "/n.md", countTokens: countByLength });

@@ -7,7 +7,7 @@ import { failureText } from "../../../summary/builtin/read/failures.ts";
 import { type HumanMessage, soundsLikeCorrection } from "../../../summary/builtin/read/human.ts";
 import { errorForms } from "../../../summary/builtin/render/errors.ts";
 import type { News } from "../news.ts";
-import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
+import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 
 const CORRECTED = "- The user stepped in: ";
 const MAX_CORRECTION_CHARS = 240;
@@ -37,8 +37,9 @@ interface NotedError {
 export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
   const { digest } = news;
   const slots = new Map<string, NotedError | NoteItem>();
-  const nextRun = nextRuns(before, digest);
-  for (const item of before) {
+  const known = [...before, ...newlyTold(before, digest)];
+  const nextRun = nextRuns(known, digest);
+  for (const item of known) {
     const error = readError(item);
     if (error === undefined) slots.set(item, otherItem(item));
     else {
@@ -46,10 +47,6 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
       // What nobody could explain need not be told any more when it is gone.
       if (now.end === error.end || failureText(error.text)?.telling === true) slots.set(keyOf(error), now);
     }
-  }
-  for (const item of earlierItems(digest.earlier, "Errors and Fixes")) {
-    const text = clip(oneLine(item), MAX_EARLIER_CHARS);
-    slots.set(text, foreignItem(text.startsWith("- ") ? text : `- ${text}`));
   }
   const steps = [
     ...digest.errors
@@ -59,6 +56,18 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
   ];
   for (const step of steps.sort((a, b) => a.at - b.at)) step.take();
   return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
+}
+
+/** What a summary in front tells and the notes do not. */
+function newlyTold(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
+  const slotOf = (item: string): string => {
+    const error = readError(item);
+    return error === undefined ? item : keyOf(error);
+  };
+  const noted = new Set(before.map(slotOf));
+  return earlierItems(earlier, "Errors and Fixes")
+    .map((item) => asBullet(clip(oneLine(item), MAX_EARLIER_CHARS)))
+    .filter((item) => !noted.has(slotOf(item)));
 }
 
 function otherItem(item: string): NoteItem {

@@ -2,7 +2,7 @@ import { clip, oneLine } from "../../../summary/builtin/clip.ts";
 import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
 import { hasIdeographs, withoutBold } from "../../../summary/builtin/sentences.ts";
 import type { News } from "../news.ts";
-import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
+import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 
 /** A cause or a decision; below it a sentence tells of the moment. */
 const LEAST_SCORE = 4;
@@ -16,8 +16,7 @@ const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>(before.map((item) => [keyOf(item), keptItem(item)]));
   for (const item of earlierItems(digest.earlier, "Problem Solving")) {
-    const text = clip(oneLine(item), MAX_EARLIER_CHARS);
-    const line = text.startsWith("- ") ? text : `- ${text}`;
+    const line = asBullet(clip(oneLine(item), MAX_EARLIER_CHARS));
     if (!slots.has(keyOf(line))) slots.set(keyOf(line), foreignItem(line));
   }
   for (const remark of digest.remarks) {
