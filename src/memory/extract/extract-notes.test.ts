@@ -36,6 +36,15 @@ interface Forking {
   readonly request: ExtractionRequest;
 }
 
+const longTold = (): ConversationBuilder => {
+  const built = new ConversationBuilder();
+  for (let round = 0; round < 12; round++) {
+    built.user(`wish-${round} please`);
+    built.tool(`t${round}`, "Read", { file_path: `/f-${round}.ts` }, `line-${round}\n`.repeat(200));
+  }
+  return built;
+};
+
 const lastText = (sent: ModelRequest | undefined): string => {
   const last = contentBlocks(sent?.messages.at(-1)?.content).at(-1);
   return last?.type === "text" ? last.text : "";
@@ -173,13 +182,9 @@ describe("notes by a call of its own", () => {
   });
 
   it("are told the newest part where it is too long, with a digest of what was cut", async () => {
-    const built = new ConversationBuilder();
-    for (let round = 0; round < 12; round++) {
-      built.user(`wish-${round} please`);
-      built.tool(`t${round}`, "Read", { file_path: `/f-${round}.ts` }, `line-${round}\n`.repeat(200));
-    }
+    const { entries } = longTold();
     const model = scriptedModel([tooLong(), GOOD]);
-    const outcome = await extractNotes(request({ model, entries: built.entries, fresh: built.entries }));
+    const outcome = await extractNotes(request({ model, entries, fresh: entries }));
     expect(outcome).toMatchObject({ by: "direct", edits: 1, calls: 2 });
     const sent = model.requests[1];
     const [digest] = contentBlocks(sent?.messages[0]?.content);
@@ -187,6 +192,13 @@ describe("notes by a call of its own", () => {
     expect(JSON.stringify(sent?.messages)).not.toContain("line-0\\n");
     expect(JSON.stringify(sent?.messages)).toContain("line-11\\n");
     expect(checkRequest(sent ?? { messages: [] }).findings).toEqual([]);
+  });
+
+  it("are put right however many calls were too long before the first answer", async () => {
+    const { entries } = longTold();
+    const answers = [`${GOOD}${UNKNOWN}`, note("rain", "Learnings")];
+    const { request: asked } = forking([tooLong(), tooLong(), ...answers], { entries, fresh: entries });
+    expect(await extractNotes(asked)).toMatchObject({ by: "direct", edits: 2, calls: 4, isComplete: true });
   });
 
   it("leave out results that were cleared", async () => {

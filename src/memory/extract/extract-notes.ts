@@ -57,9 +57,9 @@ export interface ExtractionOutcome {
 }
 
 /** The first, and two to put right what was refused: who has not understood by then does not. */
-const MOST_CALLS = 3;
+const MOST_ANSWERS = 3;
 /** Who edits one by one gets further, as long as each is carried out: half of the notes would be worth little. */
-const MOST_CALLS_ONE_BY_ONE = 8;
+const MOST_ANSWERS_ONE_BY_ONE = 8;
 
 /** With less output not even one section could be rewritten. */
 const LEAST_OUTPUT_TOKENS = 1_000;
@@ -171,11 +171,11 @@ class Extraction {
 
   async #finish(talk: Talk): Promise<ExtractionOutcome> {
     let { request, reply } = talk;
-    for (;;) {
+    for (let answers = 1; ; answers++) {
       throwIfAborted(this.#request.signal);
       const { reasons, isOneByOne } = this.#take(reply, talk.editTool);
-      const mostCalls = isOneByOne ? MOST_CALLS_ONE_BY_ONE : MOST_CALLS;
-      const isOver = reasons.length === 0 || this.#calls >= mostCalls || hasNoRoom(reply);
+      const most = isOneByOne ? MOST_ANSWERS_ONE_BY_ONE : MOST_ANSWERS;
+      const isOver = reasons.length === 0 || answers >= most || hasNoRoom(reply);
       const next = isOver ? undefined : talk.continued([...request.messages, ...exchange(reply, reasons)]);
       if (next === undefined) return this.#outcome(talk.by, reply);
       request = next;
