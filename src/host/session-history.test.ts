@@ -16,7 +16,7 @@ import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
-import { type SessionHistory, sessionHistory } from "./session-history.ts";
+import { messagesOfSpan, type SessionHistory, sessionHistory } from "./session-history.ts";
 
 const folder = temporaryFolder();
 let made = 0;
@@ -122,6 +122,26 @@ describe("what was said in a session", () => {
     expect(history.placeOf(uuids[3] ?? "")).toBe(3);
     const span = collapsed.conversation[0]?.uuid ?? "";
     expect(history.placeOf(span)).toBe(7);
+  });
+
+  it("comes to an end where spans claim what others claim, and one another", async () => {
+    const c = new ConversationBuilder();
+    const first = c.user("the only message");
+    for (let depth = 1; depth <= 60; depth++) {
+      const inside = c.entries.at(-1)?.uuid ?? "";
+      const collapsed = {
+        spanId: `span-${depth}`,
+        messages: 1,
+        isSettled: true,
+        uuids: [inside, inside, `span-${61 - depth}`],
+      };
+      c.push({ ...first, uuid: `span-${depth}`, parentUuid: inside, collapsed } as Entry);
+    }
+    const session = await write(c.entries);
+    const [newest = first] = session.entries.slice(-1);
+    expect(newest.uuid).toBe("span-60");
+    expect(messagesOfSpan(newest, session)).toEqual([first]);
+    expect(sessionHistory(session).entries).toContainEqual(first);
   });
 });
 

@@ -79,11 +79,15 @@ function stretchesOf({ entries, boundaries: all, conversation }: Session): Stret
   return { stretches, boundaries };
 }
 
-/** A span as the messages that it stands for; it may hold earlier ones. Itself where they are not in the file. */
-function messagesOf(entry: Entry, byUuid: ByUuid, above: readonly Entry[] = []): readonly Entry[] {
+/**
+ * A span as the messages that it stands for; it may hold earlier ones. Itself where they are not in the file. Each is
+ * told once: spans that claim one another, or the same again and again, would never come to an end.
+ */
+function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()): readonly Entry[] {
+  seen.add(entry);
   const inside = collapsedUuids(entry).flatMap((uuid) => byUuid.get(uuid) ?? []);
-  if (inside.length === 0 || above.includes(entry)) return [entry];
-  return inside.flatMap((one) => messagesOf(one, byUuid, [...above, entry]));
+  const messages = inside.flatMap((one) => (seen.has(one) ? [] : messagesOf(one, byUuid, seen)));
+  return messages.length === 0 ? [entry] : messages;
 }
 
 /** All lines of a compaction name its boundary where we wrote it; other agents keep messages under their ids. */
