@@ -1,7 +1,7 @@
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
-import { measureNotes, NOTES_LIMITS, overLimits } from "../memory/notes/limits.ts";
+import { measureNotes, NOTES_LIMITS, type NotesSize, overLimits } from "../memory/notes/limits.ts";
 import type { NotesLimits } from "../memory/notes/notes.ts";
 import { sectionName } from "../memory/notes/section-name.ts";
 import type { ModelUsage } from "../models/port.ts";
@@ -71,7 +71,10 @@ export function limitsFor(window: Pick<Thresholds, "size">): NotesLimits {
 }
 
 export function notesFigures(session: Session, read: ReadNotes, limits: NotesLimits): NotesFigures {
-  const size = measureNotes(read.notes, counterFor(session));
+  return figuresOf(read, measureNotes(read.notes, counterFor(session)), limits);
+}
+
+function figuresOf(read: ReadNotes, size: NotesSize, limits: NotesLimits): NotesFigures {
   const overLimit = overLimits(size, limits).sections.map(({ heading }) => sectionName(heading));
   return { path: read.path, tokens: size.tokens, limits, overLimit, covers: coverageReport(read) };
 }
@@ -82,18 +85,18 @@ export function notesReport(
   limits: NotesLimits,
   model: string | undefined,
 ): NotesReport {
-  const { sections } = measureNotes(read.notes, counterFor(session));
+  const size = measureNotes(read.notes, counterFor(session));
   const built = "outcome" in read ? read : undefined;
   return {
     session: { id: session.id, path: session.path },
-    ...notesFigures(session, read, limits),
+    ...figuresOf(read, size, limits),
     outcome: built?.outcome ?? "shown",
     written: built?.isWritten ?? false,
     work: built === undefined || built.outcome === "up-to-date" ? null : workReport(built, model),
     preface: read.notes.preface,
     sections: read.notes.sections.map(({ heading, body }, at) => ({
       name: sectionName(heading),
-      tokens: sections[at]?.tokens ?? 0,
+      tokens: size.sections[at]?.tokens ?? 0,
       text: body,
     })),
   };

@@ -31,17 +31,15 @@ export function parsePath(text: string): string {
   return text;
 }
 
-export function parseMessage(text: string): string {
-  if (text.trim() === "")
-    throw new InvalidArgumentError("It must be the uuid of a message, or the beginning of one.");
-  return text.trim();
-}
+const beginningOf =
+  (what: string) =>
+  (text: string): string => {
+    if (text.trim() === "") throw new InvalidArgumentError(`It must be ${what}, or the beginning of one.`);
+    return text.trim();
+  };
 
-export function parseSpan(text: string): string {
-  if (text.trim() === "")
-    throw new InvalidArgumentError("It must be the id of a span, or the beginning of one.");
-  return text.trim();
-}
+export const parseMessage: (text: string) => string = beginningOf("the uuid of a message");
+export const parseSpan: (text: string) => string = beginningOf("the id of a span");
 
 export function parsePort(text: string): number {
   const port = Number(text);

@@ -1,4 +1,4 @@
-import { collapsedIn, type SpanReport } from "../compact/collapse/report.ts";
+import { collapsedIn, type SpanReport, spanReport } from "../compact/collapse/report.ts";
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
@@ -39,9 +39,7 @@ export function spanMessages(session: Session, wanted: string): SpanMessagesRepo
   const [only = "", ...others] = ids.includes(wanted) ? [wanted] : ids;
   const span = spans.get(only);
   if (span === undefined || others.length > 0) throw notChosen(wanted, ids.length, spans.size);
-  const [report] = collapsedIn([span]);
-  if (report === undefined) throw notChosen(wanted, 0, spans.size);
-  return { ...report, entries: messagesOfSpan(span, session) };
+  return { ...spanReport(span), entries: messagesOfSpan(span, session) };
 }
 
 function notChosen(wanted: string, found: number, all: number): LonghaulError {

@@ -20,6 +20,12 @@ export function firstString(value: unknown, ...names: readonly string[]): string
   return undefined;
 }
 
+/** 0 for what is no number, or none that can be reckoned with. */
+export function figureField(value: unknown, name: string): number {
+  const found = field(value, name);
+  return typeof found === "number" && Number.isFinite(found) ? found : 0;
+}
+
 export function listField(value: unknown, name: string): readonly unknown[] {
   return asList(field(value, name));
 }

@@ -1,6 +1,6 @@
 import { isCollapseMark } from "./collapsed.ts";
 import { type Entry, isMicrocompactBoundary } from "./entry.ts";
-import { field } from "./fields.ts";
+import { figureField } from "./fields.ts";
 import { isEntry } from "./untrusted.ts";
 
 /**
@@ -9,8 +9,6 @@ import { isEntry } from "./untrusted.ts";
  */
 export function savedTokens(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
-  if (isMicrocompactBoundary(entry)) return figure(field(entry.microcompactMetadata, "tokensSaved"));
-  return isCollapseMark(entry) ? figure(field(entry.collapse, "tokensSaved")) : undefined;
+  if (isMicrocompactBoundary(entry)) return figureField(entry.microcompactMetadata, "tokensSaved");
+  return isCollapseMark(entry) ? figureField(entry.collapse, "tokensSaved") : undefined;
 }
-
-const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);

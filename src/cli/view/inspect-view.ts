@@ -3,7 +3,7 @@ import type { InspectReport } from "../inspect-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { memorySection, notesSection } from "./beside-view.ts";
-import { formatBytes, formatCount, formatPercent, plural } from "./numbers.ts";
+import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
 import { inProject } from "./project-path.ts";
 import { collapseSection } from "./span-view.ts";
 import type { Column } from "./table.ts";
@@ -165,7 +165,7 @@ function duplicatesSection({ duplicates, session }: InspectReport, terminal: Ter
 
 function compactionsSection({ compactions }: InspectReport, terminal: Terminal): string {
   const rows = compactions.map(({ timestamp, trigger, preTokens, postTokens, fromNotes, isCurrent }) => [
-    oneLine(String(timestamp)).slice(0, 16).replace("T", " "),
+    formatTime(timestamp),
     `${oneLine(String(trigger))}${fromNotes ? ", from notes" : ""}`,
     preTokens === null ? "?" : formatCount(preTokens),
     postTokens === null ? "" : formatCount(postTokens),

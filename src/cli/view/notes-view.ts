@@ -4,7 +4,7 @@ import type { NotesProgress } from "../../host/session-notes.ts";
 import type { NotesFigures, NotesReport, NotesSectionReport, NotesWorkReport } from "../notes-report.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { bar, gauge } from "./bar.ts";
-import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
+import { formatCount, formatDollars, formatPercent, formatTime, plural } from "./numbers.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 
 export interface NotesViewOptions {
@@ -57,9 +57,7 @@ function coverageSentence({ covers }: NotesFigures, colours: Colours): string {
     return colours.yellow(`They reach up to message ${uuid}, which is not in this session.`);
   if (covers.uuid === null)
     return "They were begun, but of no message is it certain that all is noted (--update).";
-  const when = oneLine(String(covers.timestamp ?? ""))
-    .slice(0, 16)
-    .replace("T", " ");
+  const when = formatTime(covers.timestamp);
   const reach = `They reach up to message ${uuid}${when === "" ? "" : ` of ${when}`}`;
   const newer = covers.newer ?? 0;
   if (newer === 0) return `${reach}: up to date.`;

@@ -1,3 +1,5 @@
+import { oneLine } from "./text-width.ts";
+
 const withCommas = new Intl.NumberFormat("en-US");
 
 export const formatCount = (count: number): string => withCommas.format(Math.round(count));
@@ -31,6 +33,12 @@ export function formatAge(milliseconds: number): string {
   if (milliseconds < 2 * DAY_MS) return `${Math.floor(milliseconds / HOUR_MS)} h ago`;
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
+
+/** To the minute; "" where a file has none. */
+export const formatTime = (timestamp: unknown): string =>
+  oneLine(String(timestamp ?? ""))
+    .slice(0, 16)
+    .replace("T", " ");
 
 /** Cents are too coarse for single calls, and four digits too many for a long run. */
 export const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

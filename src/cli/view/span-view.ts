@@ -6,7 +6,7 @@ import { withoutControls } from "../../conversation/text.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import type { CollapseReport, SpanMessagesReport } from "../span-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, plural } from "./numbers.ts";
+import { formatCount, formatTime, plural } from "./numbers.ts";
 import { fitText, foldText, oneLine } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
 
@@ -47,10 +47,8 @@ export function spanView(span: SpanMessagesReport, { colours, width }: Terminal)
   const messages = span.entries.flatMap((entry) => {
     const text = textOf(entry);
     if (text === "") return [];
-    const when = oneLine(String(entry.timestamp ?? ""))
-      .slice(0, 16)
-      .replace("T", " ");
-    return [`${colours.bold(oneLine(entry.type))} ${colours.dim(when)}\n${withoutControls(text)}`];
+    const when = colours.dim(formatTime(entry.timestamp));
+    return [`${colours.bold(oneLine(entry.type))} ${when}\n${withoutControls(text)}`];
   });
   return [title, ...messages].join("\n\n");
 }

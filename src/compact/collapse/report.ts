@@ -1,6 +1,6 @@
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
+import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText, field } from "../../conversation/fields.ts";
+import { contentText, figureField } from "../../conversation/fields.ts";
 import { messageCount } from "../../conversation/stand-ins.ts";
 import { rawContent } from "../../conversation/untrusted.ts";
 
@@ -18,20 +18,20 @@ export interface SpanReport {
 
 /** The spans that stand in a conversation, oldest first. */
 export function collapsedIn(entries: readonly Entry[]): readonly SpanReport[] {
-  return entries.filter(isCollapsedSpan).map((span) => {
-    const { collapsed } = span;
-    return {
-      spanId: collapsed.spanId,
-      messages: messageCount(span),
-      tokensBefore: figure(field(collapsed, "tokensBefore")),
-      tokensAfter: figure(field(collapsed, "tokensAfter")),
-      firstLine: firstLineOf(contentText(rawContent(span))),
-      canBeExpanded: collapsed.isSettled !== true,
-    };
-  });
+  return entries.filter(isCollapsedSpan).map(spanReport);
 }
 
-const figure = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+export function spanReport(span: CollapsedSpan): SpanReport {
+  const { collapsed } = span;
+  return {
+    spanId: collapsed.spanId,
+    messages: messageCount(span),
+    tokensBefore: figureField(collapsed, "tokensBefore"),
+    tokensAfter: figureField(collapsed, "tokensAfter"),
+    firstLine: firstLineOf(contentText(rawContent(span))),
+    canBeExpanded: collapsed.isSettled !== true,
+  };
+}
 
 /** Headings say what is below them, and our own line in brackets stands above them all. */
 function firstLineOf(text: string): string {
