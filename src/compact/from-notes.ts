@@ -1,7 +1,7 @@
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
-import { standsFor } from "../conversation/stand-ins.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -52,14 +52,16 @@ export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined:
  */
 export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
   const sized = sizeUp(snapshot, request);
-  const noted = notedUpTo(sized.entries, request.coveredUuid);
-  if (noted === undefined) return { declined: whyNotFound(snapshot, request.coveredUuid) };
+  const { coveredUuid } = request;
+  const { entries } = sized;
+  const noted = coveredUuid === undefined ? entries.length : notedUpTo(entries, coveredUuid);
+  if (noted === undefined) return { declined: whyNotFound(snapshot, coveredUuid) };
   const { thresholdTokens = Number.POSITIVE_INFINITY } = request;
   const keep = { ...keepUnder(thresholdTokens), ...request.keep };
   const notes = countNotes(sized, request);
   const besides = sized.overheadTokens + notes.tokens;
   const tail = tailToKeep(sized, noted, { ...keep, belowTokens: thresholdTokens - besides });
-  if (tail === undefined || !sized.entries.slice(0, tail.cut).some(isWorthSummarising)) {
+  if (tail === undefined || !entries.slice(0, tail.cut).some(isWorthSummarising)) {
     return { declined: "nothing-new-noted" };
   }
   const tokensAfter = besides + tail.tokens;
@@ -70,18 +72,6 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   // Carrying it out asks for the very same text, which is as long as a small conversation.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };
-}
-
-/** Where the messages begin that are not in the notes. */
-function notedUpTo(entries: readonly Entry[], coveredUuid: string | undefined): number | undefined {
-  if (coveredUuid === undefined) return entries.length;
-  // It is among the newest, as a rule.
-  const covered = entries.findLast((entry) => entry.uuid === coveredUuid);
-  // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
-  if (covered !== undefined) return entries.indexOf(covered) + 1;
-  // Collapsed or snipped with others: what stands for them may hold something that was not noted.
-  const standIn = entries.findIndex((entry) => standsFor(entry, coveredUuid));
-  return standIn === -1 ? undefined : standIn;
 }
 
 /** A host may still hold what lies before the last boundary: there it has been compacted away. */

@@ -1,6 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/open-calls.ts";
-import { standsFor } from "../conversation/stand-ins.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
@@ -11,6 +10,7 @@ import { type ExtractionOutcome, extractNotes } from "./extract/extract-notes.ts
 import { emptyNotes, formatNotes, parseNotes } from "./notes/format.ts";
 import { measureNotes } from "./notes/limits.ts";
 import { mergeNotes } from "./notes/merge.ts";
+import { notedUpTo } from "./notes/noted-up-to.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "./notes/notes.ts";
 
 /** A person saves a file seldom; one that changes this often is not written by a person. */
@@ -84,21 +84,9 @@ export function changedSections(before: Notes, after: Notes): number {
   return after.sections.filter((section, at) => section.body !== before.sections[at]?.body).length;
 }
 
-/**
- * What came after the newest noted message; all there is where that is not known or no longer here. Where it has been
- * collapsed or snipped with others, what stands for them may hold something that was not noted.
- */
+/** What came after the newest noted message; all there is where that is not known or no longer here. */
 function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
-  if (coveredUuid === undefined) return entries;
-  // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
-  const noted = entries.findIndex((entry) => isEntry(entry) && entry.uuid === coveredUuid);
-  if (noted !== -1) return entries.slice(noted + 1);
-  return entries.slice(
-    Math.max(
-      0,
-      entries.findLastIndex((entry) => standsFor(entry, coveredUuid)),
-    ),
-  );
+  return coveredUuid === undefined ? entries : entries.slice(notedUpTo(entries, coveredUuid));
 }
 
 const hasUuid = (entry: Entry): boolean => isEntry(entry) && entry.uuid !== undefined;
