@@ -16,13 +16,14 @@ import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 import { commitSpans, type StagedSpan } from "./collapse/commit.ts";
 import { expandableSpans, expandSpans } from "./collapse/expand.ts";
 import { planSpan } from "./collapse/plan-span.ts";
-import { type Compaction, compact, rebuild, tierOf } from "./compact.ts";
+import { type Compaction, compact, rebuild } from "./compact.ts";
 import { planFromNotes } from "./from-notes.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { lastBoundaryIndex } from "./locate.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
 import { type SnipOptions, snip } from "./snip.ts";
+import { tierOf } from "./tier.ts";
 
 type Step =
   | { readonly kind: "whole"; readonly keepRecentTokens: number }

@@ -4,9 +4,10 @@ import type { HookInput, HookRun, HookRunner } from "../hooks/hook.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
-import { type Compaction, type CompactOptions, compact, rebuild, tierOf } from "./compact.ts";
+import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { planFromNotes } from "./from-notes.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
+import { tierOf } from "./tier.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 const TEXT =

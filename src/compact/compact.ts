@@ -23,7 +23,6 @@ import { tierOf } from "./tier.ts";
 import { type SummaryOptions, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export { rebuild } from "./assemble.ts";
-export { tierOf } from "./tier.ts";
 
 export interface CompactOptions extends SummaryOptions {
   /** Where the whole conversation can be read; the summary tells the model. */

@@ -1,7 +1,8 @@
-import { type Compaction, compact, rebuild, tierOf } from "../compact/compact.ts";
+import { type Compaction, compact, rebuild } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
+import { tierOf } from "../compact/tier.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
@@ -182,7 +183,7 @@ function reportSuccess(
   state.emit({
     type: "compacted",
     trigger,
-    tier: tierOf({ variant: plan.variant, written: compaction.written }),
+    tier: tierOf(compaction),
     tokensBefore: plan.tokensBefore,
     tokensAfter,
     messagesSummarised: compaction.messagesSummarised,
