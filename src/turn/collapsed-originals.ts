@@ -4,12 +4,10 @@ import type { Entry } from "../conversation/entry.ts";
 
 /** What committed spans stand for, where no transcript has it. */
 export class CollapsedOriginals {
-  #entries: ReadonlyMap<string, Entry> = new Map();
+  #entries: Map<string, Entry> = new Map();
 
   add(entries: readonly Entry[]): void {
-    const all = new Map(this.#entries);
-    for (const entry of entries) if (entry.uuid !== undefined) all.set(entry.uuid, entry);
-    this.#entries = all;
+    for (const entry of entries) if (entry.uuid !== undefined) this.#entries.set(entry.uuid, entry);
   }
 
   /** Of these, what is known. */

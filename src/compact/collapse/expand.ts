@@ -24,7 +24,10 @@ export interface Expanded {
 
 /** Spans that can be expanded now: a span within another shows once that has been. */
 export const expandableSpans = (entries: readonly Entry[]): readonly CollapsedSpan[] =>
-  entries.filter(isCollapsedSpan).filter(({ collapsed }) => collapsed.isSettled !== true);
+  entries.filter(isExpandable);
+
+const isExpandable = (entry: Entry): entry is CollapsedSpan =>
+  isCollapsedSpan(entry) && entry.collapsed.isSettled !== true;
 
 /**
  * Puts the messages of these spans back in their place, as far as they are all known. They come as they were when
@@ -40,26 +43,27 @@ export function expandSpans(
   const byUuid = new Map(known.map((entry) => [entry.uuid, entry]));
   const expanded: CollapsedSpan[] = [];
   const shown: Entry[] = [];
-  let [firstChange, thinkingBlocks, tokens] = [-1, 0, 0];
+  let [firstChange, tokens] = [-1, 0];
   for (const entry of entries) {
-    const restored = isWanted(entry, wanted) ? restore(entry, byUuid) : undefined;
-    if (restored === undefined) {
+    const span = isExpandable(entry) && wanted.has(entry.collapsed.spanId) ? entry : undefined;
+    const restored = span && restore(span, byUuid);
+    if (span === undefined || restored === undefined) {
       shown.push(entry);
       continue;
     }
     if (firstChange === -1) firstChange = shown.length;
-    expanded.push(entry as CollapsedSpan);
+    expanded.push(span);
     tokens += sum(restored.map(options.tokensOf)) - options.tokensOf(entry);
     shown.push(...restored);
   }
-  if (expanded.length === 0) return { entries, mark: undefined, spans: 0, messages: 0, thinkingBlocks };
+  if (expanded.length === 0) return { entries, mark: undefined, spans: 0, messages: 0, thinkingBlocks: 0 };
   const mark = new LineWriter(entries, options).mark("collapse_expanded", {
     spanIds: expanded.map(({ collapsed }) => collapsed.spanId),
     tokensSaved: -Math.round(tokens),
   });
   const sendable = options.bindsThinking
     ? withoutThinkingFrom(shown, firstChange)
-    : { entries: shown, blocks: thinkingBlocks };
+    : { entries: shown, blocks: 0 };
   return {
     entries: [...sendable.entries, mark],
     mark,
@@ -68,9 +72,6 @@ export function expandSpans(
     thinkingBlocks: sendable.blocks,
   };
 }
-
-const isWanted = (entry: Entry, spanIds: ReadonlySet<string>): entry is CollapsedSpan =>
-  isCollapsedSpan(entry) && entry.collapsed.isSettled !== true && spanIds.has(entry.collapsed.spanId);
 
 /** Undefined where one of them is missing: half a span would be worse than its summary. */
 function restore(span: CollapsedSpan, byUuid: ReadonlyMap<unknown, Entry>): readonly Entry[] | undefined {

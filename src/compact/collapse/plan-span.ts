@@ -94,8 +94,9 @@ class SpanSearch {
     for (const run of this.#runs(() => true)) {
       const endsWithSpan = (to: number): boolean => isCollapsedSpan(this.#entries[to - 1] as Entry);
       const range = this.#spanIn(run, leastShare, endsWithSpan);
-      const spans = this.#entries.slice(range?.from, range?.to).filter(isCollapsedSpan).length;
-      if (range !== undefined && spans >= LEAST_SPANS_IN_ONE) return range;
+      if (range === undefined) continue;
+      const spans = this.#entries.slice(range.from, range.to).filter(isCollapsedSpan).length;
+      if (spans >= LEAST_SPANS_IN_ONE) return range;
     }
     return undefined;
   }
