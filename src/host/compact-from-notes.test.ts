@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { longSession } from "../../test/support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
+import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { rebuild } from "../compact/compact.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
 import {
   type CompactSessionOptions,
@@ -21,19 +20,13 @@ import {
 } from "./compact-session.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "longhaul-from-notes-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const write = sessionWriter();
 
 const TEXT = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";
 const { entries } = longSession();
 const COVERED = entries.at(-20)?.uuid;
-let files = 0;
 
-async function session(): Promise<Session> {
-  const path = join(folder, `session-${++files}.jsonl`);
-  await writeNewSession(path, entries);
-  return await loadSession(path);
-}
+const session = (): Promise<Session> => write(entries);
 
 async function failureOf(options: CompactSessionOptions): Promise<unknown> {
   try {

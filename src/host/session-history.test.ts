@@ -1,31 +1,22 @@
 import { appendFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import { countingPorts, longSession } from "../../test/support/long-session.ts";
 import { describeRecorded, realSessionPath } from "../../test/support/real-sessions.ts";
-import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { linesOf as collapseLines, commitSpans } from "../compact/collapse/commit.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { rawContent } from "../conversation/untrusted.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 import { messagesOfSpan, type SessionHistory, sessionHistory } from "./session-history.ts";
 
-const folder = temporaryFolder();
-let made = 0;
-
-async function write(entries: readonly Entry[]): Promise<Session> {
-  const path = join(folder, `s-${made++}.jsonl`);
-  await writeNewSession(path, entries);
-  return loadSession(path);
-}
+const write = sessionWriter();
 
 async function append(session: Session, entries: readonly Entry[]): Promise<Session> {
   appendFileSync(session.path, linesOf(entries));

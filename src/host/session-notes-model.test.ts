@@ -1,24 +1,16 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { longSession } from "../../test/support/long-session.ts";
-import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { ModelError } from "../models/model-error.ts";
 import { type ScriptedAnswer, scriptedModel } from "../models/scripted/scripted-model.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
 import { sessionHistory } from "./session-history.ts";
 import { type BuildNotesOptions, buildNotes, type NotesProgress } from "./session-notes.ts";
 
-const folder = temporaryFolder();
-let made = 0;
+const write = sessionWriter();
 
-async function manyTurns(): Promise<Session> {
-  const path = join(folder, `s-${made++}.jsonl`);
-  await writeNewSession(path, longSession(150).entries);
-  return loadSession(path);
-}
+const manyTurns = (): Promise<Session> => write(longSession(150).entries);
 
 const note = (nth: number): string => `<note section="Worklog" mode="append">Step ${nth} was noted.</note>`;
 

@@ -1,29 +1,20 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import { longSession } from "../../test/support/long-session.ts";
-import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { measureNotes, NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { Notes, NotesFile } from "../memory/notes/notes.ts";
 import { NOTES_TEMPLATE } from "../memory/notes/template.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 import { notesFile, notesPath } from "./notes-file.ts";
 import { buildNotes, counterFor, readNotes } from "./session-notes.ts";
 
-const folder = temporaryFolder();
-let made = 0;
-
-async function write(entries: readonly Entry[]): Promise<Session> {
-  const path = join(folder, `s-${made++}.jsonl`);
-  await writeNewSession(path, entries);
-  return loadSession(path);
-}
+const write = sessionWriter();
 
 async function append(session: Session, c: ConversationBuilder): Promise<Session> {
   const [first, ...rest] = c.entries;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createColors } from "picocolors";
 import { beforeAll, describe, expect, it } from "vitest";
+import { terminal } from "../../../test/support/terminal.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { buildNotes } from "../../host/session-notes.ts";
@@ -8,7 +8,6 @@ import { NOTES_LIMITS } from "../../memory/notes/limits.ts";
 import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import { type NotesReport, notesReport } from "../notes-report.ts";
-import type { Terminal } from "../terminal.ts";
 import { memorySection, notesSection } from "./beside-view.ts";
 import { notesProgressLine, notesView } from "./notes-view.ts";
 import { textWidth } from "./text-width.ts";
@@ -16,14 +15,6 @@ import { textWidth } from "./text-width.ts";
 const folder = temporaryFolder();
 const HOSTILE = "\u001b[2J\u001b]0;owned\u0007\r\u0000漢字";
 let report: NotesReport;
-
-const terminal = (width: number, isColoured = false): Terminal => ({
-  print: () => undefined,
-  note: () => undefined,
-  progress: () => undefined,
-  width,
-  colours: createColors(isColoured),
-});
 
 const plain = { modelNotAsked: undefined, isDryRun: false } as const;
 const usage = {

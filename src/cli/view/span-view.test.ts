@@ -1,20 +1,11 @@
-import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
+import { terminal } from "../../../test/support/terminal.ts";
 import type { SpanReport } from "../../compact/collapse/report.ts";
-import type { Terminal } from "../terminal.ts";
 import { collapseSection, spanView } from "./span-view.ts";
 import { textWidth } from "./text-width.ts";
 
 const HOSTILE = "\u001b[2J\u001b]0;owned\u0007\r\u0000";
-
-const terminal = (width: number): Terminal => ({
-  print: () => undefined,
-  note: () => undefined,
-  progress: () => undefined,
-  width,
-  colours: createColors(false),
-});
 
 const span = (fields: Partial<SpanReport> = {}): SpanReport => ({
   spanId: "5ba40000-0000-4000-8000-000000000001",

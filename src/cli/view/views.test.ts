@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createColors } from "picocolors";
 import { beforeAll, describe, expect, it } from "vitest";
+import { terminal } from "../../../test/support/terminal.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { createDemoSession } from "../../demo/demo.ts";
@@ -16,7 +16,6 @@ import { type ClearReport, clearReport } from "../clear-report.ts";
 import { type CompactReport, compactReport } from "../compact-report.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { promptsOf } from "../prompts-report.ts";
-import type { Terminal } from "../terminal.ts";
 import { clearView } from "./clear-view.ts";
 import { compactView } from "./compact-view.ts";
 import { inspectView } from "./inspect-view.ts";
@@ -29,14 +28,6 @@ const thresholds = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 3
 let session: Session;
 let compacted: CompactReport;
 let cleared: ClearReport;
-
-const terminal = (width: number): Terminal => ({
-  print: () => undefined,
-  note: () => undefined,
-  progress: () => undefined,
-  width,
-  colours: createColors(false),
-});
 
 /** A tool, a request and an id that would like to steer the terminal. */
 function hostile(entry: Entry): Entry {

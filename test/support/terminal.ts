@@ -1,0 +1,11 @@
+import { createColors } from "picocolors";
+import type { Terminal } from "../../src/cli/terminal.ts";
+
+/** A terminal of this width that nobody looks at, for views that only ask how wide and how coloured they may be. */
+export const terminal = (width: number, isColoured = false): Terminal => ({
+  print: () => undefined,
+  note: () => undefined,
+  progress: () => undefined,
+  width,
+  colours: createColors(isColoured),
+});

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { writeNewSession } from "../../src/transcript/new-session.ts";
+import type { Session } from "../../src/transcript/session.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+/** Puts entries into a session file of their own and loads it; all are gone when the tests of the file are done. */
+export function sessionWriter(): (entries: readonly Entry[]) => Promise<Session> {
+  const folder = temporaryFolder();
+  let made = 0;
+  return async (entries) => {
+    const path = join(folder, `s-${made++}.jsonl`);
+    await writeNewSession(path, entries);
+    return loadSession(path);
+  };
+}
