@@ -1,31 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
-import { type CliRun, runCli } from "../support/cli.ts";
-import { demoProject } from "../support/demo-project.ts";
+import { unfolded } from "../support/cli.ts";
+import { demoHome } from "./demo-home.ts";
 
-let home: string;
+const { home, text, run, runJson, newSession } = demoHome();
 let session: string;
 let notes: string;
-let text: string;
-const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
-const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
-const flat = (output: string): string => output.replace(/\s+/g, " ");
-
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "longhaul-from-notes-"));
-  text = demoProject(join(home, "harbour"));
-});
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 beforeEach(() => {
-  const folder = mkdtempSync(join(home, "s-"));
-  session = join(folder, "session.jsonl");
-  notes = join(folder, "session.notes.md");
-  writeFileSync(session, text);
+  ({ session, notes } = newSession());
 });
 
 describe("longhaul compact --from-notes", () => {
@@ -53,7 +39,7 @@ describe("longhaul compact --from-notes", () => {
   it("builds them where there are none: kept where the compaction is, and not for a look", async () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
-    expect(flat(look.stdout)).toContain(
+    expect(unfolded(look.stdout)).toContain(
       "there were none: they were built from the session, without a model; nothing was written",
     );
     expect(look.stdout).toContain("Summary     from the session's notes, no model called");
@@ -92,10 +78,10 @@ describe("longhaul compact --from-notes", () => {
     writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
     const { stdout } = await run("compact", session, "--from-notes", "--out", join(home, "hooked.jsonl"));
     rmSync(join(home, ".longhaul"), { recursive: true });
-    expect(flat(stdout)).toContain(
+    expect(unfolded(stdout)).toContain(
       "the session's notes (not available, hook instructions) → built-in summariser",
     );
-    expect(flat(stdout)).toContain("they were not used");
+    expect(unfolded(stdout)).toContain("they were not used");
   });
 
   it.each([

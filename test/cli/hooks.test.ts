@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+import { CLI_MAIN, type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";
 
 const isPosix = process.platform !== "win32";
@@ -41,8 +41,6 @@ function configure(hooks: Readonly<Record<string, readonly Hook[]>>): void {
 
 const compact = (...args: readonly string[]): Promise<CliRun> =>
   runCli(["compact", session, ...args], { home });
-/** As one line, wherever the terminal's width broke it. */
-const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {

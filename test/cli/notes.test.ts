@@ -4,41 +4,23 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
-import { demoProject } from "../support/demo-project.ts";
+import { CLI_MAIN, type CliRun, runCli, unfolded } from "../support/cli.ts";
+import { demoHome } from "./demo-home.ts";
 
-let home: string;
+const { home, text, run, runJson, newSession } = demoHome();
 let session: string;
 let notes: string;
-let text: string;
-const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
-const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
-
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "longhaul-notes-"));
-  text = demoProject(join(home, "harbour"));
-});
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 beforeEach(() => {
-  const folder = mkdtempSync(join(home, "s-"));
-  session = join(folder, "session.jsonl");
-  notes = join(folder, "session.notes.md");
-  writeFileSync(session, text);
+  ({ session, notes } = newSession());
 });
-
-/** Whatever the width: lines are folded. */
-const flat = (output: string): string => output.replace(/\s+/g, " ");
 
 /** Another exchange at the end of the session. */
 function goOn(): void {
@@ -88,7 +70,7 @@ describe("longhaul notes", () => {
     });
     goOn();
     expect(await runJson("notes", session)).toMatchObject({ outcome: "shown", covers: { newer: 2 } });
-    expect(flat((await run("notes", session)).stdout)).toContain("2 messages are newer (--update)");
+    expect(unfolded((await run("notes", session)).stdout)).toContain("2 messages are newer (--update)");
     expect(readFileSync(notes, "utf8")).toBe(before);
   });
 
@@ -115,7 +97,7 @@ describe("longhaul notes", () => {
     const { stdout, code } = await run("notes", session, "--dry-run", "--model", "claude-x");
     expect(code).toBe(0);
     expect(stdout).toContain("Nothing was written.");
-    expect(flat(stdout)).toContain("claude-x was not asked: a dry run calls no model.");
+    expect(unfolded(stdout)).toContain("claude-x was not asked: a dry run calls no model.");
     expect(existsSync(notes)).toBe(false);
   });
 
@@ -177,7 +159,7 @@ describe("notes that cannot be", () => {
       expect((await run("notes", session, "--rebuild")).code).toBe(1);
       const inspected = await run("inspect", session);
       expect(inspected.code).toBe(0);
-      expect(flat(inspected.stdout)).toMatch(words);
+      expect(unfolded(inspected.stdout)).toMatch(words);
       expect((await runJson("inspect", session)).notes.problem).toMatch(words);
     },
   );
@@ -242,7 +224,7 @@ describe("longhaul notes --model", () => {
   it("is not asked where the notes are only shown", async () => {
     await run("notes", session);
     const { stdout } = await model();
-    expect(flat(stdout)).toContain("claude-haiku-4-5 was not asked: the notes are there.");
+    expect(unfolded(stdout)).toContain("claude-haiku-4-5 was not asked: the notes are there.");
     expect(simulator.requests.length).toBe(0);
   });
 

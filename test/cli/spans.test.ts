@@ -1,26 +1,18 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { linesOf as collapseLines, commitSpans } from "../../src/compact/collapse/commit.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { linesOf } from "../../src/transcript/serialize.ts";
-import { type CliRun, runCli } from "../support/cli.ts";
-import { demoProject } from "../support/demo-project.ts";
 import { countingPorts } from "../support/long-session.ts";
+import { demoHome } from "./demo-home.ts";
 
 const SPAN = "5ba40000-0000-4000-8000-000000000001";
-let home: string;
-let session: string;
+const { project, run, runJson, newSession } = demoHome();
+const { session } = newSession();
 let uuids: readonly string[];
-const run = (...args: readonly string[]): Promise<CliRun> => runCli(args, { home });
-const runJson = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), "longhaul-spans-"));
-  session = join(home, "session.jsonl");
-  const project = join(home, "harbour");
-  writeFileSync(session, demoProject(project));
   writeFileSync(join(project, "AGENTS.md"), "Be kind to the harbour.\n");
   const loaded = await loadSession(session);
   uuids = loaded.conversation.slice(0, 12).map(({ uuid }) => uuid ?? "");
@@ -28,7 +20,6 @@ beforeAll(async () => {
   const options = { ports: countingPorts(), tokensOf: () => 250, leafUuid: loaded.leafUuid };
   appendFileSync(session, linesOf(collapseLines(commitSpans(loaded.conversation, staged, options))));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe("longhaul inspect", () => {
   it("shows what was collapsed, and what that saves", async () => {
@@ -68,10 +59,8 @@ describe("longhaul inspect", () => {
 
   it("shows memory files of the project that govern what was touched, with what they would cost", async () => {
     const { memory } = await runJson("inspect", session);
-    expect(memory).toMatchObject({ attached: [], folder: join(home, "harbour"), skipped: [] });
-    expect(memory.governing).toEqual([
-      { path: join(home, "harbour", "AGENTS.md"), tokens: expect.any(Number) },
-    ]);
+    expect(memory).toMatchObject({ attached: [], folder: project, skipped: [] });
+    expect(memory.governing).toEqual([{ path: join(project, "AGENTS.md"), tokens: expect.any(Number) }]);
     expect((await run("inspect", session)).stdout).toMatch(/\d+ {2}AGENTS\.md {2}on disk, not attached/);
   });
 });

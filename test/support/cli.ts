@@ -10,6 +10,9 @@ export interface CliRun {
   readonly stderr: string;
 }
 
+/** What was shown as one line, wherever the terminal's width broke it. */
+export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
+
 /** Runs the built command line in a process of its own, with a home that holds nothing but what a test puts there. */
 export function runCli(
   args: readonly string[],
