@@ -1,38 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { killedAfter, startProcess } from "./child-processes.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
-const script = join(import.meta.dirname, "notes-process.ts");
 const MINUTE_MS = 60_000;
 const ROUNDS = 8;
 
-interface Finished {
-  readonly acknowledged: readonly string[];
-  readonly errors: string;
-}
+const keepNotes = (path: string, name: string, count: number): ReturnType<typeof startProcess> =>
+  startProcess("notes-process.ts", path, name, count);
 
-function keepNotes(
-  path: string,
-  name: string,
-  count: number,
-): { child: ChildProcess; done: Promise<Finished> } {
-  const child = spawn(process.execPath, ["--import", "tsx", script, path, name, String(count)]);
-  let output = "";
-  let errors = "";
-  child.stdout.on("data", (data) => {
-    output += String(data);
-  });
-  child.stderr.on("data", (data) => {
-    errors += String(data);
-  });
-  const done = new Promise<Finished>((resolve) =>
-    child.on("close", () => resolve({ acknowledged: output.split("\n").slice(0, -1), errors })),
-  );
-  return { child, done };
-}
+const keepUntilKilled = (path: string, round: number): Promise<readonly string[]> =>
+  killedAfter(keepNotes(path, `round${round}`, 100_000), 1 + round * 2, (round % 4) * 0.9);
 
 /** The lines, after a look at whether the file is whole: a torn one has less filling. */
 function linesIn(path: string): readonly string[] {
@@ -76,14 +56,3 @@ describe("several processes that keep the same notes", () => {
     expect(linesIn(path)).toEqual(expect.arrayContaining([...before, "after-0", "after-1", "after-2"]));
   });
 });
-
-async function keepUntilKilled(path: string, round: number): Promise<readonly string[]> {
-  const { child, done } = keepNotes(path, `round${round}`, 100_000);
-  let lines = 0;
-  child.stdout?.on("data", (data) => {
-    lines += String(data).split("\n").length - 1;
-    // Not at the moment of the acknowledgement but anywhere in the work that follows it.
-    if (lines >= 1 + round * 2) setTimeout(() => child.kill("SIGKILL"), (round % 4) * 0.9);
-  });
-  return (await done).acknowledged;
-}

@@ -1,42 +1,19 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadSession } from "../../src/transcript/load.ts";
+import { killedAfter, nodeArguments, startProcess } from "./child-processes.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
-const script = join(import.meta.dirname, "appending-process.ts");
-const nodeArguments = ["--import", "tsx", script];
+const SCRIPT = "appending-process.ts";
 
-interface Finished {
-  readonly acknowledged: readonly string[];
-  readonly errors: string;
-  readonly exitCode: number | null;
-}
+const append = (path: string, name: string, count: number, together = 1): ReturnType<typeof startProcess> =>
+  startProcess(SCRIPT, path, name, count, together);
 
-function append(
-  path: string,
-  name: string,
-  count: number,
-  together = 1,
-): { child: ChildProcess; done: Promise<Finished> } {
-  const child = spawn(process.execPath, [...nodeArguments, path, name, String(count), String(together)]);
-  let output = "";
-  let errors = "";
-  child.stdout.on("data", (data) => {
-    output += String(data);
-  });
-  child.stderr.on("data", (data) => {
-    errors += String(data);
-  });
-  const done = new Promise<Finished>((resolve) =>
-    child.on("close", (exitCode) =>
-      resolve({ acknowledged: output.split("\n").slice(0, -1), errors, exitCode }),
-    ),
-  );
-  return { child, done };
-}
+const appendUntilKilled = (path: string, round: number): Promise<readonly string[]> =>
+  killedAfter(append(path, `round${round}`, 100_000, 1 + (round % 3) * 8), 1 + round * 3, (round % 4) * 0.7);
 
 const MINUTE_MS = 60_000;
 const ROUNDS = 12;
@@ -82,17 +59,6 @@ describe("several processes", () => {
   });
 });
 
-async function appendUntilKilled(path: string, round: number): Promise<readonly string[]> {
-  const { child, done } = append(path, `round${round}`, 100_000, 1 + (round % 3) * 8);
-  let lines = 0;
-  child.stdout?.on("data", (data) => {
-    lines += String(data).split("\n").length - 1;
-    // Not at the moment of the acknowledgement but anywhere in the work that follows it.
-    if (lines >= 1 + round * 3) setTimeout(() => child.kill("SIGKILL"), (round % 4) * 0.7);
-  });
-  return (await done).acknowledged;
-}
-
 /** A limit on the size of files makes a real write come out short and the next one fail, without a disk to fill. */
 const hasFileSizeLimit =
   existsSync("/bin/bash") && spawnSync("/bin/bash", ["-c", "ulimit -f 64"]).status === 0;
@@ -107,7 +73,7 @@ describe("a disk that takes no more", () => {
       const command = `ulimit -f 64; exec "$0" "$@"`;
       const child = spawnSync(
         "/bin/bash",
-        ["-c", command, process.execPath, ...nodeArguments, path, "full", "1000", "7"],
+        ["-c", command, process.execPath, ...nodeArguments(SCRIPT), path, "full", "1000", "7"],
         {
           encoding: "utf8",
           // Loaders keep caches, which must not run into the limit.
