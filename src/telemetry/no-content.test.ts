@@ -1,18 +1,6 @@
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  type MetricData,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics";
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  type ReadableSpan,
-  SimpleSpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Collected, collector } from "../../test/support/telemetry-collector.ts";
 import type { CompactorEvent, EventDetail } from "../turn/events.ts";
 import { ATTRIBUTE, METRIC } from "./names.ts";
 import { openTelemetry } from "./open-telemetry.ts";
@@ -180,27 +168,14 @@ const event: fc.Arbitrary<CompactorEvent> = fc.oneof(
   ),
 );
 
-interface Exported {
-  readonly spans: readonly ReadableSpan[];
-  readonly metrics: readonly MetricData[];
-}
-
-async function exportedBy(events: readonly CompactorEvent[]): Promise<Exported> {
-  const exporter = new InMemorySpanExporter();
-  const trace = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const reader = new PeriodicExportingMetricReader({
-    exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),
-  });
-  const metrics = new MeterProvider({ readers: [reader] });
-  const onEvent = openTelemetry({ api: { trace, metrics }, provider: "anthropic", conversationId: "id-0" });
+function exportedBy(events: readonly CompactorEvent[]): Promise<Collected> {
+  const { api, collect } = collector();
+  const onEvent = openTelemetry({ api, provider: "anthropic", conversationId: "id-0" });
   for (const one of events) onEvent(one);
-  const { resourceMetrics } = await reader.collect();
-  const spans = exporter.getFinishedSpans();
-  await Promise.all([trace.shutdown(), metrics.shutdown()]);
-  return { spans, metrics: resourceMetrics.scopeMetrics.flatMap(({ metrics: found }) => found) };
+  return collect();
 }
 
-const attributesOf = ({ spans, metrics }: Exported): readonly object[] => [
+const attributesOf = ({ spans, metrics }: Collected): readonly object[] => [
   ...spans.flatMap(({ attributes, events }) => [attributes, ...events.map((mark) => mark.attributes ?? {})]),
   ...metrics.flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes)),
 ];

@@ -1,31 +1,17 @@
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  type MetricData,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics";
-import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
+import type { MetricData } from "@opentelemetry/sdk-metrics";
 import { describe, expect, it } from "vitest";
+import { collector } from "../../test/support/telemetry-collector.ts";
 import type { CompactorEvent } from "../turn/events.ts";
 import { compacted, during, FORK_WRITTEN, failed, started } from "./events.case.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 
 /** What a collector gets of these events: by metric, each point's attributes and its sum. */
 async function metricsOf(events: readonly CompactorEvent[]): Promise<ReadonlyMap<string, MetricData>> {
-  const reader = new PeriodicExportingMetricReader({
-    exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),
-  });
-  const metrics = new MeterProvider({ readers: [reader] });
-  const onEvent = openTelemetry({
-    api: { trace: new BasicTracerProvider(), metrics },
-    provider: "anthropic",
-  });
+  const { api, collect } = collector();
+  const onEvent = openTelemetry({ api, provider: "anthropic" });
   for (const event of events) onEvent(event);
-  const { resourceMetrics } = await reader.collect();
-  await metrics.shutdown();
-  const found = resourceMetrics.scopeMetrics.flatMap(({ metrics: ofScope }) => ofScope);
-  return new Map(found.map((metric) => [metric.descriptor.name, metric]));
+  const { metrics } = await collect();
+  return new Map(metrics.map((metric) => [metric.descriptor.name, metric]));
 }
 
 type Point = readonly [attributes: object, sum: number];
