@@ -13,8 +13,8 @@ import { systemError } from "../transcript/faulty-file.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { type AgentLoop, FRAME } from "./agent-loop.case.ts";
 import { collectGarbage, Traces } from "./garbage.case.ts";
-import type { Form } from "./host-conversation.case.ts";
-import { openScene, type Scene, WINDOW_TOKENS, workUntil } from "./scene.case.ts";
+import { type Form, shown } from "./host-conversation.case.ts";
+import { hasCommitted, openScene, type Scene, WINDOW_TOKENS, workUntil } from "./scene.case.ts";
 
 const folder = temporaryFolder();
 let scene: Scene;
@@ -28,20 +28,6 @@ afterEach(() => scene.simulator.close());
 
 const open = (): Promise<TranscriptWriter> =>
   openTranscript(path, { lock: async () => async () => undefined });
-
-const hasCommitted =
-  (loop: AgentLoop, times = 1): (() => boolean) =>
-  () =>
-    loop.eventsOf("spans-committed").length >= times;
-
-/** What the model is shown, whichever way it is cut into blocks. */
-const shown = (
-  messages: readonly { readonly role: string; readonly content: unknown }[],
-): readonly string[] =>
-  messages.map(({ role, content }) => {
-    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
-    return JSON.stringify([role, blocks]).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
-  });
 
 /** For a caller for whom nothing is ever collapsed or compacted. */
 const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>

@@ -4,6 +4,7 @@ import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import type { CompactorOptions } from "../../src/turn/options.ts";
 import type { AgentLoop, LoopOptions } from "./agent-loop.case.ts";
+import { asCandidate } from "./faults.case.ts";
 import { openScene, type Scene, workUntil } from "./scene.case.ts";
 
 let scene: Scene;
@@ -114,7 +115,7 @@ describe("an abort while the call waits for a span", () => {
     const before = await untouched();
     const asked = new Promise<void>((resolve) => {
       const look = setInterval(() => {
-        if (!scene.simulator.requests.all.some((request) => isSpanCall(request as never))) return;
+        if (!scene.simulator.requests.all.some((request) => isSpanCall(asCandidate(request)))) return;
         clearInterval(look);
         resolve();
       }, 1);

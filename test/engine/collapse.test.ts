@@ -6,7 +6,15 @@ import { type AgentLoop, FRAME } from "./agent-loop.case.ts";
 import { asCandidate, isSummaryCall, isWork } from "./faults.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { isTooLong } from "./long-run.case.ts";
-import { cacheRead, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+import {
+  cacheRead,
+  hasCommitted,
+  hasCompacted,
+  hasHappened,
+  openScene,
+  type Scene,
+  workUntil,
+} from "./scene.case.ts";
 
 let scene: Scene;
 beforeEach(async () => {
@@ -17,20 +25,11 @@ afterEach(() => scene.simulator.close());
 const collapsing = (more: object = {}): { readonly compactor: object } => ({
   compactor: { collapse: {}, ...more },
 });
-const hasCommitted =
-  (loop: AgentLoop, times = 1): (() => boolean) =>
-  () =>
-    loop.eventsOf("spans-committed").length >= times;
-const hasStaged =
-  (loop: AgentLoop, times = 1): (() => boolean) =>
-  () =>
-    loop.eventsOf("span-staged").length >= times;
+const hasStaged = hasHappened("span-staged");
 const spanCalls = (): number =>
   scene.simulator.requests.all.filter((request) => isSpanCall(asCandidate(request))).length;
 const workCalls = (): typeof scene.simulator.requests.all =>
-  scene.simulator.requests.all.filter(
-    (request) => isWork(asCandidate(request)) && !isSpanCall(asCandidate(request)),
-  );
+  scene.simulator.requests.all.filter((request) => isWork(asCandidate(request)));
 
 describe.each<readonly [string, Form]>([
   ["claude-haiku-4-5", "messages"],

@@ -3,6 +3,8 @@ import { listField } from "../../src/conversation/fields.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { createRandom } from "../../src/demo/random.ts";
 import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
+import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
+import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
@@ -46,7 +48,8 @@ export const isDirect = ({ body }: FaultCandidate): boolean => body?.system === 
 export const isFork = (call: FaultCandidate): boolean => endsInSummaryRequest(call) && !isDirect(call);
 export const isSummaryCall = (call: FaultCandidate): boolean => isFork(call) || isDirect(call);
 /** The agent's own work. */
-export const isWork = (call: FaultCandidate): boolean => call.endpoint === "messages" && !isSummaryCall(call);
+export const isWork = (call: FaultCandidate): boolean =>
+  call.endpoint === "messages" && ![isSummaryCall, isNotesCall, isSpanCall].some((isOurs) => isOurs(call));
 
 const PASSING_FAULTS: readonly Fault[] = [
   status(529),

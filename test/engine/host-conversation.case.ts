@@ -14,6 +14,15 @@ export interface HostConversation {
   addUser(content: readonly ContentBlock[] | string): void;
 }
 
+/** What the model is shown, whichever way it is cut into blocks. */
+export const shown = (
+  messages: readonly { readonly role: string; readonly content: unknown }[],
+): readonly string[] =>
+  messages.map(({ role, content }) => {
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    return JSON.stringify([role, blocks]).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
+  });
+
 export interface ConversationPorts {
   readonly now: () => Date;
   readonly newUuid: () => string;

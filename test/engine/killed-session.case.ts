@@ -2,8 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { notesPath } from "../../src/host/notes-file.ts";
-import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
-import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { loadSession } from "../../src/transcript/load.ts";
@@ -209,9 +207,7 @@ class Requests {
 
   readonly take = (request: LoggedRequest): void => {
     const call = asCandidate(request);
-    if (isWork(call) && !isNotesCall(call) && !isSpanCall(call)) {
-      this.firstOfWork ??= JSON.stringify(request.body?.messages);
-    }
+    if (isWork(call)) this.firstOfWork ??= JSON.stringify(request.body?.messages);
     if (request.outcome !== "answered") return;
     for (const { isCall, resolve } of this.#waiting) if (isCall(call)) resolve();
   };

@@ -2,10 +2,18 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseNotes } from "../../src/memory/notes/format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
 import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
-import { type AgentLoop, FRAME } from "./agent-loop.case.ts";
+import { FRAME } from "./agent-loop.case.ts";
 import { asCandidate, isSummaryCall } from "./faults.case.ts";
 import { HeldNotes } from "./notes-file.case.ts";
-import { cacheRead, cacheWritten, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+import {
+  cacheRead,
+  cacheWritten,
+  hasCompacted,
+  hasHappened,
+  openScene,
+  type Scene,
+  workUntil,
+} from "./scene.case.ts";
 
 const template = parseTemplate(NOTES_TEMPLATE);
 let scene: Scene;
@@ -19,10 +27,7 @@ afterEach(() => scene.simulator.close());
 const noteCalls = (): typeof scene.simulator.requests.all =>
   scene.simulator.requests.all.filter((request) => isNotesCall(asCandidate(request)));
 
-const hasNotes =
-  (loop: AgentLoop, times = 1): (() => boolean) =>
-  () =>
-    loop.eventsOf("notes-updated").length >= times;
+const hasNotes = hasHappened("notes-updated");
 
 describe("notes that are taken along the way", () => {
   it("are taken by a fork that reads the cached prefix and writes nothing to it", async () => {

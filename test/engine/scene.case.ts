@@ -8,6 +8,7 @@ import {
   type SimulatorOptions,
   startSimulator,
 } from "../../src/testing/simulator/simulator.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
 import { AgentLoop, type LoopOptions } from "./agent-loop.case.ts";
 
 /** Small, so that little work fills it. */
@@ -62,10 +63,15 @@ export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<b
   return isSo();
 }
 
-export const hasCompacted =
+/** Whether there have been so many of these events. */
+export const hasHappened =
+  (type: CompactorEvent["type"]) =>
   (loop: AgentLoop, times = 1): (() => boolean) =>
   () =>
-    loop.eventsOf("compacted").length >= times;
+    loop.eventsOf(type).length >= times;
+
+export const hasCompacted: ReturnType<typeof hasHappened> = hasHappened("compacted");
+export const hasCommitted: ReturnType<typeof hasHappened> = hasHappened("spans-committed");
 
 /** Works until the next turn would compact: its `before` has not been called yet. */
 export async function workUpToThreshold(loop: AgentLoop, share = 0.97): Promise<void> {

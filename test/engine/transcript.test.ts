@@ -9,7 +9,7 @@ import { openTranscript, type TranscriptWriter } from "../../src/transcript/writ
 import { FaultyFile, systemError } from "../transcript/faulty-file.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
-import type { Form } from "./host-conversation.case.ts";
+import { type Form, shown } from "./host-conversation.case.ts";
 import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 
 const folder = temporaryFolder();
@@ -105,15 +105,6 @@ const COURSES: readonly (readonly [Form, string, "off" | "auto"])[] = [
   ["entries", "claude-opus-5-5", "auto"],
   ["messages", "claude-opus-5-5", "off"],
 ];
-
-/** What the model is shown, whichever way it is cut into blocks. */
-const shown = (
-  messages: readonly { readonly role: string; readonly content: unknown }[],
-): readonly string[] =>
-  messages.map(({ role, content }) => {
-    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
-    return JSON.stringify([role, blocks]).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
-  });
 
 describe.each(COURSES)(
   "the session file of a loop in the form of %s with %s, clearing %s",
