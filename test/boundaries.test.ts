@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
 
-const BELOW_TESTING: readonly string[] = [
+const BELOW_TURN: readonly string[] = [
   "conversation",
   "tokens",
   "window",
@@ -15,12 +15,8 @@ const BELOW_TESTING: readonly string[] = [
   "summary",
   "memory",
   "compact",
-  "turn",
-  "telemetry",
-  "transcript",
-  "demo",
-  "host",
 ];
+const BELOW_TESTING = [...BELOW_TURN, "turn", "telemetry", "transcript", "demo", "host"];
 
 /** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
@@ -34,34 +30,11 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   summary: ["conversation", "tokens", "models"],
   memory: ["conversation", "tokens", "models", "restore", "summary"],
   compact: ["conversation", "tokens", "models", "hooks", "restore", "summary", "memory"],
-  turn: [
-    "conversation",
-    "tokens",
-    "window",
-    "models",
-    "clear",
-    "hooks",
-    "restore",
-    "summary",
-    "memory",
-    "compact",
-  ],
+  turn: BELOW_TURN,
   telemetry: ["turn", "models", "summary"],
   transcript: ["conversation"],
   demo: ["conversation", "tokens"],
-  host: [
-    "conversation",
-    "tokens",
-    "models",
-    "clear",
-    "hooks",
-    "restore",
-    "summary",
-    "memory",
-    "compact",
-    "transcript",
-    "window",
-  ],
+  host: [...BELOW_TURN, "transcript"],
   testing: BELOW_TESTING,
   cli: [...BELOW_TESTING, "testing"],
 };
