@@ -8,8 +8,9 @@ import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import { type AttachedMemory, memoryFilesIn } from "../memory/nested/report.ts";
 import { memoryPathOf } from "../restore/read-state.ts";
 import type { Session } from "../transcript/session.ts";
+import { notesLimitsFor } from "../turn/notes-limits.ts";
 import type { Thresholds } from "../window/thresholds.ts";
-import { limitsFor, type NotesFigures, notesFigures } from "./notes-report.ts";
+import { type NotesFigures, notesFigures } from "./notes-report.ts";
 
 /** What `inspect` tells of a session besides its file: its notes, and memory files of its project. */
 export interface BesideReport {
@@ -43,7 +44,7 @@ export async function besideSession(session: Session, thresholds: Thresholds): P
 async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
     const read = await readNotes(session);
-    return read === undefined ? null : notesFigures(session, read, limitsFor(thresholds));
+    return read === undefined ? null : notesFigures(session, read, notesLimitsFor(thresholds));
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return { path: notesPath(session.path), problem: error.message };

@@ -8,8 +8,8 @@ import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { sectionName } from "../memory/notes/section-name.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { Session } from "../transcript/session.ts";
+import { notesLimitsFor } from "../turn/notes-limits.ts";
 import type { Thresholds } from "../window/thresholds.ts";
-import { limitsFor } from "./notes-report.ts";
 
 /** Notes that take the place of a summary, and where they came from. */
 export interface CompactionNotes {
@@ -34,7 +34,7 @@ export async function notesForCompaction(
   session: Session,
   { thresholds, isPreview, signal }: CompactionNotesOptions,
 ): Promise<CompactionNotes> {
-  const limits = limitsFor(thresholds);
+  const limits = notesLimitsFor(thresholds);
   const present = await readNotes(session);
   const used = present ?? (await buildNotes(session, { limits, dryRun: isPreview, signal }));
   // The agent that is told where they are may be in another folder than we are.

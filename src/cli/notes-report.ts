@@ -1,14 +1,12 @@
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
-import { measureNotes, NOTES_LIMITS, type NotesSize, overLimits } from "../memory/notes/limits.ts";
+import { measureNotes, type NotesSize, overLimits } from "../memory/notes/limits.ts";
 import type { NotesLimits } from "../memory/notes/notes.ts";
 import { sectionName } from "../memory/notes/section-name.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { Session } from "../transcript/session.ts";
-import { inProportion } from "../window/in-proportion.ts";
 import { costOf } from "../window/prices.ts";
-import type { Thresholds } from "../window/thresholds.ts";
 
 /** The shape that `notes --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface NotesReport extends NotesFigures {
@@ -60,14 +58,6 @@ export interface NotesWorkReport {
   readonly complete: boolean;
   readonly usage: ModelUsage | null;
   readonly cost: number | null;
-}
-
-export function limitsFor(window: Pick<Thresholds, "size">): NotesLimits {
-  const { sectionTokens, totalTokens } = NOTES_LIMITS;
-  return {
-    sectionTokens: inProportion(window, sectionTokens),
-    totalTokens: inProportion(window, totalTokens),
-  };
 }
 
 export function notesFigures(session: Session, read: ReadNotes, limits: NotesLimits): NotesFigures {

@@ -5,14 +5,13 @@ import { entryBlocks } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
-import { NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
 import { untilAborted } from "../models/abortable.ts";
-import { inProportion } from "../window/in-proportion.ts";
 import { codeOf } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
+import { notesLimitsFor } from "./notes-limits.ts";
 import type { NotesOptions, ResponseFacts } from "./options.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
@@ -47,14 +46,8 @@ export class NotesKeeper {
     this.#growth = new NotesGrowth(this.#thresholds);
   }
 
-  /** In proportion to the window, like everything that is to be in it. */
   get limits(): NotesLimits {
-    const scaled = (tokens: number): number => inProportion(this.#state.thresholds, tokens);
-    return {
-      sectionTokens: scaled(NOTES_LIMITS.sectionTokens),
-      totalTokens: scaled(NOTES_LIMITS.totalTokens),
-      ...this.#options.limits,
-    };
+    return { ...notesLimitsFor(this.#state.thresholds), ...this.#options.limits };
   }
 
   /** With each turn; the first is the one that counts. */

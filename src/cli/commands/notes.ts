@@ -6,10 +6,11 @@ import type { NotesLimits } from "../../memory/notes/notes.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";
+import { notesLimitsFor } from "../../turn/notes-limits.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
-import { limitsFor, notesReport } from "../notes-report.ts";
+import { notesReport } from "../notes-report.ts";
 import { notesProgressLine, notesView } from "../view/notes-view.ts";
 
 export interface NotesCommandOptions extends ModelChoice {
@@ -41,7 +42,7 @@ export async function notes(
   }
   const template = options.template === undefined ? undefined : await readTemplate(options.template);
   const session = await composition.load(query);
-  const limits = limitsFor(composition.thresholdsOf(session, {}));
+  const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
   const present = await readNotes(session, { template });
   const isShown = present !== undefined && !options.update && !options.rebuild;
   const result = isShown ? present : await build(session, { template, limits }, options, composition);
