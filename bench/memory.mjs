@@ -3,9 +3,10 @@
 import { flatten } from "../dist/index.js";
 import { updateNotes } from "../src/memory/builtin/update-notes.ts";
 import { emptyNotes, formatNotes } from "../src/memory/notes/format.ts";
-import { NOTES_LIMITS } from "../src/memory/notes/limits.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../src/memory/notes/template.ts";
 import { ESTIMATORS } from "../src/tokens/measure.ts";
+import { notesLimitsFor } from "../src/turn/notes-limits.ts";
+import { HeldNotes } from "../test/engine/notes-file.case.ts";
 import { claim } from "./claims.mjs";
 import { Host } from "./engine/host.mjs";
 import { leastMs, warmUp } from "./engine/steps.mjs";
@@ -22,31 +23,13 @@ const QUICK_SAMPLES = 7;
 
 /** A window that the conversation fills to two thirds, so that nothing happens by itself. */
 const windowFor = (tokens) => tokens * 1.5;
-/** As the engine has them: less in small windows. */
-const limitsFor = (tokens) => {
-  const share = Math.min(1, windowFor(tokens) / 200_000);
-  return {
-    sectionTokens: Math.floor(NOTES_LIMITS.sectionTokens * share),
-    totalTokens: Math.floor(NOTES_LIMITS.totalTokens * share),
-  };
-};
 
 const template = parseTemplate(NOTES_TEMPLATE);
 const notesOf = (notes, fresh, tokens) =>
-  updateNotes(notes, fresh, { limits: limitsFor(tokens), countTokens: ESTIMATORS.o200k });
-
-class HeldNotes {
-  path = "/bench.notes.md";
-  constructor(text) {
-    this.text = text;
-  }
-  async read() {
-    return this.text;
-  }
-  async write() {
-    return true;
-  }
-}
+  updateNotes(notes, fresh, {
+    limits: notesLimitsFor({ size: windowFor(tokens) }),
+    countTokens: ESTIMATORS.o200k,
+  });
 
 function materialOf(tokens) {
   const { entries: before, next } = conversationOf(tokens);
