@@ -3,7 +3,8 @@ import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../con
 import { stringField } from "../conversation/fields.ts";
 import { standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { historyBefore } from "../transcript/relink.ts";
+import { indexEntries } from "../transcript/entry-index.ts";
+import { indexedBefore } from "../transcript/relink.ts";
 import type { Session } from "../transcript/session.ts";
 
 /** Everything that was said in a session, oldest first: also what is no longer in its context. */
@@ -66,11 +67,12 @@ interface Stretches {
 }
 
 function stretchesOf({ entries, boundaries: all, conversation }: Session): Stretches {
+  const index = indexEntries(entries);
   const stretches = [conversation];
   const boundaries = new Set<string>();
   let boundary: CompactBoundaryEntry | undefined = all.find(({ isCurrent }) => isCurrent)?.boundary;
   while (boundary !== undefined && !boundaries.has(boundary.uuid)) {
-    const before = historyBefore(entries, boundary);
+    const before = indexedBefore(index, boundary);
     if (before.entries.length === 0) break;
     boundaries.add(boundary.uuid);
     stretches.unshift(before.entries);

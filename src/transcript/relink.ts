@@ -69,7 +69,11 @@ export function conversationFrom(
  * `logicalParentUuid` is only a hint: where it names no line, the line above the boundary is meant.
  */
 export function historyBefore(entries: readonly Entry[], boundary: CompactBoundaryEntry): Conversation {
-  const index = indexEntries(entries);
+  return indexedBefore(indexEntries(entries), boundary);
+}
+
+/** The same, of a whole file that has been indexed. */
+export function indexedBefore(index: EntryIndex, boundary: CompactBoundaryEntry): Conversation {
   const position = index.positions.get(boundary.uuid);
   if (position === undefined) return EMPTY;
   const hinted = index.positions.get(boundary.logicalParentUuid ?? "");
