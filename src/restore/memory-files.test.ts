@@ -141,5 +141,7 @@ describe("memory files after a compaction", () => {
     ]);
     const only = await restore(c.entries, { files: { read } });
     expect(names(only)).toEqual(["/docs/style.md", "/a.ts"]);
+    const nobody = { memoryFiles: null, files: { read } } as unknown as HostState;
+    expect(names(await restore(c.entries, nobody))).toEqual(["/docs/style.md", "/a.ts"]);
   });
 });
