@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<NotesDecline, Words>> = {
   "nothing-new-noted": {
     message:
       "The notes stand for nothing that a compaction could take out: all of it would be kept, or is gone.",
-    remedy: `Bring the notes up to date, keep fewer messages, ${WITHOUT_NOTES}.`,
+    remedy: `If the session is short, just go on with it. Otherwise bring the notes up to date, keep fewer messages, ${WITHOUT_NOTES}.`,
   },
   instructions: {
     message: "Notes know nothing of instructions that are given now.",
