@@ -4,6 +4,7 @@ import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { inProportion } from "../window/in-proportion.ts";
+import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
 /**
@@ -67,17 +68,34 @@ function editCached(state: ConversationState): Clearing | undefined {
   return clearing;
 }
 
+/**
+ * The messages are about to be rewritten, and edits of the cached prefix end with it: what they left out would come
+ * back, which may be far more than the window holds. So it is cleared in the messages.
+ */
+export function clearEdited(state: ConversationState): void {
+  const { clearedToolUseIds } = snapshotOf(state);
+  const { results } = state.thread.contents;
+  const edited = results.results().filter(({ id }) => clearedToolUseIds?.has(id));
+  if (edited.length === 0) return;
+  // The last usage is without them already, but for the newest; and each leaves its placeholder.
+  const saved = state.cachedEdits.deletedLocally - edited.length * results.placeholderTokens;
+  rewrite(state, results.describe("cached", edited), saved);
+}
+
 function carryOut(state: ConversationState, clearing: Clearing): void {
-  const { thread } = state;
   const tokensBefore = state.size().tokens;
+  rewrite(state, clearing, clearing.tokensBefore - clearing.tokensAfter);
+  report(state, clearing, tokensBefore);
+}
+
+/** `saved`: by how much less the messages are than the last usage says, by our estimate. */
+function rewrite(state: ConversationState, clearing: Clearing, saved: number): void {
+  const { thread } = state;
   const applied = applyClearing(thread.entries, clearing, { bindsThinking: state.bindsThinking });
-  const tokensSaved = Math.round((clearing.tokensBefore - clearing.tokensAfter) * state.ratio);
-  const mark = clearedMark(state, clearing, tokensBefore, tokensSaved);
+  const mark = clearedMark(state, clearing, state.size().tokens, Math.round(saved * state.ratio));
   state.noteFindings(thread.clear(clearing, applied, mark));
   state.transcript.add([mark]);
   state.historyChanged();
-  state.collapse?.resultsCleared();
-  report(state, clearing, tokensBefore);
   if (applied.thinkingLeftOut > 0) {
     state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
   }
@@ -85,6 +103,7 @@ function carryOut(state: ConversationState, clearing: Clearing): void {
 
 function report(state: ConversationState, clearing: Clearing, tokensBefore: number): void {
   const { form, results, tools, paths } = clearing;
+  state.collapse?.resultsCleared();
   if (paths.length > 0) {
     state.host.filesForgotten(paths);
     state.nestedMemory?.forget(paths);

@@ -96,7 +96,7 @@ async function originalsOf(
   { options, transcript, collapse }: ConversationState,
   uuids: readonly string[],
 ): Promise<readonly Entry[]> {
-  if (options.transcript === undefined) return collapse?.originals(uuids) ?? [];
+  if (options.transcript === undefined) return collapse?.originals.of(uuids) ?? [];
   await transcript.flush();
   return (await options.transcript.read?.(uuids)) ?? [];
 }

@@ -1,9 +1,11 @@
 import { commitSpans, linesOf, type StagedSpan } from "../compact/collapse/commit.ts";
 import { planSpan, type SpanPlan } from "../compact/collapse/plan-span.ts";
 import { type SpanSummary, summariseSpan } from "../compact/collapse/summarise-span.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
+import { clearEdited } from "./clear-stale.ts";
 import { CollapsedOriginals } from "./collapsed-originals.ts";
 import { codeOf } from "./failure-reason.ts";
 import { whyNotToCollapse } from "./guards.ts";
@@ -51,7 +53,7 @@ export class Collapse {
   /** What could not be made smaller, and what somebody asked to see again. */
   #failed: Set<string> = new Set();
   #expanded: Set<string> = new Set();
-  readonly #originals = new CollapsedOriginals();
+  readonly originals: CollapsedOriginals = new CollapsedOriginals();
   /** The model's newest answer was none. */
   #hasModelFailed = false;
   #isWaitedFor = false;
@@ -82,11 +84,6 @@ export class Collapse {
     await this.#commit(mustWait ? startedAt : undefined, signal);
   }
 
-  /** Entries by their ids, of those that are kept here. */
-  originals(uuids: readonly string[]): readonly Entry[] {
-    return this.#originals.of(uuids);
-  }
-
   /** Somebody asked to see these again: they are the last to be collapsed. */
   expanded(uuids: readonly string[]): void {
     for (const uuid of uuids) this.#expanded.add(uuid);
@@ -96,8 +93,9 @@ export class Collapse {
   /** Results were cleared: what is staged saves less by now, or nothing any more. */
   resultsCleared(): void {
     if (this.#staged.length === 0) return;
-    const { thread, tokensOf } = this.#state;
-    const tokens = new Map(thread.entries.map((entry) => [entry.uuid, tokensOf(entry)]));
+    const { entries, clearedToolUseIds = new Set() } = snapshotOf(this.#state);
+    const sent = withClearedResults(entries, clearedToolUseIds);
+    const tokens = new Map(sent.map((entry) => [entry.uuid, this.#state.tokensOf(entry)]));
     this.#staged = this.#staged.flatMap((span) => {
       const held = span.uuids.reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0);
       const savedTokens = Math.round(held) - span.tokens;
@@ -129,7 +127,7 @@ export class Collapse {
       this.#staging = undefined;
     }
     this.#staged = this.#staged.filter(isIntact);
-    this.#originals.keepFor(this.#state.thread.entries);
+    this.originals.keepFor(this.#state.thread.entries);
     this.#exhaustedAt = undefined;
   }
 
@@ -263,6 +261,7 @@ export class Collapse {
     const { thread, options, transcript } = state;
     if (this.#staged.length === 0) return;
     await untilAborted(signal, transcript.flush());
+    clearEdited(state);
     const batch = new Set(this.#staged.map(({ spanId }) => spanId));
     const collapsed = commitSpans(thread.entries, this.#staged, {
       ports: options.ports,
@@ -295,6 +294,6 @@ export class Collapse {
     if (paths.length > 0) host.filesForgotten(paths);
     nestedMemory?.forget();
     nestedMemory?.attachedIn(thread.entries);
-    if (options.transcript === undefined) this.#originals.add(gone);
+    if (options.transcript === undefined) this.originals.add(gone);
   }
 }

@@ -115,6 +115,25 @@ describe("clearing by edits", () => {
     expect(loop.eventsOf("cache-break")).toEqual([]);
   });
 
+  it("ends with a commit of collapsed spans, and what it left out stays out", async () => {
+    await scene.simulator.close();
+    scene = await openScene({ windowTokens: 80_000, switches: { cacheEdits: true } });
+    const loop = new AgentLoop({
+      simulator: scene.simulator,
+      model: connect(scene.simulator, "claude-haiku-4-5", { cacheEdits: true }),
+      resultTokens: 2_000,
+      compactor: { windowTokens: 80_000, clearing: { form: "cached" }, collapse: {} },
+    });
+    expect(await workUntil(loop, () => loop.eventsOf("spans-committed").length > 0)).toBe(true);
+    expect(clearings(loop, "cached")).toBeGreaterThan(8);
+    expect(loop.recoveries).toBe(0);
+    const sent = scene.simulator.requests.messages.at(-1)?.inputTokens ?? 0;
+    expect(sent).toBeGreaterThan(0);
+    expect(loop.lastTurn?.tokens).toBeGreaterThan(sent * 0.9);
+    expect(loop.lastTurn?.tokens).toBeLessThan(sent * 1.25);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
   it("is not a subagent's to do", async () => {
     const parent = editingLoop();
     const child = new AgentLoop({
