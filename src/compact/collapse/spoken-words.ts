@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { oneLine } from "../../summary/builtin/clip.ts";
 import { digestSession } from "../../summary/builtin/digest.ts";
+import { leftOutLine } from "../../summary/builtin/read/earlier.ts";
 import { messageForms } from "../../summary/builtin/render/message-item.ts";
 import { earlierMessages } from "../../summary/builtin/render/messages.ts";
 import type { CountText } from "../../tokens/measure.ts";
@@ -48,8 +49,7 @@ function wordsIn(entries: readonly Entry[]): readonly string[] {
   return [...earlierMessages(digest), ...digest.exchanges.flatMap(({ message }) => message?.text ?? [])];
 }
 
-/** In the words of the built-in summariser, which reads them again. */
-const leftOut = (count: number): string => `(${count} more user messages left out here; see the transcript)`;
+const leftOut = (count: number): string => leftOutLine(count, "user messages");
 
 /** Marks of quotation and of lists, and how lines are broken, make no difference. */
 const comparable = (text: string): string => oneLine(text.replace(/[>"“”*\\]+/g, " ")).toLowerCase();

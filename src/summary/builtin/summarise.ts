@@ -6,6 +6,7 @@ import type { SummaryVariant } from "../sources.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { digestSession, type SessionDigest } from "./digest.ts";
 import { emphasise } from "./emphasis.ts";
+import { leftOutLine } from "./read/earlier.ts";
 import { renderConcepts } from "./render/concepts.ts";
 import { renderCurrentWork } from "./render/current-work.ts";
 import { renderErrors } from "./render/errors.ts";
@@ -129,6 +130,6 @@ function draftSection(
     share,
     whenEmpty: isOvertaken ? "Newer messages follow." : whenEmpty,
     alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,
-    leftOut: (count) => `(${count} more ${itemName} left out here; see the transcript)`,
+    leftOut: (count) => leftOutLine(count, itemName),
   };
 }

@@ -15,6 +15,10 @@ const NOTHING = /^[-*\s]*(?:\(?none\b|no (?:pending|open|explicit)|nothing\b|n\/
 const LABEL_LINE = /^\*\*[^*\n]{1,80}:\*\*$/;
 const LEFT_OUT_LINE = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
 
+/** The last line of a section in which something had no room. */
+export const leftOutLine = (count: number, what: string): string =>
+  `(${count} more ${what} left out here; see the transcript)`;
+
 /** Ours or a model's: anything with the nine headings, or notes. Without headings the whole is the intent. */
 export function parseEarlierSummary(text: string): EarlierSummary {
   if (isNotesContinuation(text)) {
