@@ -52,4 +52,24 @@ describe("the conversation as the host holds it", () => {
     expect(view.knownLength(handed)).toBe(6);
     expect(view.knownLength(own)).toBeUndefined();
   });
+
+  it("is shared up to the first message that says something else, in the form of which there is more", () => {
+    const own = conversation(6);
+    const view = new HostView();
+    expect(view.sharedWith(own)).toEqual([]);
+    view.begin(own);
+    const copies = structuredClone(own);
+    expect(view.sharedWith([...copies.slice(0, 4), message("other"), ...copies.slice(5)])).toEqual(
+      own.slice(0, 4),
+    );
+    expect(view.sharedWith(copies.slice(0, 3))).toEqual(own.slice(0, 3));
+    expect(view.sharedWith([...copies, message("new")])).toEqual(own);
+    expect(view.sharedWith(copies)[2]).toBe(own[2]);
+    const rewritten = [message("rewritten"), ...own.slice(4)];
+    view.replace(rewritten);
+    expect(view.sharedWith([...structuredClone(rewritten.slice(0, 2)), message("other")])).toEqual(
+      rewritten.slice(0, 2),
+    );
+    expect(view.sharedWith([...copies.slice(0, 2), message("other")])).toEqual(own.slice(0, 2));
+  });
 });

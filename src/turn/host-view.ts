@@ -25,6 +25,14 @@ export class HostView {
     return isOwn ? this.#given.length : undefined;
   }
 
+  /** What was known of the beginning of this, up to the first message that says something else. */
+  sharedWith(messages: readonly Message[]): readonly Message[] {
+    const returned = this.#returned ?? [];
+    const own = sharedLength(messages, this.#given);
+    const other = sharedLength(messages, returned);
+    return other > own ? returned.slice(0, other) : this.#given.slice(0, own);
+  }
+
   begin(messages: readonly Message[]): void {
     this.#given = [...messages];
     this.#returned = undefined;
@@ -54,18 +62,18 @@ export class HostView {
   }
 }
 
+const continues = (messages: readonly Message[], known: readonly Message[]): boolean =>
+  messages.length >= known.length && sharedLength(messages, known) === known.length;
+
 /**
  * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a
  * database, as a copy) is the same if it says the same.
  */
-function continues(messages: readonly Message[], known: readonly Message[]): boolean {
-  if (messages.length < known.length) return false;
+function sharedLength(messages: readonly Message[], known: readonly Message[]): number {
   let at = nextDifference(messages, known, 0);
-  while (at < known.length) {
-    if (!saysTheSame(messages[at], known[at])) return false;
+  while (at < known.length && saysTheSame(messages[at], known[at]))
     at = nextDifference(messages, known, at + 1);
-  }
-  return true;
+  return at;
 }
 
 /** By reference. Four at a time, which halves the only part of a turn that grows with the conversation. */

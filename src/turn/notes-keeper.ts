@@ -5,6 +5,7 @@ import { entryBlocks } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
+import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
@@ -31,11 +32,21 @@ export class NotesKeeper {
   readonly #growth: NotesGrowth;
   #isFirst = true;
   #running:
-    | { readonly done: Promise<void>; readonly abort: AbortController; wasWaitedFor: boolean }
+    | {
+        readonly done: Promise<void>;
+        readonly abort: AbortController;
+        readonly newest: string | undefined;
+        wasWaitedFor: boolean;
+      }
     | undefined;
   /** Calls in messages that came since the last response, for hosts that do not show us responses. */
   #callsSeen = 0;
   #takenUpAt: string | undefined;
+  /** The newest message as the host gave it last, and the newest before the round that it is in. */
+  #newest: string | undefined;
+  #settled: string | undefined;
+  /** The host changes its newest message once it is not the newest any more: it adds reminders to it, for one. */
+  #isNewestInFlux = false;
 
   constructor(state: ConversationState, options: NotesOptions) {
     this.#state = state;
@@ -50,9 +61,11 @@ export class NotesKeeper {
     return { ...notesLimitsFor(this.#state.thresholds), ...this.#options.limits };
   }
 
-  /** With each turn; the first is the one that counts. */
+  /** With each turn. */
   tookUp(entries: readonly Entry[]): void {
-    this.#takenUpAt ??= entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? "";
+    this.#newest = newestIn(entries);
+    this.#settled = newestIn(entries, newestRoundAt(entries));
+    this.#takenUpAt ??= this.#newest ?? "";
   }
 
   /**
@@ -100,9 +113,12 @@ export class NotesKeeper {
     }
   }
 
-  /** The host goes on with another conversation: what is being noted of the old one is for nobody. */
-  abandon(): void {
-    this.#running?.abort.abort();
+  /** The host changed the conversation: what is being noted goes on only if it is still in there. */
+  conversationChanged(entries: readonly Entry[]): void {
+    const isGone = (uuid = ""): boolean => notedUpTo(entries, uuid) === undefined;
+    if (isGone(this.#newest) && !isGone(this.#settled)) this.#isNewestInFlux = true;
+    if (this.#running === undefined || !isGone(this.#running.newest)) return;
+    this.#running.abort.abort();
     this.#running = undefined;
   }
 
@@ -115,13 +131,14 @@ export class NotesKeeper {
   #start(): void {
     this.#growth.begun();
     const abort = new AbortController();
-    const done = this.#takeNotes(abort).finally(() => {
+    const task = this.#task(abort.signal);
+    const done = this.#takeNotes(task, abort).finally(() => {
       if (this.#running?.abort === abort) this.#running = undefined;
     });
-    this.#running = { done, abort, wasWaitedFor: false };
+    this.#running = { done, abort, newest: newestIn(task.entries), wasWaitedFor: false };
   }
 
-  async #takeNotes(abort: AbortController): Promise<void> {
+  async #takeNotes(task: NotesTask, abort: AbortController): Promise<void> {
     const state = this.#state;
     const startedAt = state.now();
     let isOverdue = false;
@@ -133,7 +150,7 @@ export class NotesKeeper {
     (timer as { unref?: () => void }).unref?.();
     try {
       // Also a file that does not answer is given up.
-      const update = await untilAborted(abort.signal, bringNotesUpToDate(this.#task(abort.signal)));
+      const update = await untilAborted(abort.signal, bringNotesUpToDate(task));
       if (update === undefined) return;
       state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
     } catch (error) {
@@ -150,6 +167,7 @@ export class NotesKeeper {
     const writer = this.#options.writer === "built-in" ? undefined : options.model;
     const fork = writer && forkOf(this.#state);
     const sent = fork && thread.outbox()();
+    const entries = thread.entries.slice(0, this.#isNewestInFlux ? newestRoundAt(thread.entries) : undefined);
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     return {
@@ -158,11 +176,11 @@ export class NotesKeeper {
       limits: this.limits,
       countTokens: this.#state.countTokens,
       instructions: options.compaction.instructions,
-      entries: [...thread.entries],
+      entries,
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
       model: writer && (options.summaryModel ?? writer),
       fork: fork && sent && { ...fork, messagesFor: () => sent },
-      isEnough: isFirst ? this.#isEnoughAfterResume(thread.entries.length) : undefined,
+      isEnough: isFirst ? this.#isEnoughAfterResume(entries.length) : undefined,
       signal,
     };
   }
@@ -183,6 +201,20 @@ function growthUnder(thresholdTokens: number): GrowthThresholds {
     nextTokens: Math.min(nextTokens, Math.floor(thresholdTokens / 8)),
     toolCalls,
   };
+}
+
+/** Of those before `end`. From there backwards, without a copy: this is asked with every turn. */
+function newestIn(entries: readonly Entry[], end = entries.length): string | undefined {
+  let at = end - 1;
+  while (at >= 0 && entries[at]?.uuid === undefined) at--;
+  return entries[at]?.uuid;
+}
+
+/** Where the newest response begins; what came before it is settled. */
+function newestRoundAt(entries: readonly Entry[]): number {
+  let at = entries.findLastIndex(({ type }) => type === "assistant");
+  while (entries[at - 1]?.type === "assistant") at--;
+  return Math.max(0, at);
 }
 
 const callsIn = (blocks: readonly ContentBlock[]): number =>

@@ -13,6 +13,7 @@ import { reminder } from "../conversation/flatten/reminder.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { isBlock } from "../conversation/untrusted.ts";
 import { isContinuation } from "../summary/continuation.ts";
+import type { Message } from "./options.ts";
 
 /** What a response told besides its content; it is known before its message is in the conversation. */
 export interface ReplyFacts {
@@ -31,6 +32,13 @@ export class PlainForm {
 
   known(message: ApiMessage): readonly Entry[] | undefined {
     return this.#entriesOf.get(message);
+  }
+
+  /** The same where it was made anew; `earlier` is what it was made from, if that is known. */
+  recognised(message: ApiMessage, earlier: Message | undefined): readonly Entry[] | undefined {
+    const entries = this.known(message) ?? (earlier && this.known(earlier as ApiMessage));
+    if (entries !== undefined) this.#entriesOf.set(message, entries);
+    return entries;
   }
 
   /** The entry for a message that has not been seen before. */

@@ -206,7 +206,7 @@ export class ConversationState {
       this.historyChanged();
       this.collapse?.conversationChanged(added);
       this.nestedMemory?.attachedIn(this.thread.entries);
-      this.notes?.abandon();
+      this.notes?.conversationChanged(this.thread.entries);
     }
     this.notes?.tookUp(this.thread.entries);
     // What had been attached may have gone with the conversation that it stood in.

@@ -191,8 +191,10 @@ export class Thread {
     const isFirst = before.size === 0;
     const taken = new Set<Entry>();
     this.#leaf = null;
-    const entries = this.#wrapAll(messages, facts, (message) => {
-      const known = this.#plain.known(message)?.filter((entry) => !taken.has(entry));
+    // A host may make all its messages anew and change but one: those that say the same are still the same.
+    const shared = this.#host.sharedWith(messages);
+    const entries = this.#wrapAll(messages, facts, (message, at) => {
+      const known = this.#plain.recognised(message, shared[at])?.filter((entry) => !taken.has(entry));
       for (const entry of known ?? []) taken.add(entry);
       return known;
     });
@@ -220,17 +222,17 @@ export class Thread {
   #wrapAll(
     messages: readonly Message[],
     facts: ReplyFacts | undefined,
-    known: (message: ApiMessage) => readonly Entry[] | undefined,
+    known: (message: ApiMessage, at: number) => readonly Entry[] | undefined,
   ): readonly Entry[] {
     const entries: Entry[] = [];
     // What was told of the last response belongs to the newest answer.
     const newest = facts && messages.findLast((message) => isRecord(message) && message.role === "assistant");
     let parent = this.#leaf;
-    for (const message of messages) {
+    for (const [at, message] of messages.entries()) {
       if (isEntry(message)) entries.push(message);
       else if (isRecord(message)) {
         const plain = message as unknown as ApiMessage;
-        const seen = known(plain);
+        const seen = known(plain, at);
         if (seen !== undefined && seen.length > 0) entries.push(...seen);
         else {
           const own = plain === newest ? facts : undefined;

@@ -1,9 +1,11 @@
-import type { ContentBlock } from "../../src/conversation/block.ts";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
 import type { EntryLink } from "../../src/conversation/entry.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
 import type { ModelReply } from "../../src/models/port.ts";
 import type { Message } from "../../src/turn/options.ts";
 
-export type Form = "messages" | "entries";
+/** With reminders: the newest message has one, which is gone when it is not the newest any more. */
+export type Form = "messages" | "entries" | "messages with reminders";
 
 /** How a host keeps its conversation: as the API's messages, or as entries of a session. */
 export interface HostConversation {
@@ -29,7 +31,8 @@ export interface ConversationPorts {
 }
 
 export function hostConversation(form: Form, ports: ConversationPorts): HostConversation {
-  return form === "messages" ? new PlainConversation() : new EntryConversation(ports);
+  if (form === "entries") return new EntryConversation(ports);
+  return form === "messages" ? new PlainConversation() : new RemindingConversation();
 }
 
 class PlainConversation implements HostConversation {
@@ -49,6 +52,31 @@ class PlainConversation implements HostConversation {
 
   addUser(content: readonly ContentBlock[] | string): void {
     this.#messages = [...this.#messages, { role: "user", content }];
+  }
+}
+
+const REMINDER = { type: "text", text: "<system-reminder>Mind the tests.</system-reminder>" } as const;
+
+/** Keeps the reminder out of what it holds, and makes its messages anew with every turn. */
+class RemindingConversation extends PlainConversation {
+  override get messages(): readonly Message[] {
+    const held = super.messages as readonly ApiMessage[];
+    return held.map(({ role, content }, at) => {
+      const isNewest = at === held.length - 1;
+      return { role, content: isNewest ? [...contentBlocks(content), REMINDER] : content };
+    });
+  }
+
+  override goOnWith(messages: readonly Message[]): void {
+    const isReminder = (block: ContentBlock): boolean =>
+      block.type === "text" && block.text === REMINDER.text;
+    super.goOnWith(
+      (messages as readonly ApiMessage[]).map(({ role, content }) =>
+        typeof content === "string"
+          ? { role, content }
+          : { role, content: contentBlocks(content).filter((block) => !isReminder(block)) },
+      ),
+    );
   }
 }
 
