@@ -110,6 +110,28 @@ const COURSES: readonly (readonly [string, Course])[] = [
       usualTurns: 150,
     },
   ],
+  [
+    "notes taken by the model, for a host that changes its newest message with every turn",
+    {
+      windowTokens: 32_000,
+      resultTokens: 400,
+      form: "messages with reminders",
+      headroom: "notes",
+      turns: 2_000,
+      usualTurns: 150,
+    },
+  ],
+  [
+    "spans that are collapsed, for a host that changes its newest message with every turn",
+    {
+      windowTokens: 32_000,
+      resultTokens: 400,
+      form: "messages with reminders",
+      headroom: "collapse",
+      turns: 2_000,
+      usualTurns: 150,
+    },
+  ],
 ];
 
 describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurns, ...course }) => {
