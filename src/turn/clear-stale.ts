@@ -1,4 +1,4 @@
-import { applyClearing } from "../clear/apply.ts";
+import { type AppliedClearing, applyClearing } from "../clear/apply.ts";
 import { chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
 import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
@@ -48,7 +48,8 @@ function choose(state: ConversationState): Clearing | undefined {
   if (form !== "size" && !(form === "auto" && isFull(state))) return undefined;
   return chooseBySize(results, {
     targetTokens: scaled(state, state.options.clearing.targetTokens),
-    minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS),
+    // To clear what edits leave out already saves nothing.
+    minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS) + state.cachedEdits.deletedEstimate,
   });
 }
 
@@ -68,37 +69,39 @@ function editCached(state: ConversationState): Clearing | undefined {
   return clearing;
 }
 
-/**
- * The messages are about to be rewritten, and edits of the cached prefix end with it: what they left out would come
- * back, which may be far more than the window holds. So it is cleared in the messages.
- */
-export function clearEdited(state: ConversationState): void {
+/** Results cleared in the messages, for somebody to go on with. */
+interface ClearedMessages extends AppliedClearing {
+  readonly mark: MicrocompactBoundaryEntry;
+}
+
+/** What edits of the cached prefix leave out, cleared in the messages instead. Undefined where there are no edits. */
+export function withEditedCleared(state: ConversationState): ClearedMessages | undefined {
   const { clearedToolUseIds } = snapshotOf(state);
   const { results } = state.thread.contents;
   const edited = results.results().filter(({ id }) => clearedToolUseIds?.has(id));
-  if (edited.length === 0) return;
-  // The last usage is without them already, but for the newest; and each leaves its placeholder.
-  const saved = state.cachedEdits.deletedLocally - edited.length * results.placeholderTokens;
-  rewrite(state, results.describe("cached", edited), saved);
+  return edited.length === 0 ? undefined : withCleared(state, results.describe("cached", edited));
 }
 
 function carryOut(state: ConversationState, clearing: Clearing): void {
   const tokensBefore = state.size().tokens;
-  rewrite(state, clearing, clearing.tokensBefore - clearing.tokensAfter);
-  report(state, clearing, tokensBefore);
-}
-
-/** `saved`: by how much less the messages are than the last usage says, by our estimate. */
-function rewrite(state: ConversationState, clearing: Clearing, saved: number): void {
-  const { thread } = state;
-  const applied = applyClearing(thread.entries, clearing, { bindsThinking: state.bindsThinking });
-  const mark = clearedMark(state, clearing, state.size().tokens, Math.round(saved * state.ratio));
-  state.noteFindings(thread.clear(clearing, applied, mark));
-  state.transcript.add([mark]);
+  const applied = withCleared(state, clearing);
+  state.noteFindings(state.thread.clear(clearing, applied, applied.mark));
+  state.transcript.add([applied.mark]);
   state.historyChanged();
   if (applied.thinkingLeftOut > 0) {
     state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
   }
+  report(state, clearing, tokensBefore);
+}
+
+function withCleared(state: ConversationState, clearing: Clearing): ClearedMessages {
+  const { thread, cachedEdits, ratio, bindsThinking } = state;
+  const { placeholderTokens } = thread.contents.results;
+  const gain = clearing.results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0);
+  // The last usage is without what edits left out, but for the newest of it.
+  const saved = gain - (cachedEdits.deletedEstimate - cachedEdits.deletedLocally);
+  const mark = clearedMark(state, clearing, state.size().tokens, Math.round(saved * ratio));
+  return { ...applyClearing(thread.entries, clearing, { bindsThinking }), mark };
 }
 
 function report(state: ConversationState, clearing: Clearing, tokensBefore: number): void {

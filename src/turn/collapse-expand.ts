@@ -3,6 +3,7 @@ import { type CollapsedSpan, type CollapseMark, collapsedUuids } from "../conver
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Message, Turn } from "./options.ts";
+import { beginRewrite, type Rewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
 
@@ -14,21 +15,18 @@ export async function expandMessages<T extends Message>(
 ): Promise<Turn<T>> {
   state.takeIn(messages);
   const { thread, transcript } = state;
-  const shown = await expandAll(state, spanIds);
+  const rewrite = beginRewrite(state);
+  const shown = await expandAll(state, rewrite, spanIds);
   if (shown.marks.length === 0) return turnResult<T>(state, {});
-  await transcript.commit(shown.marks);
+  await transcript.commit([...rewrite.marks, ...shown.marks]);
   for (const mark of shown.marks) thread.meter.add(mark);
-  state.noteFindings(thread.rewrite(shown.entries));
-  state.historyChanged();
+  rewrite.goOnWith(shown.entries, { blocks: shown.thinkingBlocks });
   state.collapse?.expanded(shown.uuids);
-  const { thinkingBlocks: blocks } = shown;
-  if (blocks > 0) state.emit({ type: "thinking-left-out", blocks, reason: "rewrite" });
   state.emit({ type: "spans-expanded", spans: shown.spans, messages: shown.messages });
   return turnResult<T>(state, {});
 }
 
-interface Shown {
-  readonly entries: readonly Entry[];
+interface Shown extends Pick<Rewrite, "entries" | "leaf"> {
   readonly marks: readonly CollapseMark[];
   readonly uuids: readonly string[];
   readonly spans: number;
@@ -37,17 +35,13 @@ interface Shown {
 }
 
 /** Level by level: what a span within a span stood for is to be seen once the outer one has been expanded. */
-async function expandAll(state: ConversationState, spanIds: readonly string[] | undefined): Promise<Shown> {
-  const { thread } = state;
+async function expandAll(
+  state: ConversationState,
+  { entries, leaf }: Rewrite,
+  spanIds: readonly string[] | undefined,
+): Promise<Shown> {
   const left = spanIds && new Set(spanIds);
-  let shown: Shown = {
-    entries: thread.entries,
-    marks: [],
-    uuids: [],
-    spans: 0,
-    messages: 0,
-    thinkingBlocks: 0,
-  };
+  let shown: Shown = { entries, leaf, marks: [], uuids: [], spans: 0, messages: 0, thinkingBlocks: 0 };
   /** Each once: by what a file says, spans may stand for each other. */
   const done = new Set<string>();
   for (;;) {
@@ -71,18 +65,19 @@ async function expandLevel(
   shown: Shown,
   spans: readonly CollapsedSpan[],
 ): Promise<Shown> {
-  const { thread, options } = state;
+  const { options } = state;
   const uuids = spans.flatMap(collapsedUuids);
   const ids = spans.map(({ collapsed }) => collapsed.spanId);
   const expanded = expandSpans(shown.entries, ids, await originalsOf(state, uuids), {
     ports: options.ports,
     tokensOf: state.tokensOf,
-    leafUuid: shown.marks.at(-1)?.uuid ?? thread.leaf,
+    leafUuid: shown.leaf,
     bindsThinking: state.bindsThinking,
   });
   if (expanded.mark === undefined || expanded.spans < spans.length) throw messagesNotFound(spans.length);
   return {
     entries: expanded.entries,
+    leaf: expanded.mark.uuid,
     marks: [...shown.marks, expanded.mark],
     uuids: [...shown.uuids, ...uuids],
     spans: shown.spans + expanded.spans,

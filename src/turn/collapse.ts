@@ -5,12 +5,12 @@ import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
-import { clearEdited } from "./clear-stale.ts";
 import { CollapsedOriginals } from "./collapsed-originals.ts";
 import { codeOf } from "./failure-reason.ts";
 import { whyNotToCollapse } from "./guards.ts";
 import { withHostStatus } from "./host-status.ts";
 import type { CollapseOptions } from "./options.ts";
+import { beginRewrite } from "./rewrite.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -261,26 +261,23 @@ export class Collapse {
     const { thread, options, transcript } = state;
     if (this.#staged.length === 0) return;
     await untilAborted(signal, transcript.flush());
-    clearEdited(state);
+    const rewrite = beginRewrite(state);
     const batch = new Set(this.#staged.map(({ spanId }) => spanId));
-    const collapsed = commitSpans(thread.entries, this.#staged, {
+    const collapsed = commitSpans(rewrite.entries, this.#staged, {
       ports: options.ports,
       tokensOf: state.tokensOf,
-      leafUuid: thread.leaf,
+      leafUuid: rewrite.leaf,
       bindsThinking: state.bindsThinking,
     });
     const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
-    if (mark !== undefined) await transcript.commit(linesOf(collapsed));
+    if (mark !== undefined) await transcript.commit([...rewrite.marks, ...linesOf(collapsed)]);
     // The next one may have been staged while they were written.
     this.#staged = this.#staged.filter(({ spanId }) => !batch.has(spanId));
     this.#exhaustedAt = undefined;
     if (mark === undefined) return;
     thread.meter.add(mark);
-    state.noteFindings(thread.rewrite(collapsed.entries));
-    state.historyChanged();
+    rewrite.goOnWith(collapsed.entries, { blocks: thinkingBlocks });
     this.#forget(gone.flat());
-    if (thinkingBlocks > 0)
-      state.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
     const messages = spans.reduce((sum, { collapsed: { messages } }) => sum + messages, 0);
     const waitedMs = waitingSince === undefined ? 0 : state.now() - waitingSince;
     const figures = { messages, tokensBefore, tokensAfter, waitedMs };

@@ -1,6 +1,7 @@
 import { withOldMediaAsMarks } from "../compact/media-marks.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
 
 /** Of the request's bytes, for pictures and documents: texts need the rest. */
@@ -14,19 +15,16 @@ export function limitMedia(state: ConversationState): void {
   const { count, bytes } = thread.contents.media;
   const maxCount = maxMediaFor(facts.windowTokens);
   if (count <= maxCount && bytes <= MEDIA_BYTES) return;
-  const before = thread.entries;
-  const marked = withOldMediaAsMarks(before, {
-    maxCount: Math.floor(maxCount * LEFT_SHARE),
-    maxBytes: MEDIA_BYTES * LEFT_SHARE,
-  });
-  const first = marked.findIndex((entry, index) => entry !== before[index]);
-  if (first === -1) return;
-  const { entries, blocks } = state.bindsThinking
-    ? withoutThinkingFrom(marked, first)
-    : { entries: marked, blocks: 0 };
-  state.noteFindings(thread.rewrite(entries));
-  state.historyChanged();
-  const left = thread.contents.media.count;
-  state.emit({ type: "media-replaced", replaced: count - left, left });
-  if (blocks > 0) state.emit({ type: "thinking-left-out", blocks, reason: "rewrite" });
+  const left = { maxCount: Math.floor(maxCount * LEFT_SHARE), maxBytes: MEDIA_BYTES * LEFT_SHARE };
+  if (withOldMediaAsMarks(thread.entries, left) === thread.entries) return;
+  const rewrite = beginRewrite(state);
+  const marked = withOldMediaAsMarks(rewrite.entries, left);
+  const first = marked.findIndex((entry, index) => entry !== rewrite.entries[index]);
+  // What is cleared may have held all that was too much.
+  const { entries, blocks } =
+    state.bindsThinking && first !== -1 ? withoutThinkingFrom(marked, first) : { entries: marked, blocks: 0 };
+  rewrite.goOnWith(entries, { blocks });
+  state.transcript.add(rewrite.marks);
+  const { count: leftCount } = thread.contents.media;
+  state.emit({ type: "media-replaced", replaced: count - leftCount, left: leftCount });
 }

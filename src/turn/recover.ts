@@ -6,6 +6,7 @@ import type { ModelError } from "../models/model-error.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { whyNotToRecover } from "./guards.ts";
 import type { Message, Turn } from "./options.ts";
+import { beginRewrite } from "./rewrite.ts";
 import { runCompaction } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
@@ -31,12 +32,13 @@ export async function recover<T extends Message>(
 
 /** A binding that slipped through: all thinking goes, once, and the call is made again. */
 function leaveOutThinking<T extends Message>(state: ConversationState): Turn<T> | undefined {
-  const { entries, blocks } = withoutThinkingFrom(state.thread.entries, 0);
-  if (state.hasStrippedThinking || blocks === 0) return undefined;
+  const hasThinking = withoutThinkingFrom(state.thread.entries, 0).blocks > 0;
+  if (state.hasStrippedThinking || !hasThinking) return undefined;
   state.hasStrippedThinking = true;
-  state.noteFindings(state.thread.rewrite(entries));
-  state.historyChanged();
-  state.emit({ type: "thinking-left-out", blocks, reason: "mismatch" });
+  const rewrite = beginRewrite(state);
+  const { entries, blocks } = withoutThinkingFrom(rewrite.entries, 0);
+  rewrite.goOnWith(entries, { blocks, reason: "mismatch" });
+  state.transcript.add(rewrite.marks);
   return turnToSend<T>(state, {});
 }
 

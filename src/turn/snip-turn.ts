@@ -2,6 +2,7 @@ import { type SnipSelection, snip } from "../compact/snip.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { SnipMarker } from "../conversation/snipped.ts";
 import type { Message, Turn } from "./options.ts";
+import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
 
@@ -15,23 +16,20 @@ export async function snipMessages<T extends Message>(
   // The marker says that what was removed can be read there.
   await state.transcript.flush();
   const { thread, options } = state;
-  const snipped = snip(thread.entries, inEntries(state, messages, selection), {
+  const rewrite = beginRewrite(state);
+  const snipped = snip(rewrite.entries, inEntries(state, messages, selection), {
     ports: options.ports,
     tokensOf: state.tokensOf,
-    leafUuid: thread.leaf,
+    leafUuid: rewrite.leaf,
     bindsThinking: state.bindsThinking,
     transcriptPath: options.transcript?.path,
   });
   if (snipped.removed > 0) {
     const end = endOfSnip(state, snipped.markers);
-    state.noteFindings(thread.rewrite([...snipped.entries, end]));
-    state.transcript.add([...snipped.markers, end]);
-    state.historyChanged();
+    rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
+    state.transcript.add([...rewrite.marks, ...snipped.markers, end]);
     state.nestedMemory?.attachedIn(thread.entries);
     state.snipFreed += snipped.tokensFreed;
-    if (snipped.thinkingBlocks > 0) {
-      state.emit({ type: "thinking-left-out", blocks: snipped.thinkingBlocks, reason: "rewrite" });
-    }
     state.emit({ type: "snipped", messages: snipped.removed, tokensFreed: snipped.tokensFreed });
   }
   return turnResult<T>(state, {});
