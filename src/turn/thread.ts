@@ -39,8 +39,8 @@ export class Thread {
   #contents: Contents;
   readonly #host = new HostView();
   #leaf: string | null = null;
-  /** We have changed something in it: reports on single messages are about another conversation. */
-  #isRewritten = false;
+  /** We have changed something in it since: what was reported with these is about another conversation. */
+  #outdated: ReadonlySet<string | undefined> = new Set();
 
   constructor(options: ThreadOptions) {
     this.#options = options;
@@ -121,6 +121,7 @@ export class Thread {
     this.#contents.cleared(clearing, entries);
     this.#contents.add(mark, entries.length);
     this.#meter.add(mark);
+    this.#outdate(entries);
     return this.#replace([...entries, mark]);
   }
 
@@ -138,7 +139,12 @@ export class Thread {
     const contents = this.#newContents();
     for (const [index, entry] of entries.entries()) contents.add(entry, index);
     this.#contents = contents;
+    this.#outdate(entries);
     return this.#replace(entries);
+  }
+
+  #outdate(entries: readonly Entry[]): void {
+    this.#outdated = new Set(entries.filter(isReport).map(({ uuid }) => uuid));
   }
 
   /** The last of them is the newest line of the transcript. */
@@ -150,7 +156,6 @@ export class Thread {
         : outgoing.replace(entries);
     this.#outgoing = outgoing;
     this.#entries = [...entries];
-    this.#isRewritten = true;
     this.#leaf = entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
     this.#host.replace(this.#inForm());
     return findings;
@@ -210,9 +215,8 @@ export class Thread {
     const reportOf = reportsBeforeMark(fromBoundary);
     for (const [index, entry] of fromBoundary.entries()) {
       const { isOld, isBeforeMark } = reportOf(entry, index);
-      this.#add(entry, { isOld: isOld || this.#isRewritten, isBeforeMark });
+      this.#add(entry, { isOld: isOld || this.#outdated.has(entry.uuid), isBeforeMark });
     }
-    this.#isRewritten = false;
     this.#host.begin(messages);
     if (this.#isRepaired()) this.#host.offer(this.sent, messages);
     if (fromBoundary !== given) this.#host.replace(this.#entries);

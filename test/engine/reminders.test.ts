@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { HeldNotes } from "./notes-file.case.ts";
-import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+import { hasCommitted, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 
 let scene: Scene;
 beforeEach(async () => {
@@ -22,6 +22,15 @@ describe("a host that takes a reminder out of its newest message with every turn
       expect(loop.eventsOf("notes-updated").length).toBeGreaterThan(3);
     },
   );
+
+  it("is measured by what the provider reports, also after its messages were rewritten", async () => {
+    const loop = scene.loop({ form: "messages with reminders", compactor: { collapse: {} } });
+    expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
+    await loop.run(2);
+    const [, ...checks] = loop.eventsOf("window-checked");
+    expect(checks.filter(({ source }) => source === "estimate")).toEqual([]);
+    expect(loop.problems).toEqual([]);
+  });
 
   it("has every message in its transcript once, but for the newest, which is there with the reminder too", async () => {
     const lines: Entry[] = [];
