@@ -118,7 +118,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
       form: "messages with reminders",
       headroom: "notes",
       turns: 2_000,
-      usualTurns: 150,
+      usualTurns: 300,
     },
   ],
   [
@@ -129,7 +129,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
       form: "messages with reminders",
       headroom: "collapse",
       turns: 2_000,
-      usualTurns: 150,
+      usualTurns: 300,
     },
   ],
 ];
