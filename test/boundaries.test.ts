@@ -8,6 +8,7 @@ const BELOW_TURN: readonly string[] = [
   "conversation",
   "tokens",
   "window",
+  "cost",
   "models",
   "clear",
   "hooks",
@@ -16,13 +17,14 @@ const BELOW_TURN: readonly string[] = [
   "memory",
   "compact",
 ];
-const BELOW_TESTING = [...BELOW_TURN, "turn", "telemetry", "transcript", "demo", "host"];
+const BELOW_TESTING = [...BELOW_TURN, "turn", "telemetry", "transcript", "recall", "demo", "host"];
 
 /** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
   tokens: ["conversation"],
   window: ["conversation"],
+  cost: ["conversation", "tokens", "window"],
   models: ["conversation", "tokens", "window"],
   clear: ["conversation", "tokens", "models"],
   hooks: ["conversation", "models"],
@@ -33,14 +35,16 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   turn: BELOW_TURN,
   telemetry: ["turn", "models", "summary"],
   transcript: ["conversation"],
+  recall: ["conversation", "tokens", "transcript"],
   demo: ["conversation", "tokens"],
-  host: [...BELOW_TURN, "transcript"],
+  host: [...BELOW_TURN, "transcript", "recall"],
   testing: BELOW_TESTING,
-  cli: [...BELOW_TESTING, "testing"],
+  evaluate: [...BELOW_TESTING, "testing"],
+  cli: [...BELOW_TESTING, "testing", "evaluate"],
 };
 
 /** Effects live at the edge: everything else runs wherever JavaScript runs. */
-const MAY_IMPORT_NODE = ["transcript", "host", "testing", "cli"];
+const MAY_IMPORT_NODE = ["transcript", "recall", "host", "testing", "evaluate", "cli"];
 /** Packages of others, by room. */
 const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   transcript: ["proper-lockfile"],

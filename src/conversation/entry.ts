@@ -1,5 +1,6 @@
 import type { MessageContent, OpaqueTag } from "./block.ts";
 import type { CollapseMark } from "./collapsed.ts";
+import type { Ledger } from "./ledger.ts";
 
 /**
  * One element of the conversation as the host keeps it and as it stands on a line of the session file.
@@ -102,6 +103,8 @@ export interface BoundaryKnowledge {
   readonly withoutThinkingUpTo?: string;
   /** The summary is the session's notes; absent where it was written for this compaction. */
   readonly tier?: "memory";
+  /** What became of the facts; chained, so that the next compaction knows those of all before it. */
+  readonly ledger?: Ledger;
   /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
   readonly endsWith?: string;
 }

@@ -1,0 +1,32 @@
+import type { Fact } from "./facts.ts";
+
+/**
+ * Where a fact is after a compaction: in the summary as it was written, in the messages that were kept, quoted
+ * because the summary lacked it, in what was put back, only in the transcript, or nowhere.
+ */
+export type Fate = "summary" | "kept" | "quoted" | "restored" | "recoverable" | "gone";
+
+export interface LedgerFact extends Fact {
+  readonly fate: Fate;
+}
+
+/** What a compaction did with what there was: on its boundary in the transcript. */
+export interface Ledger {
+  readonly facts: readonly LedgerFact[];
+  /** The messages that the summary stands for; in the transcript they are whole. */
+  readonly summarised: {
+    readonly messages: number;
+    readonly tokens: number;
+    /** Uuids of the first and the last of them. */
+    readonly from?: string;
+    readonly to?: string;
+  };
+  readonly kept: { readonly messages: number; readonly tokens: number };
+  readonly restored: readonly { readonly kind: string; readonly name: string; readonly tokens: number }[];
+  /** What could not be put back, and why. */
+  readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
+  /** Tokens that quoting cost. */
+  readonly quotedTokens: number;
+  /** Facts of earlier compactions that are told by their ledgers alone: the boundary to look at, and how many. */
+  readonly earlier?: { readonly boundary: string; readonly facts: number };
+}

@@ -1,0 +1,42 @@
+import type { Entry, Usage } from "../conversation/entry.ts";
+import type { Thresholds } from "../window/thresholds.ts";
+
+/** Ways to keep a conversation within its window, ours and those that others use. */
+export type PolicyName =
+  | "longhaul"
+  | "longhaul-hostile"
+  | "drop-oldest"
+  | "keep-last"
+  | "clear-results"
+  | "plain-summary";
+
+/** A conversation that has reached its threshold. */
+export interface PolicyInput {
+  /** From its last boundary on, as it would be sent. */
+  readonly entries: readonly Entry[];
+  readonly thresholds: Thresholds;
+  /** Where the whole conversation can be read, for those who tell the agent. */
+  readonly transcriptPath: string;
+}
+
+export interface PolicyOutcome {
+  /** The conversation to go on with. */
+  readonly entries: readonly Entry[];
+  /** Calls of a model that it took. */
+  readonly calls: readonly PolicyCall[];
+}
+
+export interface PolicyCall {
+  readonly usage: Usage;
+  /** Whether the turn had to wait for it. */
+  readonly isWaitedFor: boolean;
+}
+
+export interface Policy {
+  readonly name: PolicyName;
+  /** For people, in a few words. */
+  readonly description: string;
+  /** Whether what it leaves out can be found again with recall. */
+  readonly hasRecall: boolean;
+  shrink(input: PolicyInput): Promise<PolicyOutcome>;
+}
