@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./eligible.ts";
 
 describe("the tools whose results can be had again", () => {
@@ -26,6 +27,10 @@ describe("the tools whose results can be had again", () => {
       "write_file",
     ])
       expect(ELIGIBLE_TOOLS).toContain(name);
+  });
+
+  it("are what was recalled: it can be recalled again", () => {
+    expect(ELIGIBLE_TOOLS).toContain(RECALL_TOOL_NAME);
   });
 
   it("are known by the names of other agents as well", () => {

@@ -8,7 +8,7 @@ const WRITING = ["file-edit", "file-write", "file-by-command"] as const;
  * are written. Directory listings, background output and notebook edits are not among the kinds.
  */
 export const ELIGIBLE_TOOLS: readonly string[] = Object.freeze(
-  toolsOf("file-read", "shell", "grep", "glob", "web-fetch", "web-search", ...WRITING),
+  toolsOf("file-read", "shell", "grep", "glob", "web-fetch", "web-search", "recall", ...WRITING),
 );
 
 export const WRITE_LIKE_TOOLS: ReadonlySet<string> = new Set(toolsOf(...WRITING));

@@ -27,6 +27,8 @@ export { rebuild } from "./assemble.ts";
 export interface CompactOptions extends SummaryOptions {
   /** Where the whole conversation can be read; the summary tells the model. */
   readonly transcriptPath?: string | undefined;
+  /** Name of the tool by which the agent can search what was summarised; the summary tells the model. */
+  readonly recallTool?: string | undefined;
   /** What only the host knows; absent: nothing is put back. */
   readonly state?: HostState | undefined;
   /** The agent's tools for files, where they have other names than the usual ones. */
@@ -139,8 +141,8 @@ function whyNotTheNotes(
 
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
 function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: CompactOptions): SummaryTexts {
-  const { transcriptPath, autonomous } = options;
-  const words = { transcriptPath, autonomous, trigger: plan.trigger };
+  const { transcriptPath, recallTool, autonomous } = options;
+  const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger };
   if (written.source === "provider") {
     const text = continuationAfterwords({ ...words, keptRecent: false });
     return { text, block: { content: written.block, model: written.model } };

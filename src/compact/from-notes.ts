@@ -41,6 +41,7 @@ export interface NotesPlanRequest extends SizeOptions {
   readonly keep?: Partial<NotesKeep> | undefined;
   /** These make the words around the notes longer. */
   readonly transcriptPath?: string | undefined;
+  readonly recallTool?: string | undefined;
   readonly autonomous?: boolean | undefined;
 }
 
@@ -93,8 +94,8 @@ function countNotes(
   { countText, ratio }: SizedConversation,
   request: NotesPlanRequest,
 ): { readonly text: string; readonly tokens: number } {
-  const { text: summary, transcriptPath, autonomous, trigger = "manual" } = request;
-  const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, autonomous };
+  const { text: summary, transcriptPath, recallTool, autonomous, trigger = "manual" } = request;
+  const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, recallTool, autonomous };
   const text = continuationMessage({ summary, ...words });
   return { text, tokens: Math.round(countText(text) * ratio) };
 }

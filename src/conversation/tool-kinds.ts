@@ -12,7 +12,11 @@ type ToolKind =
   | "grep"
   | "glob"
   | "web-fetch"
-  | "web-search";
+  | "web-search"
+  | "recall";
+
+/** The tool by which an agent searches what is no longer in its context. */
+export const RECALL_TOOL_NAME = "recall";
 
 interface ToolNames {
   /** Names that can mean nothing else, as they are written. */
@@ -52,6 +56,7 @@ const TOOLS: Readonly<Record<ToolKind, ToolNames>> = {
   "file-by-command": { sure: ["str_replace_editor", "str_replace_based_edit_tool"] },
   "notebook-read": { sure: ["NotebookRead"] },
   "notebook-edit": { sure: ["NotebookEdit"] },
+  recall: { sure: [RECALL_TOOL_NAME] },
 };
 
 /** The names that mean these kinds for sure. */

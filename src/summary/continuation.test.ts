@@ -31,6 +31,13 @@ describe("the message that stands in for what was summarised", () => {
     expect(continuationMessage(base)).not.toContain("transcript");
   });
 
+  it("tells of the tool for searching what was summarised only where the agent has one", () => {
+    const text = continuationMessage({ ...base, recallTool: "recall" });
+    expect(text).toMatch(/call the tool `recall` with words.* What it gives is old/);
+    expect(continuationMessage(base)).not.toContain("recall");
+    expect(withoutAfterwords(text)).toMatch(/facts$/);
+  });
+
   it("says that recent messages follow verbatim only when some were kept", () => {
     expect(continuationMessage({ ...base, keptRecent: true })).toContain("verbatim");
     expect(continuationMessage(base)).not.toContain("verbatim");

@@ -4,6 +4,8 @@ export interface ContinuationInput {
   /** It is the session's notes, which were taken along the way. */
   readonly isNotes?: boolean | undefined;
   readonly transcriptPath?: string | undefined;
+  /** Name of the tool by which the agent can search what was summarised, where it has one. */
+  readonly recallTool?: string | undefined;
   /** Recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
   /** The messages before the summary stand as they were; it stands for what followed them. */
@@ -21,6 +23,10 @@ const OPENING_AFTER_KEPT =
   "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.";
 const TRANSCRIPT =
   "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ";
+const RECALL =
+  "Everything that was said and done before can be searched, and read word for word: call the tool ";
+const RECALL_HOW =
+  " with words, an exact text, a file or an id before you guess or do work again. What it gives is old: the present state may differ.";
 const KEPT_RECENT = "The most recent messages follow verbatim after this one.";
 const GO_ON =
   "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.";
@@ -30,6 +36,7 @@ const AUTONOMOUS =
 /** Starts of the paragraphs that agents put after a summary: ours, and those of Claude Code. */
 const AFTERWORDS: readonly string[] = [
   TRANSCRIPT,
+  RECALL,
   KEPT_RECENT,
   GO_ON,
   AUTONOMOUS,
@@ -54,6 +61,7 @@ export function continuationAfterwords(input: Omit<ContinuationInput, "summary" 
 function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): readonly string[] {
   const paragraphs: string[] = [];
   if (input.transcriptPath) paragraphs.push(`${TRANSCRIPT}${input.transcriptPath}`);
+  if (input.recallTool) paragraphs.push(`${RECALL}\`${input.recallTool}\`${RECALL_HOW}`);
   if (input.keptRecent) paragraphs.push(KEPT_RECENT);
   if (input.trigger === "auto") paragraphs.push(GO_ON);
   if (input.autonomous) paragraphs.push(AUTONOMOUS);

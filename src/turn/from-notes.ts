@@ -9,6 +9,7 @@ import { asker } from "../restore/ask.ts";
 import { inProportion } from "../window/in-proportion.ts";
 import { RESULT_SHARE } from "./fitting-plan.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
+import { recallToolOf } from "./recall-tool.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -70,6 +71,7 @@ async function plan(
     thresholdTokens,
     keep: options.notes?.keep,
     transcriptPath: options.transcript?.path,
+    recallTool: recallToolOf(state.frame),
     autonomous: options.compaction.autonomous,
     measured: measuredBy(state),
   });

@@ -16,6 +16,7 @@ import type { Trigger } from "./events.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
 import { withHostStatus } from "./host-status.ts";
+import { recallToolOf } from "./recall-tool.ts";
 import type { ConversationState } from "./state.ts";
 
 export interface CompactionRequest {
@@ -96,6 +97,7 @@ function carryOut(
     },
     onHook: (outcome) => reportHook(state, outcome),
     transcriptPath: options.transcript?.path,
+    recallTool: recallToolOf(state.frame),
     targetTokens,
     // What the thresholds set aside for it.
     maxOutputTokens: state.thresholds.size - state.thresholds.effective,

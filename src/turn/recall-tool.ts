@@ -1,0 +1,9 @@
+import { stringField } from "../conversation/fields.ts";
+import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
+import type { RequestFrame } from "../summary/sources.ts";
+
+/** The name of the agent's tool for searching what was summarised; undefined where its requests have none. */
+export function recallToolOf(frame: RequestFrame | undefined): string | undefined {
+  const tools: readonly unknown[] = Array.isArray(frame?.tools) ? frame.tools : [];
+  return tools.some((tool) => stringField(tool, "name") === RECALL_TOOL_NAME) ? RECALL_TOOL_NAME : undefined;
+}
