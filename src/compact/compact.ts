@@ -1,49 +1,26 @@
-import type { FileTools } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
-import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
-import type { NotesDecline } from "../memory/notes/notes.ts";
+import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
-import type { HostState } from "../restore/host-state.ts";
 import { restoreAll } from "../restore/restore-all.ts";
 import { type Restored, restoredTokens } from "../restore/restored.ts";
-import type { NotesSource } from "../summary/chain.ts";
 import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
+import type { CompactOptions } from "./compact-options.ts";
 import { fitHookOutput } from "./hook-output.ts";
-import { type HookContext, HookSteps } from "./hook-steps.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { keptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
+import { hookSteps, prepareSummary } from "./prepare-summary.ts";
 import { tierOf } from "./tier.ts";
-import { type SummaryOptions, type WrittenSummary, writeSummary } from "./write-summary.ts";
+import type { WrittenSummary } from "./write-summary.ts";
 
 export { rebuild } from "./assemble.ts";
-
-export interface CompactOptions extends SummaryOptions {
-  /** Where the whole conversation can be read; the summary tells the model. */
-  readonly transcriptPath?: string | undefined;
-  /** Name of the tool by which the agent can search what was summarised; the summary tells the model. */
-  readonly recallTool?: string | undefined;
-  /** What only the host knows; absent: nothing is put back. */
-  readonly state?: HostState | undefined;
-  /** The agent's tools for files, where they have other names than the usual ones. */
-  readonly fileTools?: FileTools | undefined;
-  /** What is put back may hold this many tokens, and never so many that the target would be passed. */
-  readonly restoreBudgetTokens?: number | undefined;
-  readonly hooks?: HookRunner | undefined;
-  readonly hookContext?: HookContext | undefined;
-  /** Told as each hook has ended. What it throws is passed over. */
-  readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
-  /** There is no person at the keyboard. */
-  readonly autonomous?: boolean | undefined;
-  /** The model ties thinking to the history before it, which a compaction changes. */
-  readonly bindsThinking?: boolean | undefined;
-}
+export type { CompactOptions } from "./compact-options.ts";
 
 /** What the conversation becomes; {@link rebuild} puts it in its order. */
 export interface Compaction extends CompactedEntries {
@@ -88,10 +65,8 @@ async function carryOut(
   options: CompactOptions,
   wait: Abortable["wait"],
 ): Promise<Compaction> {
+  const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(plan, options));
   const hooks = hookSteps(plan, options, wait);
-  const instructions = await hooks.preCompact(options.instructions);
-  const notes = notesFor(instructions, options);
-  const written = await wait(writeSummary(plan, { ...options, instructions, notes }));
   const summary = summaryTexts(plan, written, options);
   const kept = keptMessages(plan, {
     bindsThinking: options.bindsThinking === true,
@@ -112,31 +87,12 @@ async function carryOut(
   const compacted = assemble(plan, ports, parts);
   await hooks.postCompact(written.text);
   throwIfAborted(options.signal);
-  return report(plan, compacted, { written, restored, tokensAfter, hookOutcomes: hooks.outcomes });
-}
-
-function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
-  const { hooks: runner, onHook, signal, transcriptPath, hookContext } = options;
-  const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
-  const { entries, trigger } = plan;
-  return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
-}
-
-/** Notes know nothing of what is asked for now: then somebody has to write. */
-function notesFor(instructions: string | undefined, options: CompactOptions): NotesSource | undefined {
-  const { notes } = options;
-  return notes && { ...notes, unavailable: whyNotTheNotes(notes, instructions, options) };
-}
-
-function whyNotTheNotes(
-  notes: NotesSource,
-  instructions: string | undefined,
-  options: CompactOptions,
-): NotesDecline | undefined {
-  if (notes.text.trim() === "") return "only-template";
-  const [known, asked] = [notes.instructions, options.instructions].map((text) => text?.trim() || undefined);
-  if (asked !== undefined && asked !== known) return "instructions";
-  return instructions === asked ? undefined : "hook-instructions";
+  return report(plan, compacted, {
+    written,
+    restored,
+    tokensAfter,
+    hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
+  });
 }
 
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */

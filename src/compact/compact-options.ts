@@ -1,0 +1,29 @@
+import type { FileTools } from "../conversation/tool-kinds.ts";
+import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { HookContext } from "./hook-steps.ts";
+import type { PreparedSummary } from "./prepare-summary.ts";
+import type { SummaryOptions } from "./write-summary.ts";
+
+export interface CompactOptions extends SummaryOptions {
+  /** Where the whole conversation can be read; the summary tells the model. */
+  readonly transcriptPath?: string | undefined;
+  /** Name of the tool by which the agent can search what was summarised; the summary tells the model. */
+  readonly recallTool?: string | undefined;
+  /** What only the host knows; absent: nothing is put back. */
+  readonly state?: HostState | undefined;
+  /** The agent's tools for files, where they have other names than the usual ones. */
+  readonly fileTools?: FileTools | undefined;
+  /** What is put back may hold this many tokens, and never so many that the target would be passed. */
+  readonly restoreBudgetTokens?: number | undefined;
+  readonly hooks?: HookRunner | undefined;
+  readonly hookContext?: HookContext | undefined;
+  /** Told as each hook has ended. What it throws is passed over. */
+  readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
+  /** There is no person at the keyboard. */
+  readonly autonomous?: boolean | undefined;
+  /** The model ties thinking to the history before it, which a compaction changes. */
+  readonly bindsThinking?: boolean | undefined;
+  /** The summary has been written before, by `prepareSummary`, for the same messages. */
+  readonly prepared?: PreparedSummary | undefined;
+}

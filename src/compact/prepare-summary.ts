@@ -1,0 +1,58 @@
+import type { HookOutcome } from "../hooks/hook.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
+import { throwIfAborted } from "../models/abort.ts";
+import { type Abortable, abortableBy } from "../models/abortable.ts";
+import type { NotesSource } from "../summary/chain.ts";
+import type { CompactOptions } from "./compact-options.ts";
+import { HookSteps } from "./hook-steps.ts";
+import type { CompactionPlan } from "./plan.ts";
+import { type WrittenSummary, writeSummary } from "./write-summary.ts";
+
+/** A summary that is written, and nothing has changed yet: it can be used at once or later. */
+export interface PreparedSummary {
+  readonly written: WrittenSummary;
+  /** Of the hooks that were asked before it. */
+  readonly hookOutcomes: readonly HookOutcome[];
+}
+
+/** The slow part of a compaction: hooks are asked, and somebody writes the summary. */
+export async function prepareSummary(
+  plan: CompactionPlan,
+  options: CompactOptions,
+): Promise<PreparedSummary> {
+  const { wait, release } = abortableBy(options.signal);
+  try {
+    throwIfAborted(options.signal);
+    const hooks = hookSteps(plan, options, wait);
+    const instructions = await hooks.preCompact(options.instructions);
+    const notes = notesFor(instructions, options);
+    const written = await wait(writeSummary(plan, { ...options, instructions, notes }));
+    return { written, hookOutcomes: hooks.outcomes };
+  } finally {
+    release();
+  }
+}
+
+export function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
+  const { hooks: runner, onHook, signal, transcriptPath, hookContext } = options;
+  const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
+  const { entries, trigger } = plan;
+  return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
+}
+
+/** Notes know nothing of what is asked for now: then somebody has to write. */
+function notesFor(instructions: string | undefined, options: CompactOptions): NotesSource | undefined {
+  const { notes } = options;
+  return notes && { ...notes, unavailable: whyNotTheNotes(notes, instructions, options) };
+}
+
+function whyNotTheNotes(
+  notes: NotesSource,
+  instructions: string | undefined,
+  options: CompactOptions,
+): NotesDecline | undefined {
+  if (notes.text.trim() === "") return "only-template";
+  const [known, asked] = [notes.instructions, options.instructions].map((text) => text?.trim() || undefined);
+  if (asked !== undefined && asked !== known) return "instructions";
+  return instructions === asked ? undefined : "hook-instructions";
+}
