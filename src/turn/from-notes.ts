@@ -1,13 +1,13 @@
 import { LEAST_RESTORE_TOKENS } from "../compact/feasibility.ts";
 import { planFromNotes } from "../compact/from-notes.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
+import { RESULT_SHARE } from "../compact/plan-under.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { asker } from "../restore/ask.ts";
 import { inProportion } from "../window/in-proportion.ts";
-import { RESULT_SHARE } from "./fitting-plan.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";

@@ -1,0 +1,39 @@
+import { fitToTarget } from "./feasibility.ts";
+import { type CompactionPlan, type PlanOptions, planCompaction } from "./plan.ts";
+import type { Snapshot } from "./sized.ts";
+
+/**
+ * What a compaction leaves should be well below the threshold, or the next one is due at once: a small window
+ * would be filled up with what is put back.
+ */
+export const RESULT_SHARE = 0.6;
+
+export interface FittingPlan {
+  readonly plan: CompactionPlan;
+  readonly targetTokens: number;
+  readonly restoreBudgetTokens: number;
+}
+
+export interface PlanUnderOptions extends Pick<PlanOptions, "keepRecentTokens" | "countText" | "measured"> {
+  readonly thresholdTokens: number;
+  /** By how much the result will be taken for larger than it is, where nobody reports its size. */
+  readonly padding?: number;
+}
+
+/** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
+export function planUnder(
+  snapshot: Snapshot,
+  { thresholdTokens, padding = 1, keepRecentTokens: wished, countText, measured }: PlanUnderOptions,
+): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
+  const targets = [Math.floor((thresholdTokens * RESULT_SHARE) / padding), thresholdTokens];
+  let floorTokens = 0;
+  for (const targetTokens of targets) {
+    const fit = fitToTarget(snapshot, { targetTokens, keepRecentTokens: wished, countText, measured });
+    floorTokens = fit.floorTokens;
+    if (!fit.feasible) continue;
+    const { keepRecentTokens, restoreBudgetTokens } = fit;
+    const options = { trigger: "auto", targetTokens, keepRecentTokens, countText, measured } as const;
+    return { plan: planCompaction(snapshot, options), targetTokens, restoreBudgetTokens, floorTokens };
+  }
+  return { floorTokens };
+}
