@@ -37,7 +37,10 @@ const DIRECTIVE_CHARS = 2_000;
 const FACT_CHARS = 300;
 /** Of all directives that are carried on: where there are hundreds, each has less. Their entries hold the rest. */
 const CARRIED_DIRECTIVE_CHARS = 120_000;
-const MAX_ENTRY_IDS = 16;
+/** For the words that stand where a text was cut. */
+const JOINT_CHARS = 100;
+/** The first and the newest. */
+const MAX_ENTRY_IDS = 6;
 /** Enough at either end to know a text by, where the rest of it was left out. */
 const NEEDLE_CHARS = 120;
 const MAX_NEEDLES = 16;
@@ -72,23 +75,91 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
   return ledger && { uuid: boundary.uuid, ledger };
 }
 
-function told({ facts, previous, hasTranscript }: LedgerInput): Pick<Ledger, "facts" | "earlier"> & {
+interface Told extends Pick<Ledger, "facts" | "earlier"> {
   readonly untold: number;
-} {
+}
+
+function told({ facts, previous, hasTranscript }: LedgerInput): Told {
   const known = new Set(previous?.ledger.facts.map(({ id }) => id));
-  const isCarried = ({ id }: LedgerFact): boolean => known.has(id);
-  const carried = weightiest(facts.filter(isCarried), MAX_CARRIED);
-  const fresh = weightiest(
-    facts.filter((fact) => !isCarried(fact)),
-    MAX_NEW,
-  );
-  const directives = [...carried].filter(({ kind }) => kind === "directive").length;
-  const carriedChars = Math.max(FACT_CHARS, Math.min(DIRECTIVE_CHARS, CARRIED_DIRECTIVE_CHARS / directives));
-  const shown = facts.filter((fact) => carried.has(fact) || fresh.has(fact));
+  const older = facts.filter(({ id }) => known.has(id));
+  const newer = facts.filter(({ id }) => !known.has(id));
+  const carried = weightiest(older, MAX_CARRIED);
+  const fresh = weightiest(newer, MAX_NEW);
+  const directiveChars = roomForEach(carried);
   const left = known.size - carried.size + (previous?.ledger.earlier?.facts ?? 0);
   return {
-    facts: shown.map((fact) => clipped(withFate(fact, hasTranscript), carried.has(fact) ? carriedChars : DIRECTIVE_CHARS)),
-    untold: facts.length - [...facts].filter(isCarried).length - fresh.size,
+    facts: facts
+      .filter((fact) => carried.has(fact) || fresh.has(fact))
+      .map((fact) =>
+        withFate(clipped(fact, carried.has(fact) ? directiveChars : DIRECTIVE_CHARS), hasTranscript),
+      ),
+    untold: newer.length - fresh.size,
     ...(previous === undefined || left <= 0 ? {} : { earlier: { boundary: previous.uuid, facts: left } }),
   };
+}
+
+/** What is no longer told goes first: the less it binds the agent, and the older it is. */
+const WEIGHTS: Readonly<Record<FactKind, number>> = {
+  directive: 9,
+  question: 8,
+  todo: 7,
+  decision: 6,
+  error: 5,
+  file: 4,
+  plan: 3,
+  reference: 2,
+  quantity: 1,
+  command: 0,
+};
+
+const isBinding = ({ kind, status }: LedgerFact): boolean =>
+  kind === "directive" && (status === undefined || status === "active");
+
+/** That many, and all that bind. */
+function weightiest(facts: readonly LedgerFact[], most: number): ReadonlySet<LedgerFact> {
+  if (facts.length <= most) return new Set(facts);
+  const binding = facts.filter(isBinding);
+  const others = facts.filter((fact) => !isBinding(fact)).reverse();
+  others.sort((a, b) => WEIGHTS[b.kind] - WEIGHTS[a.kind]);
+  return new Set([...binding, ...others.slice(0, Math.max(0, most - binding.length))]);
+}
+
+/** In steps, so that a text is not cut anew by every compaction. */
+function roomForEach(carried: ReadonlySet<LedgerFact>): number {
+  const directives = [...carried].filter(({ kind }) => kind === "directive").length;
+  let chars = DIRECTIVE_CHARS;
+  while (chars > FACT_CHARS && chars * directives > CARRIED_DIRECTIVE_CHARS) chars /= 2;
+  return Math.max(FACT_CHARS, chars);
+}
+
+function withFate(fact: LedgerFact, hasTranscript: boolean): LedgerFact {
+  if (fact.fate !== "recoverable" && fact.fate !== "gone") return fact;
+  return { ...fact, fate: hasTranscript ? "recoverable" : "gone" };
+}
+
+function clipped(fact: LedgerFact, directiveChars: number): LedgerFact {
+  const { text, needles, entryIds } = fact;
+  const short = fact.kind === "directive" ? endsWithin(text, directiveChars) : clip(text, FACT_CHARS);
+  const marks = needles ?? (short === text ? undefined : endsOf(text));
+  return {
+    ...fact,
+    text: short,
+    ...(marks === undefined
+      ? {}
+      : { needles: marks.slice(0, MAX_NEEDLES).map((needle) => headOf(needle, FACT_CHARS)) }),
+    entryIds:
+      entryIds.length <= MAX_ENTRY_IDS
+        ? entryIds
+        : [...entryIds.slice(0, 1), ...entryIds.slice(1 - MAX_ENTRY_IDS)],
+  };
+}
+
+/** With the words between them: what was cut once is short enough for the next time. */
+function endsWithin(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);
+}
+
+/** A text that was shortened stands nowhere word for word: its ends do. */
+function endsOf(text: string): readonly string[] {
+  return [headOf(text, NEEDLE_CHARS).trim(), tailOf(text, NEEDLE_CHARS).trim()].filter((end) => end !== "");
 }

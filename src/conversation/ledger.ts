@@ -27,6 +27,8 @@ export interface Ledger {
   readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   /** Tokens that quoting cost. */
   readonly quotedTokens: number;
+  /** Facts of this compaction that were too many to be told here; the transcript has them. */
+  readonly untold?: number;
   /** Facts of earlier compactions that are told by their ledgers alone: the boundary to look at, and how many. */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }
