@@ -22,12 +22,13 @@ export interface SessionHistory {
 
 export function sessionHistory(session: Session): SessionHistory {
   const byUuid = entriesByUuid(session);
-  const { stretches, boundaries } = stretchesOf(session);
+  const stretches = stretchesOf(session);
+  const boundaries = new Set(stretches.slice(1).flatMap(({ boundary }) => boundary?.uuid ?? []));
   const places = new Map<string, number>();
   const entries: Entry[] = [];
   const retold = new Set<Entry>();
   for (const [nth, stretch] of stretches.entries()) {
-    for (const shown of stretch) {
+    for (const shown of stretch.entries) {
       for (const entry of messagesOf(shown, byUuid)) {
         if (entry.uuid !== undefined && places.has(entry.uuid)) continue;
         entries.push(entry);
@@ -59,26 +60,27 @@ function notePlaces(entry: Entry, place: number, places: Map<string, number>): v
     if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
 }
 
-interface Stretches {
-  /** From one compaction to the next, oldest first. A message that was kept is in two of them. */
-  readonly stretches: readonly (readonly Entry[])[];
-  /** Those before which the session has everything. */
-  readonly boundaries: ReadonlySet<string>;
+/** From one compaction to the next. A message that was kept is in two of them. */
+export interface Stretch {
+  /** The compaction that it begins with; undefined where it is the session's beginning. */
+  readonly boundary: CompactBoundaryEntry | undefined;
+  readonly entries: readonly Entry[];
 }
 
-function stretchesOf({ entries, boundaries: all, conversation }: Session): Stretches {
+/** Of what led to the conversation, oldest first, as far back as the session has everything. */
+export function stretchesOf({ entries, boundaries, conversation }: Session): readonly Stretch[] {
   const index = indexEntries(entries);
-  const stretches = [conversation];
-  const boundaries = new Set<string>();
-  let boundary: CompactBoundaryEntry | undefined = all.find(({ isCurrent }) => isCurrent)?.boundary;
-  while (boundary !== undefined && !boundaries.has(boundary.uuid)) {
+  const seen = new Set<string>();
+  let boundary: CompactBoundaryEntry | undefined = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
+  const stretches: Stretch[] = [{ boundary, entries: conversation }];
+  while (boundary !== undefined && !seen.has(boundary.uuid)) {
+    seen.add(boundary.uuid);
     const before = indexedBefore(index, boundary);
     if (before.entries.length === 0) break;
-    boundaries.add(boundary.uuid);
-    stretches.unshift(before.entries);
+    stretches.unshift(before);
     boundary = before.boundary;
   }
-  return { stretches, boundaries };
+  return stretches;
 }
 
 /**
