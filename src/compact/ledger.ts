@@ -115,12 +115,17 @@ const WEIGHTS: Readonly<Record<FactKind, number>> = {
 const isBinding = ({ kind, status }: LedgerFact): boolean =>
   kind === "directive" && (status === undefined || status === "active");
 
+/** What binds comes first, then by kind; of each the newest first. */
+export function byWeight(facts: readonly LedgerFact[]): readonly LedgerFact[] {
+  const weight = (fact: LedgerFact): number => (isBinding(fact) ? 1 : 0) * 10 + WEIGHTS[fact.kind];
+  return facts.toReversed().sort((a, b) => weight(b) - weight(a));
+}
+
 /** That many, and all that bind. */
 function weightiest(facts: readonly LedgerFact[], most: number): ReadonlySet<LedgerFact> {
   if (facts.length <= most) return new Set(facts);
   const binding = facts.filter(isBinding);
-  const others = facts.filter((fact) => !isBinding(fact)).reverse();
-  others.sort((a, b) => WEIGHTS[b.kind] - WEIGHTS[a.kind]);
+  const others = byWeight(facts.filter((fact) => !isBinding(fact)));
   return new Set([...binding, ...others.slice(0, Math.max(0, most - binding.length))]);
 }
 

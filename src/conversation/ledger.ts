@@ -32,3 +32,14 @@ export interface Ledger {
   /** Facts of earlier compactions that are told by their ledgers alone: the boundary to look at, and how many. */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }
+
+/** How many facts are where. */
+export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, number>> {
+  const counts = { summary: 0, kept: 0, quoted: 0, restored: 0, recoverable: 0, gone: 0 };
+  for (const { fate } of facts) counts[fate]++;
+  return counts;
+}
+
+/** Whether the agent has it before its eyes. */
+export const isInContext = ({ fate }: Pick<LedgerFact, "fate">): boolean =>
+  fate !== "recoverable" && fate !== "gone";
