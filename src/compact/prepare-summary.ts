@@ -13,6 +13,8 @@ export interface PreparedSummary {
   readonly written: WrittenSummary;
   /** Of the hooks that were asked before it. */
   readonly hookOutcomes: readonly HookOutcome[];
+  /** What it was to look after: the user's words, then those of the hooks. */
+  readonly instructions: string | undefined;
 }
 
 /** The slow part of a compaction: hooks are asked, and somebody writes the summary. */
@@ -27,7 +29,7 @@ export async function prepareSummary(
     const instructions = await hooks.preCompact(options.instructions);
     const notes = notesFor(instructions, options);
     const written = await wait(writeSummary(plan, { ...options, instructions, notes }));
-    return { written, hookOutcomes: hooks.outcomes };
+    return { written, hookOutcomes: hooks.outcomes, instructions };
   } finally {
     release();
   }

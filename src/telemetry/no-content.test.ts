@@ -156,6 +156,12 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     waitedMs: figure,
   }),
   "spans-expanded": fc.record({ spans: figure, messages: figure }),
+  "background-started": fc.record({ tokens: figure, isRefresh: fc.boolean() }),
+  "background-ended": fc.record({
+    outcome: fc.constantFrom("ready", "failed", "discarded"),
+    reason: fc.option(hidden, { nil: undefined }),
+    durationMs: figure,
+  }),
   "settings-ignored": fc.record({ warning: hidden }),
   "host-callback-failed": fc.record({ callback: hidden }),
 };

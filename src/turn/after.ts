@@ -10,12 +10,14 @@ type Reported = NonNullable<ResponseFacts["usage"]>;
 
 /**
  * What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged, and in the
- * background notes may be taken and a span summarised.
+ * background the next summary may be written, notes taken and a span summarised.
  */
 export function after(state: ConversationState, response: ResponseFacts): void {
   const isAnswer = state.isAnswerUnderWay;
   weigh(state, response);
-  if (!isAnswer || !state.ownsSharedState) return;
+  if (!isAnswer) return;
+  state.background.responded();
+  if (!state.ownsSharedState) return;
   state.notes?.responded(response, state.reply?.usage);
   state.collapse?.responded();
 }

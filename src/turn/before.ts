@@ -91,13 +91,15 @@ function problemIn(error: unknown): LonghaulError {
 
 async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
-    const byNotes = await planByNotes(state, "auto", signal);
-    if (byNotes !== undefined) {
-      return { compaction: await runCompaction(state, { trigger: "auto", ...byNotes, signal }) };
+    const offer = await state.background.offer(signal);
+    if (offer === "under-way") return { skipped: "summary-under-way" };
+    const ready = (await planByNotes(state, "auto", signal)) ?? offer;
+    if (ready !== undefined) {
+      return { compaction: await runCompaction(state, { trigger: "auto", ...ready, signal }) };
     }
     const fitted = planThatFits(state);
-    const threshold = state.thresholds.autoCompact;
     const { floorTokens } = fitted;
+    const threshold = state.thresholds.autoCompact;
     const isNews = isFloorSure(state) && state.floorNotice.isNews({ floorTokens, threshold });
     if ("plan" in fitted) {
       return { compaction: await runCompaction(state, { trigger: "auto", ...fitted, signal }) };

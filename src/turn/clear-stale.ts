@@ -45,12 +45,24 @@ function choose(state: ConversationState): Clearing | undefined {
     const byTime = chooseByTime(results, { idleMs: state.idleMs(), thresholdMs: idleMinutes * MINUTE_MS });
     if (byTime !== undefined) return byTime;
   }
-  if (form !== "size" && !(form === "auto" && isFull(state))) return undefined;
-  return chooseBySize(results, {
+  return form === "size" || (form === "auto" && isFull(state)) ? bySize(state) : undefined;
+}
+
+function bySize(state: ConversationState): Clearing | undefined {
+  return chooseBySize(state.thread.contents.results, {
     targetTokens: scaled(state, state.options.clearing.targetTokens),
     // To clear what edits leave out already saves nothing.
     minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS) + state.cachedEdits.deletedEstimate,
   });
+}
+
+/** What clearing will free when the threshold comes, as far as can be told now. */
+export function clearableTokens(state: ConversationState): number {
+  const { settings, clearing } = state.options;
+  if (!settings.microcompactEnabled || clearing.form !== "auto") return 0;
+  const { placeholderTokens } = state.thread.contents.results;
+  const results = bySize(state)?.results ?? [];
+  return results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0) * state.ratio;
 }
 
 /** As late as possible: every clearing of this form costs a rewrite of the cached prefix. */

@@ -13,6 +13,8 @@ export class Contents {
   readonly #toolNames = new Set<string>();
   #media = { count: 0, bytes: 0 };
   #estimatedTokens = 0;
+  /** All that was ever added: what is cleared later does not lower it. */
+  #addedTokens = 0;
 
   constructor(measures: Measures, tools: ResultIndexOptions) {
     this.#measures = measures;
@@ -34,13 +36,22 @@ export class Contents {
     return this.#estimatedTokens;
   }
 
+  /** From the oldest result that could be cleared on, by the same estimate; 0 where there is none. */
+  get tokensFromOldestResult(): number {
+    const [oldest] = this.results.results();
+    return oldest === undefined ? 0 : this.#addedTokens - oldest.tokensBefore;
+  }
+
   add(entry: Entry, index: number): void {
-    this.#estimatedTokens += this.#measures.ofEntry(entry);
+    const tokens = this.#measures.ofEntry(entry);
+    const before = this.#addedTokens;
+    this.#estimatedTokens += tokens;
+    this.#addedTokens += tokens;
     if (entry.type === "assistant") {
       for (const block of entryBlocks(entry)) if (block.type === "tool_use") this.#toolNames.add(block.name);
     }
     this.#addMedia(entry);
-    this.results.add(entry, index, this.#measures.ofBlock);
+    this.results.add(entry, index, this.#measures.ofBlock, before);
   }
 
   /** Results of it were emptied; these are the entries now. */

@@ -103,6 +103,7 @@ class ConversationCompactor implements Compactor {
     this.#onClose();
     return this.#inTurn(async () => {
       this.#state.collapse?.reset();
+      this.#state.background.reset();
       await this.#state.notes?.close();
       await this.#state.transcript.flush();
     });

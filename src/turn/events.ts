@@ -38,7 +38,9 @@ export type SkipReason =
   | "collapse-on"
   | "below-threshold"
   | "floor-above-threshold"
-  | "just-compacted";
+  | "just-compacted"
+  /** It is being written in the background, and the window still holds what there is. */
+  | "summary-under-way";
 
 /** Every decision, as it is made. Counts, ids and names only: no event holds what was said. */
 export type CompactorEvent = { readonly agentId: string | undefined; readonly turnId: string } & EventDetail;
@@ -200,5 +202,13 @@ export type EventDetail =
       readonly waitedMs: number;
     }
   | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
+  /** A summary is written ahead of need; a refresh brings one up to date with what came since. */
+  | { readonly type: "background-started"; readonly tokens: number; readonly isRefresh: boolean }
+  | {
+      readonly type: "background-ended";
+      readonly outcome: "ready" | "failed" | "discarded";
+      readonly reason: string | undefined;
+      readonly durationMs: number;
+    }
   | { readonly type: "settings-ignored"; readonly warning: string }
   | { readonly type: "host-callback-failed"; readonly callback: string };

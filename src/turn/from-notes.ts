@@ -85,7 +85,7 @@ async function plan(
 }
 
 /** What is put back leaves the result well below the threshold, but for what nobody else would tell the agent. */
-function restoreBudget(
+export function restoreBudget(
   state: ConversationState,
   { keptTokens, overheadTokens, countTokens }: CompactionPlan,
   text: string,

@@ -96,6 +96,8 @@ export interface CompactionOptions {
   readonly autonomous: boolean;
   /** What every summary should look after. */
   readonly instructions: string;
+  /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
+  readonly background: boolean;
 }
 
 export interface NotesOptions {

@@ -1,6 +1,7 @@
-import { type Compaction, compact, rebuild } from "../compact/compact.ts";
+import { type Compaction, type CompactOptions, compact, rebuild } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
+import type { PreparedSummary } from "../compact/prepare-summary.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import { tierOf } from "../compact/tier.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
@@ -22,6 +23,8 @@ import type { ConversationState } from "./state.ts";
 export interface CompactionRequest {
   readonly trigger: Trigger;
   readonly plan: CompactionPlan;
+  /** The summary was written in the background. */
+  readonly prepared?: PreparedSummary | undefined;
   /** The summary has been written along the way. */
   readonly notes?: { readonly text: string } | undefined;
   readonly instructions?: string | undefined;
@@ -44,7 +47,7 @@ export async function runCompaction(
     const compaction = await withHostStatus(state.host, {}, async (onProgress) => {
       // What is compacted away must be in the transcript first; better to know before the model is asked.
       await untilAborted(request.signal, state.transcript.flush());
-      const made = await carryOut(state, request, onProgress);
+      const made = await compact(plan, state.options.ports, compactOptions(state, request, onProgress));
       await adopt(state, made);
       return made;
     });
@@ -72,14 +75,17 @@ export function reportFailure(
   state.emitAll(state.breaker.failed({ trigger, reason }));
 }
 
-function carryOut(
+/** How this conversation is compacted. */
+export function compactOptions(
   state: ConversationState,
-  { trigger, plan, notes, instructions, targetTokens, restoreBudgetTokens, signal }: CompactionRequest,
+  request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
-): Promise<Compaction> {
+): CompactOptions {
+  const { trigger, prepared, notes, instructions, targetTokens, restoreBudgetTokens, signal } = request;
   const { options } = state;
   let retries = 0;
-  return compact(plan, options.ports, {
+  return {
+    prepared,
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
@@ -116,7 +122,7 @@ function carryOut(
         roundsLeft: rounds - droppedRounds,
       });
     },
-  });
+  };
 }
 
 /** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
@@ -131,6 +137,7 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   state.snipFreed = 0;
   state.longestIdleMs = 0;
   state.collapse?.reset();
+  state.background.reset();
   state.nestedMemory?.forget();
   state.nestedMemory?.attachedIn(entries);
   for (const entry of entries) state.host.message(entry);

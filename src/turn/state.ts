@@ -10,6 +10,7 @@ import type { ContextSize } from "../tokens/context-meter.ts";
 import { measureRequest } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
+import { Background } from "./background.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
 import { CACHE_TTL_MS, CacheWatch, type SentRequest } from "./cache-watch.ts";
 import { CompactionChain } from "./chain-record.ts";
@@ -49,6 +50,7 @@ export class ConversationState {
   readonly notes: NotesKeeper | undefined;
   /** Undefined where auto-compact owns the headroom: always for a subagent. */
   readonly collapse: Collapse | undefined;
+  readonly background: Background;
   /** Memory files that govern what is touched in this conversation. */
   readonly nestedMemory: NestedMemory | undefined;
   /** Subagents under way. They outlive a compaction of this conversation. */
@@ -121,6 +123,7 @@ export class ConversationState {
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
     const { notes, memoryFiles, fileTools, collapse } = options;
+    this.background = new Background(this);
     this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
     const isMain = agentId === undefined;
     this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;

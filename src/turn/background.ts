@@ -1,0 +1,234 @@
+import { idsOf, planFromPrepared } from "../compact/from-prepared.ts";
+import type { CompactionPlan } from "../compact/plan.ts";
+import type { FittingPlan } from "../compact/plan-under.ts";
+import { type PreparedSummary, prepareSummary } from "../compact/prepare-summary.ts";
+import { untilAborted } from "../models/abortable.ts";
+import { inProportion } from "../window/in-proportion.ts";
+import { clearableTokens } from "./clear-stale.ts";
+import { codeOf } from "./failure-reason.ts";
+import { fittingPlan } from "./fitting-plan.ts";
+import { forkOf } from "./fork.ts";
+import { restoreBudget } from "./from-notes.ts";
+import { whyNotToCompact } from "./guards.ts";
+import { withHostStatus } from "./host-status.ts";
+import { refreshPlan } from "./refresh-plan.ts";
+import { type CompactionRequest, compactOptions } from "./run-compaction.ts";
+import { measuredBy, snapshotOf } from "./snapshot.ts";
+import type { ConversationState } from "./state.ts";
+
+/** Of the auto threshold: from here on a summary is written ahead of need. */
+const START_SHARE = 0.8;
+
+/** A summary that knows so much less than there is by now is brought up to date before it is used. */
+const STALE_TOKENS = 20_000;
+
+/**
+ * In a large window the share alone would begin so early that the summary is stale long before it is used, and has to
+ * be paid for twice.
+ */
+const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
+
+/** Whoever takes longer is taken for dead: a turn that has to wait must not do so for ever. */
+const SUMMARY_DEAD_AFTER_MS = 300_000;
+
+interface Ready {
+  /** What the summary stands for. */
+  readonly ids: readonly (string | undefined)[];
+  /** Of the messages that were kept beside it when it was written: what is more has come since. */
+  readonly keptTokens: number;
+  readonly summary: PreparedSummary;
+}
+
+interface Running {
+  readonly isRefresh: boolean;
+  readonly done: Promise<void>;
+  readonly abort: AbortController;
+}
+
+/** What a turn at the threshold gets; undefined: the usual way, in which the turn waits for a summary. */
+type Offer = Pick<CompactionRequest, "plan" | "prepared" | "targetTokens" | "restoreBudgetTokens">;
+
+/**
+ * Has the summary of the next compaction written ahead of need, while the conversation goes on. At the threshold it
+ * takes the place of the messages that it stands for, and all that came meanwhile is kept as it is. Whatever goes wrong
+ * here does no harm: then there is none, and the turn compacts as it would have.
+ */
+export class Background {
+  readonly #state: ConversationState;
+  #ready: Ready | undefined;
+  #running: Running | undefined;
+  /** Once is enough: the next compaction asks again, and the user hears of it then. */
+  #hasFailed = false;
+
+  constructor(state: ConversationState) {
+    this.#state = state;
+  }
+
+  /** A response has come. */
+  responded(): void {
+    if (this.#running !== undefined || this.#hasFailed || this.#isOff()) return;
+    if (this.#ready === undefined) {
+      if (this.#isNear(this.#startTokens)) this.#start();
+    } else if (this.#isNear(this.#state.thresholds.autoCompact - this.#staleTokens)) {
+      const plan = this.#planFor(this.#ready);
+      if (plan === undefined) this.#discard("conversation-changed");
+      else if (this.#isStale(this.#ready, plan)) this.#refresh(this.#ready, plan);
+    }
+  }
+
+  /**
+   * At the threshold: a compaction whose summary is there. While it is still being written the turn goes on without
+   * one, as long as the window holds it; only at the very end does it wait.
+   */
+  async offer(signal: AbortSignal | undefined): Promise<Offer | "under-way" | undefined> {
+    for (;;) {
+      if (this.#running !== undefined) {
+        if (!this.#isNear(this.#state.thresholds.blocking)) return "under-way";
+        const { done } = this.#running;
+        await withHostStatus(this.#state.host, {}, () => untilAborted(signal, done));
+        continue;
+      }
+      if (this.#ready === undefined) return undefined;
+      const plan = this.#planFor(this.#ready);
+      if (plan === undefined) return this.#discard("conversation-changed");
+      if (!this.#isStale(this.#ready, plan)) return this.#offerOf(this.#ready, plan);
+      this.#refresh(this.#ready, plan);
+    }
+  }
+
+  /** The conversation is another now, or has come to its end. */
+  reset(): void {
+    this.#running?.abort.abort();
+    this.#running = undefined;
+    this.#ready = undefined;
+    this.#hasFailed = false;
+  }
+
+  /** Notes are a summary already; without a model there is nobody to wait for; a provider's own comes with a call. */
+  #isOff(): boolean {
+    const { options, breaker, caller, collapse, notes } = this.#state;
+    const { settings, compaction, model } = options;
+    const { background = true, summariser = "model", reactiveOnly = false } = compaction;
+    if (!background || model === undefined || summariser !== "model" || notes !== undefined) return true;
+    if (breaker.isResting()) return true;
+    return (
+      whyNotToCompact({ settings, breaker, caller, reactiveOnly, collapseOn: collapse !== undefined }) !==
+      undefined
+    );
+  }
+
+  get #staleTokens(): number {
+    return inProportion(this.#state.thresholds, STALE_TOKENS);
+  }
+
+  get #startTokens(): number {
+    const { autoCompact } = this.#state.thresholds;
+    return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
+  }
+
+  #isNear(tokens: number): boolean {
+    return this.#state.size().paddedTokens >= tokens;
+  }
+
+  #isStale(ready: Ready, plan: CompactionPlan): boolean {
+    return plan.keptTokens - ready.keptTokens > this.#staleTokens;
+  }
+
+  #planFor({ ids }: Ready): CompactionPlan | undefined {
+    return planFromPrepared(snapshotOf(this.#state), ids, { measured: measuredBy(this.#state) });
+  }
+
+  #offerOf({ summary }: Ready, plan: CompactionPlan): Offer | undefined {
+    const { autoCompact: targetTokens } = this.#state.thresholds;
+    const { text } = summary.written;
+    const least = plan.overheadTokens + plan.keptTokens + plan.countTokens(text);
+    if (least >= targetTokens) return this.#discard("above-threshold");
+    const restoreBudgetTokens = restoreBudget(this.#state, plan, text);
+    return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
+  }
+
+  #start(): void {
+    const state = this.#state;
+    // At the threshold clearing comes first, and where it is enough no summary will be needed.
+    if (state.size().paddedTokens - clearableTokens(state) < this.#startTokens) return;
+    const fitted = planOrNone(state);
+    if (fitted === undefined) return;
+    const { plan, targetTokens } = fitted;
+    const fork = forkOf(state);
+    const sent = fork && state.thread.outbox()();
+    const options = compactOptions(state, { trigger: "auto", plan, targetTokens }, () => undefined);
+    this.#run(plan.tokensBefore, false, async (signal) => ({
+      ids: idsOf(plan.summarised),
+      keptTokens: plan.keptTokens,
+      summary: await prepareSummary(plan, {
+        ...options,
+        fork: fork && sent && { ...fork, messagesFor: () => sent },
+        signal,
+      }),
+    }));
+  }
+
+  /** With just what came since: the summary so far stands for the rest. */
+  #refresh({ ids, summary }: Ready, plan: CompactionPlan): void {
+    const state = this.#state;
+    const { written, hookOutcomes, instructions } = summary;
+    const { autoCompact: targetTokens } = state.thresholds;
+    const fresh = refreshPlan(state, plan, written.text);
+    this.#ready = undefined;
+    if (fresh === undefined) {
+      this.#discard("nothing-to-refresh");
+      return;
+    }
+    const options = compactOptions(state, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
+    this.#run(plan.tokensBefore, true, async (signal) => {
+      // What goes in is not what the provider has in its cache. The hooks have been asked.
+      const alone = { ...options, fork: undefined, hooks: undefined, instructions, signal };
+      const next = await prepareSummary(fresh, alone);
+      const attempts = [...written.attempts, ...next.written.attempts];
+      return {
+        // The first of what was summarised is the summary so far.
+        ids: [...ids, ...idsOf(fresh.summarised.slice(1))],
+        keptTokens: fresh.keptTokens,
+        summary: { written: { ...next.written, attempts }, hookOutcomes, instructions },
+      };
+    });
+  }
+
+  #run(tokens: number, isRefresh: boolean, work: (signal: AbortSignal) => Promise<Ready>): void {
+    const state = this.#state;
+    const startedAt = state.now();
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(SUMMARY_DEAD_AFTER_MS)]);
+    state.emit({ type: "background-started", tokens, isRefresh });
+    const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
+      if (this.#running?.abort !== abort) return;
+      this.#running = undefined;
+      this.#ready = ended.ready;
+      this.#hasFailed = ended.ready === undefined;
+      const outcome = ended.ready === undefined ? "failed" : "ready";
+      const durationMs = state.now() - startedAt;
+      state.emit({ type: "background-ended", outcome, reason: ended.reason, durationMs });
+    };
+    const done = work(signal).then(
+      (ready) => end({ ready }),
+      (error: unknown) => end({ reason: codeOf(error) }),
+    );
+    this.#running = { isRefresh, done, abort };
+  }
+
+  #discard(reason: string): undefined {
+    this.#ready = undefined;
+    this.#hasFailed = true;
+    this.#state.emit({ type: "background-ended", outcome: "discarded", reason, durationMs: 0 });
+  }
+}
+
+/** Why there is none, the turn at the threshold says. */
+function planOrNone(state: ConversationState): FittingPlan | undefined {
+  try {
+    const fitted = fittingPlan(state);
+    return "plan" in fitted ? fitted : undefined;
+  } catch {
+    return undefined;
+  }
+}
