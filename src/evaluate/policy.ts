@@ -1,4 +1,6 @@
 import type { Entry, Usage } from "../conversation/entry.ts";
+import type { HostState } from "../restore/host-state.ts";
+import type { CountText } from "../tokens/measure.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** Ways to keep a conversation within its window, ours and those that others use. */
@@ -12,7 +14,7 @@ export type PolicyName =
 
 /** A conversation that has reached its threshold. */
 export interface PolicyInput {
-  /** From its last boundary on, as it would be sent. */
+  /** From its last boundary on, as it would be sent. Usage in it counts as what this very conversation was measured at. */
   readonly entries: readonly Entry[];
   readonly thresholds: Thresholds;
   /** Where the whole conversation can be read, for those who tell the agent. */
@@ -39,4 +41,12 @@ export interface Policy {
   /** Whether what it leaves out can be found again with recall. */
   readonly hasRecall: boolean;
   shrink(input: PolicyInput): Promise<PolicyOutcome>;
+}
+
+export interface PolicyOptions {
+  /** The session's: some rules depend on it. */
+  readonly model?: string | undefined;
+  readonly countText?: CountText | undefined;
+  /** What can be put back, for those that put anything back. */
+  readonly state?: HostState | undefined;
 }

@@ -1,0 +1,53 @@
+import { type Compaction, compact, rebuild } from "../../compact/compact.ts";
+import { type CompactionPlan, planCompaction } from "../../compact/plan.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../../summary/prompt.ts";
+import type { Policy, PolicyCall, PolicyOptions } from "../policy.ts";
+import { unlessNothingToDo } from "./longhaul.ts";
+import { targetUnder } from "./oldest-rounds.ts";
+import { isPersonsMessage } from "./persons-message.ts";
+import { steadyPorts } from "./ports.ts";
+
+/**
+ * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
+ * summary of our built-in summariser, which knows how to carry an earlier one on: nobody looks whether it is complete.
+ */
+export function plainSummary({ countText }: PolicyOptions): Policy {
+  const portsFor = steadyPorts("plain");
+  return {
+    name: "plain-summary",
+    description: "a summary that nobody checks, and the last request",
+    hasRecall: false,
+    shrink: (input) =>
+      unlessNothingToDo(input, async () => {
+        const { entries, thresholds } = input;
+        const targetTokens = targetUnder(thresholds);
+        const plan = planCompaction(
+          { entries },
+          { trigger: "auto", keepRecentTokens: 0, targetTokens, countText },
+        );
+        const compaction = await compact(plan, portsFor(entries), { targetTokens });
+        return {
+          entries: [...rebuild(compaction), ...lastRequest(entries)],
+          calls: [directCall(plan, compaction)],
+        };
+      }),
+  };
+}
+
+function lastRequest(entries: readonly Entry[]): readonly Entry[] {
+  const last = entries.findLast(isPersonsMessage);
+  return last === undefined ? [] : [last];
+}
+
+/** A request of its own, which shares no cache with the conversation. */
+function directCall(plan: CompactionPlan, { written }: Compaction): PolicyCall {
+  return {
+    isWaitedFor: true,
+    usage: {
+      input_tokens:
+        plan.tokensBefore + plan.countTokens(SUMMARY_SYSTEM_PROMPT) + plan.countTokens(summaryPrompt()),
+      output_tokens: plan.countTokens(written.text),
+    },
+  };
+}
