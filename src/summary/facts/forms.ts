@@ -1,0 +1,68 @@
+import { headOf, tailOf } from "../../conversation/text.ts";
+import { proseSentences } from "../builtin/sentences.ts";
+import { saysRule } from "./words.ts";
+
+/** How a person's words are shortened: by pieces that stand in them letter by letter. */
+
+/** Between two pieces, on a line of its own or within one. */
+export const LEFT_OUT = "[…]";
+
+interface Lengths {
+  /** Up to this length nothing is left out. */
+  readonly whole: number;
+  readonly head: number;
+  readonly tail: number;
+  /** Rules between head and tail: how many, and how much of each. */
+  readonly rules: number;
+  readonly rule: number;
+}
+
+/** Kept in the ledger and quoted where there is room. */
+const FULL: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
+/** What a text must hold of an active one, and what is quoted of it at least. */
+const ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
+const PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
+
+/** All of what was said, or its ends and the rules in it with a mark where something is left out. */
+export function quotedForm(text: string, entryId: string | undefined): string {
+  const trimmed = text.trim();
+  const pieces = piecesOf(trimmed, FULL);
+  if (pieces.length <= 1) return trimmed;
+  const where = entryId === undefined ? LEFT_OUT : `[… all ${trimmed.length} characters: entry ${entryId} …]`;
+  return [
+    pieces[0],
+    where,
+    ...pieces.slice(1).flatMap((piece, index) => (index === 0 ? [piece] : [LEFT_OUT, piece])),
+  ].join("\n");
+}
+
+/** The pieces that must stand where it is told; undefined: all of it. */
+export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
+  const pieces = piecesOf(text, isActive ? ACTIVE : PAST);
+  return pieces.length <= 1 ? undefined : pieces;
+}
+
+function piecesOf(text: string, lengths: Lengths): readonly string[] {
+  if (text.length <= lengths.whole) return [text];
+  const head = upToWord(headOf(text, lengths.head));
+  const tail = fromWord(tailOf(text, lengths.tail));
+  const middle = text.slice(head.length, text.length - tail.length);
+  return [head.trim(), ...rulesIn(middle, lengths), tail.trim()].filter((piece) => piece !== "");
+}
+
+function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
+  if (rules === 0) return [];
+  const found = proseSentences(middle).filter((sentence) => middle.includes(sentence) && saysRule(sentence));
+  return [...new Set(found.map((sentence) => upToWord(headOf(sentence, rule)).trim()))].slice(0, rules);
+}
+
+/** Without the last word where it may be half of one; a word may be as long as the whole, though. */
+function upToWord(text: string): string {
+  const space = text.search(/\s\S*$/);
+  return space > text.length / 2 ? text.slice(0, space) : text;
+}
+
+function fromWord(text: string): string {
+  const space = text.search(/\s/);
+  return space !== -1 && space < text.length / 2 ? text.slice(space) : text;
+}
