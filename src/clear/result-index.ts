@@ -22,6 +22,8 @@ export interface IndexedResult {
   readonly tokens: number;
   /** Rises with the position of the result, or of its last repetition. */
   readonly sequence: number;
+  /** Tokens that had been added before the entry in which it stands, or first stands. */
+  readonly tokensBefore: number;
   /** False once it has been cleared. */
   readonly isActive: boolean;
 }
@@ -69,6 +71,7 @@ export class ResultIndex {
   #activeCount = 0;
   #eligibleTokens = 0;
   #sequence = 0;
+  #tokensBefore = 0;
   #placeholderTokens: number | undefined;
 
   constructor(options: ResultIndexOptions = {}) {
@@ -91,9 +94,10 @@ export class ResultIndex {
     return this.#placeholderTokens ?? 0;
   }
 
-  /** Entries come in the order of the conversation. */
-  add(entry: Entry, entryIndex: number, tokensOf: TokensOf): void {
+  /** Entries come in the order of the conversation; `tokensBefore` is what was added before this one. */
+  add(entry: Entry, entryIndex: number, tokensOf: TokensOf, tokensBefore = 0): void {
     if (!isEntry(entry)) return;
+    this.#tokensBefore = tokensBefore;
     if (entry.type === "assistant" && !isSynthetic(entry)) this.#addUses(entry, entryIndex);
     if (entry.type !== "user") return;
     for (const block of entryBlocks(entry)) {
@@ -192,7 +196,9 @@ export class ResultIndex {
     const sequence = ++this.#sequence;
     const known = this.#results.get(id);
     if (known === undefined) {
-      const result = { id, tokens, gain, sequence, isActive: false, places: [entryIndex], use };
+      const places = [entryIndex];
+      const tokensBefore = this.#tokensBefore;
+      const result = { id, tokens, gain, sequence, tokensBefore, isActive: false, places, use };
       this.#results.set(id, result);
       this.#setActive(result, isWorthClearing(result));
       return;

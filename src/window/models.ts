@@ -14,8 +14,7 @@ export interface KnownModel extends ModelFacts {
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
 /** The window of most hosted models; a wrong guess below the truth costs an early compaction, not a failure. */
-const DEFAULT_WINDOW_TOKENS = 200_000;
-const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;
+const DEFAULT_FACTS: ModelFacts = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 
 /** Suffix by which Claude Code names the long-context variant of a model. */
 const LONG_CONTEXT_SUFFIX = "[1m]";
@@ -118,22 +117,27 @@ export const MODELS: ModelTable = Object.freeze({
  * over ours at equal length. An unknown model gets the default.
  */
 export function findModel(name: string | undefined, extra: ModelTable = {}): KnownModel {
-  const wanted = normalise(name ?? "");
-  let best: KnownModel = {
-    windowTokens: DEFAULT_WINDOW_TOKENS,
-    maxOutputTokens: DEFAULT_MAX_OUTPUT_TOKENS,
-    matched: undefined,
-  };
-  let bestLength = 0;
-  for (const table of [extra, MODELS]) {
-    for (const [key, facts] of Object.entries(table)) {
-      if (key.length <= bestLength || !containsWords(wanted, normalise(key))) continue;
-      best = { ...facts, matched: key };
-      bestLength = key.length;
-    }
-  }
+  const own = longestMatch(name, extra);
+  const ours = longestMatch(name, MODELS);
+  const isOwn = own !== undefined && own.length >= (ours?.length ?? 0);
+  const matched = isOwn ? own : ours;
+  const facts = matched === undefined ? undefined : (isOwn ? extra : MODELS)[matched];
+  const best: KnownModel = { ...(facts ?? DEFAULT_FACTS), matched };
   const isLongContext = (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
   return isLongContext ? { ...best, windowTokens: Math.max(best.windowTokens, LONG_CONTEXT_TOKENS) } : best;
+}
+
+/** The longest key of a table that occurs in a model's name as whole words. */
+export function longestMatch(
+  name: string | undefined,
+  table: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const wanted = normalise(name ?? "");
+  let best: string | undefined;
+  for (const key of Object.keys(table)) {
+    if (key.length > (best?.length ?? 0) && containsWords(wanted, normalise(key))) best = key;
+  }
+  return best;
 }
 
 /**

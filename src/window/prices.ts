@@ -1,5 +1,6 @@
 import { claudeVersion } from "../conversation/claude-version.ts";
 import type { Usage } from "../conversation/entry.ts";
+import { longestMatch } from "./models.ts";
 
 /** Dollars for a million tokens. */
 export interface Prices {
@@ -50,8 +51,13 @@ const PRICES: Readonly<Record<string, PriceRow>> = {
   "haiku-4.5": prices(1, 5),
 };
 
+/** Prices of a user's own, by a model's name or a part of it, longest first: of whole words, as in the table of models. */
+export type PriceTable = Readonly<Record<string, Prices>>;
+
 /** Undefined for a model whose prices we do not know: no figure is better than a wrong one. */
-export function pricesOf(model: string, promptTokens = 0): Prices | undefined {
+export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}): Prices | undefined {
+  const given = longestMatch(model, own);
+  if (given !== undefined) return own[given];
   const version = claudeVersion(model);
   if (version === undefined) return undefined;
   const row = PRICES[`${version.line}-${version.major}.${version.minor}`];
@@ -67,10 +73,10 @@ export interface PricedUsage extends Usage {
 }
 
 /** Dollars for one call. Writes of unknown lifetime count as those of five minutes. */
-export function costOf(usage: PricedUsage, model: string): number | undefined {
+export function costOf(usage: PricedUsage, model: string, own?: PriceTable): number | undefined {
   const written = usage.cache_creation_input_tokens ?? 0;
   const read = usage.cache_read_input_tokens ?? 0;
-  const price = pricesOf(model, usage.input_tokens + written + read);
+  const price = pricesOf(model, usage.input_tokens + written + read, own);
   if (price === undefined) return undefined;
   const written1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0;
   const dollars =

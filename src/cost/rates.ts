@@ -1,0 +1,19 @@
+import type { Prices } from "../window/prices.ts";
+
+/** How long what is written to the cache stays, which sets what writing it costs. */
+export type CacheTtl = "5m" | "1h";
+
+export const PER_MILLION = 1_000_000;
+
+export const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
+  ttl === "1h" ? prices.cacheWrite1h : prices.cacheWrite5m;
+
+/** A prompt of so many tokens, of which the first are in the cache and the rest is written to it. Dollars. */
+export function promptCost(
+  { tokens, cachedTokens }: { readonly tokens: number; readonly cachedTokens: number },
+  prices: Prices,
+  ttl: CacheTtl | undefined,
+): number {
+  const read = Math.min(Math.max(0, cachedTokens), tokens);
+  return (read * prices.cacheRead + (tokens - read) * writePrice(prices, ttl)) / PER_MILLION;
+}
