@@ -3,13 +3,10 @@ import { withoutTornWrites } from "../conversation/one-write.ts";
 import type { Damage } from "./damage.ts";
 import { type EntryIndex, indexEntries } from "./entry-index.ts";
 import { EntryReader } from "./entry-reader.ts";
+import { type FileRange, readLines } from "./read-lines.ts";
 import { conversationOf } from "./relink.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
 import { type ReadAt, withSessionFile } from "./session-file.ts";
-import { LineSplitter } from "./split-lines.ts";
-
-/** Large enough that the calls cost nothing beside JSON.parse, small enough not to matter in memory. */
-const CHUNK_BYTES = 1024 * 1024;
 
 /** A file that begins with this many lines of garbage is no session, however long it is. */
 const MOST_DAMAGED_LINES_AT_START = 1_000;
@@ -41,12 +38,6 @@ export interface ReadEntries {
   readonly damage: readonly Damage[];
 }
 
-export interface FileRange {
-  readonly from: number;
-  /** Lines that a running agent adds behind this do not come in half. */
-  readonly to: number;
-}
-
 /** The entries of whole lines: the range must begin where a line begins. */
 export async function readEntries(
   readAt: ReadAt,
@@ -55,33 +46,13 @@ export async function readEntries(
   { onProgress }: LoadOptions = {},
 ): Promise<ReadEntries> {
   const reader = new EntryReader(range.from === 0 ? 1 : undefined);
-  const splitter = new LineSplitter(reader.read, range.from);
-  const size = Math.min(CHUNK_BYTES, range.to - range.from);
-  // Two buffers: the disk fills one while the other is being parsed.
-  let filling = Buffer.allocUnsafeSlow(size);
-  let parsing = Buffer.allocUnsafeSlow(size);
-  let reading = readAt(filling, range.from);
-  for (let position = range.from; position < range.to; ) {
-    const length = await reading;
-    if (length === 0) break;
-    [parsing, filling] = [filling, parsing];
-    position += length;
-    if (position < range.to) reading = readAhead(readAt, filling.subarray(0, range.to - position), position);
-    splitter.push(parsing.subarray(0, length));
+  await readLines(readAt, range, reader.read, (position) => {
     onProgress?.(position - range.from, range.to - range.from);
     if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {
       refuseForeignFile(path, [], reader.damage);
     }
-  }
-  splitter.end();
+  });
   return reader;
-}
-
-/** A read that nobody may come to wait for: its failure must not end the process. */
-function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
-  const reading = readAt(buffer, position);
-  reading.catch(() => undefined);
-  return reading;
 }
 
 export interface IndexedEntries {

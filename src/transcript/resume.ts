@@ -3,7 +3,7 @@ import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts
 import { conversationFrom } from "./relink.ts";
 import { lastLineWith, lineStartAt } from "./search-backwards.ts";
 import { type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
-import { cachingTail, type ReadAt, withSessionFile } from "./session-file.ts";
+import { cachingTail, type OpenSessionFile, type ReadAt, withSessionFile } from "./session-file.ts";
 
 /** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
 const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
@@ -13,28 +13,31 @@ const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
  * reaches, so that the size of the file does not matter; gives the conversation that a whole load would.
  */
 export function resumeSession(path: string): Promise<ResumedSession> {
-  return withSessionFile(path, async (file) => {
-    const { bytes } = file;
-    const readAt = cachingTail(file.readAt, bytes);
-    let known: ReadEntries = { entries: [], damage: [] };
-    let from = bytes;
-    let needs: MoreNeeded["needs"] = "boundary";
-    for (let attempt = 0; ; attempt++) {
-      const to = from;
-      from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
-      known = joined(await readEntries(readAt, { from, to }, path), known);
-      const { index, damage } = indexWithoutDuplicates(known, from === 0);
-      const { entries } = index;
-      const found = conversationFrom(index);
-      if (isMoreNeeded(found)) {
-        needs = found.needs;
-        continue;
-      }
-      if (found.entries.length === 0) refuseForeignFile(path, entries, damage);
-      const facts = sessionFacts(path, bytes, entries, found);
-      return { ...facts, boundary: found.boundary, damage, bytesRead: bytes - from };
+  return withSessionFile(path, (file) => resumeFrom(file, path));
+}
+
+/** The same, of a file that is open; of as many bytes of it as are given. */
+export async function resumeFrom(file: OpenSessionFile, path: string): Promise<ResumedSession> {
+  const { bytes } = file;
+  const readAt = cachingTail(file.readAt, bytes);
+  let known: ReadEntries = { entries: [], damage: [] };
+  let from = bytes;
+  let needs: MoreNeeded["needs"] = "boundary";
+  for (let attempt = 0; ; attempt++) {
+    const to = from;
+    from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
+    known = joined(await readEntries(readAt, { from, to }, path), known);
+    const { index, damage } = indexWithoutDuplicates(known, from === 0);
+    const { entries } = index;
+    const found = conversationFrom(index);
+    if (isMoreNeeded(found)) {
+      needs = found.needs;
+      continue;
     }
-  });
+    if (found.entries.length === 0) refuseForeignFile(path, entries, damage);
+    const facts = sessionFacts(path, bytes, entries, found);
+    return { ...facts, boundary: found.boundary, damage, bytesRead: bytes - from };
+  }
 }
 
 /** @param atLeast how far up to go in any case: doubling it keeps many small steps from adding up. */
