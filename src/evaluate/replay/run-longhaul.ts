@@ -1,0 +1,116 @@
+import type { Entry } from "../../conversation/entry.ts";
+import { createCompactor } from "../../turn/create-compactor.ts";
+import type { Compactor, CompactorOptions, Turn } from "../../turn/options.ts";
+import type { PrefixCache, ReplayUsage } from "./cache.ts";
+import type { RecordedCall } from "./recorded-calls.ts";
+import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./run.ts";
+import { summaryModel, tooLong } from "./summary-model.ts";
+
+/** The engine itself, as a host has it: three calls around each model call. */
+export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
+  const counts = { compactions: 0, clearings: 0 };
+  const compactor = createCompactor({
+    ...engineOptions(stage, cache),
+    host: {
+      onEvent: ({ type }) => {
+        if (type === "compacted") counts.compactions++;
+        if (type === "results-cleared") counts.clearings++;
+      },
+    },
+  });
+  const run = new EngineRun(stage, compactor);
+  const entries = await run.run();
+  const closing = compactor.close();
+  await stage.clock.passDuring(closing);
+  return { entries, ...counts, stallMs: run.stallMs, refusedCalls: run.refusedCalls };
+}
+
+function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
+  const { clock, scale, thresholds, ttl, transcriptPath } = stage;
+  let ids = 0;
+  return {
+    model: summaryModel(stage, cache),
+    request: scale.frame,
+    windowTokens: thresholds.size,
+    cacheTtl: ttl,
+    // The same wherever it runs.
+    environment: {},
+    transcript: { path: transcriptPath, append: async () => undefined },
+    state: {},
+    ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },
+  };
+}
+
+class EngineRun {
+  stallMs = 0;
+  refusedCalls = 0;
+  readonly #stage: Stage;
+  readonly #compactor: Compactor;
+
+  constructor(stage: Stage, compactor: Compactor) {
+    this.#stage = stage;
+    this.#compactor = compactor;
+  }
+
+  async run(): Promise<readonly Entry[]> {
+    const { calls, rest } = this.#stage.recorded;
+    let messages: readonly Entry[] = [];
+    let last: { readonly call: RecordedCall; readonly usage: ReplayUsage | undefined } | undefined;
+    const next = (entries: readonly Entry[]): readonly Entry[] =>
+      asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.stallMs });
+    for (const [index, call] of calls.entries()) {
+      const turn = await this.#before([...messages, ...next(call.news)], call);
+      const { sent, usage } = await this.#send(turn, call, calls[index + 1]?.news ?? rest);
+      last = { call, usage };
+      messages = sent.messages;
+      this.#stage.onCall();
+    }
+    return [...messages, ...next(rest)];
+  }
+
+  async #before(messages: readonly Entry[], call: RecordedCall): Promise<Turn<Entry>> {
+    const { clock } = this.#stage;
+    await clock.advanceTo(call.startedAt + this.stallMs);
+    return this.#waitFor(this.#compactor.before(messages));
+  }
+
+  /** What it takes of the clock is what the person waits. */
+  async #waitFor<T>(work: Promise<T>): Promise<T> {
+    const { clock } = this.#stage;
+    const startedAt = clock.now();
+    const result = await clock.passDuring(work);
+    this.stallMs += clock.now() - startedAt;
+    return result;
+  }
+
+  async #send(
+    turn: Turn<Entry>,
+    call: RecordedCall,
+    answer: readonly Entry[],
+  ): Promise<{ readonly sent: Turn<Entry>; readonly usage: ReplayUsage | undefined }> {
+    const { clock, till, scale, model } = this.#stage;
+    const sent = await this.#within(turn);
+    const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
+    const tokens = tokensOfRequest(sent.request, scale);
+    if (tokens > this.#stage.thresholds.size) {
+      this.refusedCalls++;
+      till.refused(tokens, isRewritten);
+      return { sent, usage: undefined };
+    }
+    const outputTokens = outputTokensOf(call, answer, scale);
+    const usage = till.call(sent.request, { at: clock.now(), outputTokens, isRewritten });
+    await clock.advanceTo(call.endedAt + this.stallMs);
+    const { messageId } = call;
+    this.#compactor.after({ ...(messageId === undefined ? {} : { id: messageId }), model, usage });
+    return { sent, usage };
+  }
+
+  /** The provider refuses what is too long, and the engine is asked what to do. */
+  async #within(turn: Turn<Entry>): Promise<Turn<Entry>> {
+    const { scale, thresholds } = this.#stage;
+    const tokens = tokensOfRequest(turn.request, scale);
+    if (tokens <= thresholds.size) return turn;
+    const again = await this.#waitFor(this.#compactor.recover<Entry>(tooLong(tokens, thresholds.size)));
+    return again ?? turn;
+  }
+}

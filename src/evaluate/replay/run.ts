@@ -1,0 +1,77 @@
+import { contentBlocks } from "../../conversation/block.ts";
+import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../../conversation/entry.ts";
+import { responseIdOf } from "../../conversation/untrusted.ts";
+import type { ModelRequest } from "../../models/port.ts";
+import type { Thresholds } from "../../window/thresholds.ts";
+import type { CacheTtl } from "./cache.ts";
+import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
+import type { Scale } from "./scale.ts";
+import type { Till } from "./till.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** What one policy is replayed with. */
+export interface Stage {
+  readonly recorded: RecordedSession;
+  readonly scale: Scale;
+  readonly thresholds: Thresholds;
+  readonly till: Till;
+  readonly clock: VirtualClock;
+  readonly ttl: CacheTtl;
+  /** The session's, for the rules that depend on it. */
+  readonly model: string;
+  readonly transcriptPath: string;
+  /** Told after each call. */
+  onCall(): void;
+}
+
+/** What became of the conversation, besides what the till has. */
+export interface RunOutcome {
+  /** What is in the context at the end. */
+  readonly entries: readonly Entry[];
+  readonly compactions: number;
+  readonly clearings: number;
+  readonly stallMs: number;
+  /** Calls that were too long for the window whatever was done. */
+  readonly refusedCalls: number;
+}
+
+/** Tokens of a whole request. */
+export function tokensOfRequest({ tools = [], system = [], messages }: ModelRequest, scale: Scale): number {
+  let tokens = 0;
+  for (const tool of tools) tokens += scale.tokensOf(tool);
+  for (const block of contentBlocks(system)) tokens += scale.tokensOf(block);
+  for (const { content } of messages) {
+    for (const block of contentBlocks(content)) tokens += scale.tokensOf(block);
+  }
+  return Math.round(tokens);
+}
+
+/** As recorded; what the file does not have is estimated from the answer itself. */
+export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scale: Scale): number {
+  return call.outputTokens ?? scale.tokensOfEntries(after.filter((entry) => isAnswer(entry, call)));
+}
+
+/** The entries of the answer to this call. */
+function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is AssistantEntry {
+  return entry.type === "assistant" && !isSynthetic(entry) && responseIdOf(entry) === messageId;
+}
+
+/** What followed a call, as it would have been recorded this time: other figures, and later by the time waited. */
+export function asReplayed(
+  entries: readonly Entry[],
+  call: RecordedCall | undefined,
+  { usage, delayMs }: { readonly usage: Usage | undefined; readonly delayMs: number },
+): readonly Entry[] {
+  return entries.map((entry) => {
+    const later = delayed(entry, delayMs);
+    if (later.type !== "assistant" || !later.message) return later;
+    const { usage: _, ...message } = later.message;
+    const isOwn = call !== undefined && usage !== undefined && isAnswer(later, call);
+    return { ...later, message: isOwn ? { ...message, usage } : message };
+  });
+}
+
+function delayed(entry: Entry, delayMs: number): Entry {
+  const time = delayMs === 0 ? Number.NaN : Date.parse(entry.timestamp ?? "");
+  return Number.isNaN(time) ? entry : { ...entry, timestamp: new Date(time + delayMs).toISOString() };
+}

@@ -1,0 +1,108 @@
+import type { Usage } from "../../conversation/entry.ts";
+import { inputTokens } from "../../conversation/usage.ts";
+import type { ModelRequest } from "../../models/port.ts";
+import { CACHE_TTL_MS } from "../../turn/cache-watch.ts";
+import { costOf, type PricedUsage } from "../../window/prices.ts";
+import { type CacheTtl, type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
+
+/** Tokens by what is paid for them. */
+export interface TokenSums {
+  readonly plain: number;
+  readonly written: number;
+  readonly read: number;
+  readonly output: number;
+}
+
+/** One call of the conversation, as it went under a policy. */
+export interface ReplayedTurn {
+  /** What the model read. */
+  readonly tokens: number;
+  /** Dollars up to and with this call, those of summaries included; undefined where prices are unknown. */
+  readonly cost: number | undefined;
+  /** The history was rewritten for it: compacted, trimmed or cleared. */
+  readonly isRewritten: boolean;
+}
+
+export interface TillOptions {
+  /** Whose prices hold. */
+  readonly model: string;
+  readonly ttl: CacheTtl;
+  readonly cache: PrefixCache;
+}
+
+const NOTHING: TokenSums = { plain: 0, written: 0, read: 0, output: 0 };
+
+/** Adds up what a policy's calls cost. */
+export class Till {
+  readonly turns: ReplayedTurn[] = [];
+  tokens: TokenSums = NOTHING;
+  summaryTokens: TokenSums = NOTHING;
+  summaryCalls = 0;
+  cacheBreaks = 0;
+  #dollars = 0;
+  #summaryDollars = 0;
+  #isPriced = true;
+  #last: { readonly cached: number; readonly at: number } | undefined;
+  readonly #options: TillOptions;
+
+  constructor(options: TillOptions) {
+    this.#options = options;
+  }
+
+  get cost(): number | undefined {
+    return this.#isPriced ? this.#dollars : undefined;
+  }
+
+  get summaryCost(): number | undefined {
+    return this.#isPriced ? this.#summaryDollars : undefined;
+  }
+
+  /** A call of the conversation itself. */
+  call(
+    request: ModelRequest,
+    {
+      at,
+      outputTokens,
+      isRewritten,
+    }: { readonly at: number; readonly outputTokens: number; readonly isRewritten: boolean },
+  ): ReplayUsage {
+    const parts = this.#options.cache.call(request, at);
+    const usage = usageOf(parts, outputTokens);
+    const last = this.#last;
+    if (last !== undefined && parts.read < last.cached && at - last.at < CACHE_TTL_MS[this.#options.ttl])
+      this.cacheBreaks++;
+    this.#last = { cached: parts.read + parts.written, at };
+    this.#pay(usage);
+    this.turns.push({ tokens: inputTokens(usage), cost: this.cost, isRewritten });
+    return usage;
+  }
+
+  /** A call that the provider refused as too long: nothing is paid. */
+  refused(tokens: number, isRewritten: boolean): void {
+    this.turns.push({ tokens, cost: this.cost, isRewritten });
+  }
+
+  /** A call for a summary, whoever made it. */
+  summary(usage: PricedUsage): void {
+    this.summaryCalls++;
+    this.summaryTokens = plus(this.summaryTokens, usage);
+    this.#summaryDollars += this.#pay(usage);
+  }
+
+  #pay(usage: PricedUsage): number {
+    const dollars = costOf(usage, this.#options.model);
+    this.tokens = plus(this.tokens, usage);
+    if (dollars === undefined) this.#isPriced = false;
+    this.#dollars += dollars ?? 0;
+    return dollars ?? 0;
+  }
+}
+
+function plus(sums: TokenSums, usage: Usage): TokenSums {
+  return {
+    plain: sums.plain + usage.input_tokens,
+    written: sums.written + (usage.cache_creation_input_tokens ?? 0),
+    read: sums.read + (usage.cache_read_input_tokens ?? 0),
+    output: sums.output + usage.output_tokens,
+  };
+}
