@@ -1,6 +1,7 @@
 import type { MessageContent, OpaqueTag } from "./block.ts";
 import type { CollapseMark } from "./collapsed.ts";
 import type { Ledger } from "./ledger.ts";
+import type { UndoMark, UndoRecord } from "./undo.ts";
 
 /**
  * One element of the conversation as the host keeps it and as it stands on a line of the session file.
@@ -12,6 +13,7 @@ export type Entry =
   | CompactBoundaryEntry
   | MicrocompactBoundaryEntry
   | CollapseMark
+  | UndoMark
   | SystemEntry
   | AttachmentEntry
   | ProgressEntry
@@ -105,6 +107,8 @@ export interface BoundaryKnowledge {
   readonly tier?: "memory";
   /** What became of the facts; chained, so that the next compaction knows those of all before it. */
   readonly ledger?: Ledger;
+  /** Nothing was compacted: the conversation was written again as it had been, with what had come since. */
+  readonly undo?: UndoRecord;
   /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
   readonly endsWith?: string;
 }

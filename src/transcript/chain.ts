@@ -1,6 +1,6 @@
 import type { PreservedSegment } from "../conversation/entry.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { boundaryAt, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
+import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
 
 /** The end of the file that has been read does not reach far enough to tell. */
 export interface MoreNeeded {
@@ -89,7 +89,7 @@ export class ChainWalker {
         parent = splice.anchor;
       }
       if (take(parent)) break;
-      link = { child: parent, parentUuid: this.#parentOf(parent) };
+      link = { child: continuedBefore(this.#index, parent), parentUuid: this.#parentOf(parent) };
     }
     return { newestFirst, bridged };
   }

@@ -1,4 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -69,6 +70,16 @@ export function newestLeaf(index: EntryIndex, before: number = index.entries.len
 export function boundaryAt(index: EntryIndex, position: number): CompactBoundaryEntry | undefined {
   const entry = index.entries[position];
   return entry !== undefined && isCompactBoundary(entry) ? entry : undefined;
+}
+
+/**
+ * As of when an entry's parent is to be read: what was written above this position had happened. After an undo that
+ * is where the step was that it took back.
+ */
+export function continuedBefore(index: EntryIndex, position: number): number {
+  const entry = index.entries[position];
+  const step = entry !== undefined && isUndoMark(entry) ? index.positions.get(entry.undo.before) : undefined;
+  return step !== undefined && step < position ? step : position;
 }
 
 /** The nearest entry of the main thread that stands above this one in the file. */

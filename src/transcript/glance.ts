@@ -1,5 +1,7 @@
 import { open } from "node:fs/promises";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { figureField } from "../conversation/fields.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { type ReadAt, readerOf } from "./session-file.ts";
@@ -77,7 +79,11 @@ function lastLineThat<T>(
 }
 
 const NEWLINE = 0x0a;
-const CONTEXT_MARKS = [Buffer.from('"usage"'), Buffer.from('"compact_boundary"')];
+const CONTEXT_MARKS = [
+  Buffer.from('"usage"'),
+  Buffer.from('"compact_boundary"'),
+  Buffer.from('"longhaul_undo"'),
+];
 const CWD_MARKS = [Buffer.from('"cwd"')];
 const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
 /** Older versions write the title of a branch at the top of the file. */
@@ -109,8 +115,12 @@ interface ContextMark {
   readonly tokens: number | undefined;
 }
 
-/** A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. */
+/**
+ * A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. So does an
+ * undo, of which the copies below it report nothing.
+ */
 function contextMarkOf(entry: Entry): ContextMark | undefined {
+  if (isUndoMark(entry)) return { tokens: figureField(entry.undo, "tokens") };
   if (isCompactBoundary(entry)) {
     const { postTokens } = entry.compactMetadata;
     return { tokens: typeof postTokens === "number" ? postTokens : undefined };

@@ -1,21 +1,44 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, UserEntry } from "../conversation/entry.ts";
-import { type EntryIndex, isOnMainThread } from "./entry-index.ts";
+import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.ts";
 
 /**
  * Puts back what the agent had in its context but what is not on the chain. One response is written as
  * several entries and each parallel result hangs on its own call, while the next response hangs on the
  * last result alone: the others are side leaves. Branches that the user left by going back stay out.
+ *
+ * What stands before an undo is as it was before the step that the undo took back: lines between are no part of it.
  */
 export function reattachParallelEntries(
   index: EntryIndex,
   chain: readonly number[],
   before: number = index.entries.length,
 ): readonly number[] {
+  let done: readonly number[] = [];
+  let from: number | undefined;
+  let part: number[] = [];
+  for (const position of chain) {
+    const asOf = continuedBefore(index, position);
+    if (asOf !== position) {
+      done = withLinesBetween(index, [...done, ...part], from, asOf);
+      from = position;
+      part = [];
+    }
+    part.push(position);
+  }
+  return withLinesBetween(index, done.length === 0 ? chain : [...done, ...part], from, before);
+}
+
+function withLinesBetween(
+  index: EntryIndex,
+  chain: readonly number[],
+  from: number | undefined,
+  before: number,
+): readonly number[] {
   if (chain.length === 0) return chain;
   const joined = new Round(index, chain);
-  let start = before;
-  for (const position of chain) if (position < start) start = position;
+  let start = from ?? before;
+  if (from === undefined) for (const position of chain) if (position < start) start = position;
   for (let position = start + 1; position < before; position++) joined.offer(position);
   return joined.inOrder();
 }

@@ -1,7 +1,8 @@
 import { clearedIdsIn } from "../conversation/cleared.ts";
-import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
 import { withStandInsApplied } from "../conversation/stand-ins.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
@@ -29,38 +30,50 @@ export function conversationOf(index: EntryIndex): Conversation {
   return isMoreNeeded(found) ? EMPTY : found;
 }
 
-const EMPTY: Conversation = Object.freeze({
-  entries: [],
+const NOTHING: Omit<Conversation, "entries"> = Object.freeze({
   leafUuid: undefined,
   boundary: undefined,
   bridgedUuids: [],
   clearedToolUseIds: new Set<string>(),
 });
+const NO_LINES: ConversationLines = Object.freeze({ ...NOTHING, lines: [] });
+const EMPTY: Conversation = Object.freeze({ ...NOTHING, entries: [] });
 
 export function conversationFrom(
   index: EntryIndex,
   leaf?: number,
   before?: number,
 ): Conversation | MoreNeeded {
+  const found = linesFrom(index, leaf, before);
+  if (isMoreNeeded(found)) return found;
+  const { lines, ...conversation } = found;
+  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(lines, found.boundary)) };
+}
+
+/** A conversation as it is written: with what other lines stand for in its place, and all its thinking. */
+export interface ConversationLines extends Omit<Conversation, "entries"> {
+  readonly lines: readonly Entry[];
+}
+
+export function linesFrom(index: EntryIndex, leaf?: number, before?: number): ConversationLines | MoreNeeded {
   const start = leaf ?? newestLeaf(index, before);
-  if (start === undefined) return index.isWholeFile ? EMPTY : { needs: "boundary" };
+  if (start === undefined) return index.isWholeFile ? NO_LINES : { needs: "boundary" };
   const chain = new ChainWalker(index).walkFrom(start, before);
   if (isMoreNeeded(chain)) return chain;
   const oldestFirst = chain.newestFirst.toReversed();
   const order = reattachParallelEntries(index, oldestFirst, before);
-  const entries: Entry[] = [];
+  const lines: Entry[] = [];
   for (const position of order) {
     const entry = index.entries[position];
     // Progress lines are links of the chain, but were only ever shown on the screen.
-    if (entry !== undefined && entry.type !== "progress") entries.push(entry);
+    if (entry !== undefined && entry.type !== "progress") lines.push(entry);
   }
-  const boundary = boundaryAt(index, oldestFirst[0] ?? -1);
   return {
-    entries: withStandInsApplied(withoutRefusedThinking(entries, boundary)),
+    lines,
     leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
-    boundary,
+    boundary: boundaryAt(index, oldestFirst[0] ?? -1),
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
-    clearedToolUseIds: clearedIdsIn(entries),
+    clearedToolUseIds: clearedIdsIn(lines),
   };
 }
 
@@ -72,13 +85,36 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
   return indexedBefore(indexEntries(entries), boundary);
 }
 
-/** The same, of a whole file that has been indexed. */
-export function indexedBefore(index: EntryIndex, boundary: CompactBoundaryEntry): Conversation {
-  const position = index.positions.get(boundary.uuid);
-  if (position === undefined) return EMPTY;
-  const hinted = index.positions.get(boundary.logicalParentUuid ?? "");
-  const leaf = hinted !== undefined && hinted < position ? hinted : newestLeaf(index, position);
-  if (leaf === undefined) return EMPTY;
-  const found = conversationFrom(index, leaf, position);
-  return isMoreNeeded(found) ? EMPTY : found;
+/** The same before any line, of a whole file that has been indexed. */
+export function indexedBefore(index: EntryIndex, line: Entry): Conversation {
+  const moment = momentBefore(index, line);
+  const found = moment && conversationFrom(index, moment.leaf, moment.before);
+  return found === undefined || isMoreNeeded(found) ? EMPTY : found;
+}
+
+/** The same as it is written. */
+export function indexedLinesBefore(index: EntryIndex, line: Entry): ConversationLines {
+  const moment = momentBefore(index, line);
+  const found = moment && linesFrom(index, moment.leaf, moment.before);
+  return found === undefined || isMoreNeeded(found) ? NO_LINES : found;
+}
+
+interface Moment {
+  readonly leaf: number;
+  /** Position in the file of what was written next. */
+  readonly before: number;
+}
+
+function momentBefore(index: EntryIndex, line: Entry): Moment | undefined {
+  const before = index.positions.get(line.uuid ?? "");
+  if (before === undefined) return undefined;
+  const hinted = index.positions.get(leftBy(line) ?? "");
+  const leaf = hinted !== undefined && hinted < before ? hinted : newestLeaf(index, before);
+  return leaf === undefined ? undefined : { leaf, before };
+}
+
+/** What was the newest line when this one was written. */
+function leftBy(line: Entry): string | null | undefined {
+  if (isUndoMark(line)) return line.undo.leftUuid;
+  return isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
 }
