@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
+export const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
+
 const LARGEST_PORT = 65_535;
 
 export const windowOption = (): Option =>
@@ -39,6 +41,7 @@ const beginningOf =
   };
 
 export const parseMessage: (text: string) => string = beginningOf("the uuid of a message");
+export const parseBoundary: (text: string) => string = beginningOf("the uuid of a compaction's boundary");
 export const parseSpan: (text: string) => string = beginningOf("the id of a span");
 
 export function parsePort(text: string): number {

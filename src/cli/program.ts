@@ -9,6 +9,7 @@ import type { SessionsOptions } from "./commands/sessions.ts";
 import type { SimOptions } from "./commands/sim.ts";
 import type { Composition } from "./composition.ts";
 import { FAULT_NAMES, parseFault } from "./fault-option.ts";
+import { addLedger } from "./ledger-command.ts";
 import {
   atLeastOne,
   examples,
@@ -20,10 +21,9 @@ import {
   parseTokens,
   parseUrl,
   parseWindow,
+  SESSION_ARGUMENT,
   windowOption,
 } from "./option-values.ts";
-
-const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: () => Promise<Composition>): Command {
@@ -39,6 +39,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addCompact(program, compose);
   addClear(program, compose);
   addNotes(program, compose);
+  addLedger(program, compose);
   addSessions(program, compose);
   addSim(program, compose);
   program

@@ -1,7 +1,6 @@
 import { countFates, isInContext, type Ledger, type LedgerFact } from "../conversation/ledger.ts";
 import { clip, oneLine } from "../summary/builtin/clip.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
-import { byWeight } from "./ledger.ts";
 
 export interface LedgerTextOptions {
   /** By default 500. The first sentences are said whatever they take. */
@@ -17,7 +16,7 @@ const LINE_CHARS = 160;
 /** A ledger in words for the agent: what it has before it, what it does not, and how to get at that. */
 export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
   const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
-  const absent = byWeight(ledger.facts.filter((fact) => !isInContext(fact)));
+  const absent = ledger.facts.filter((fact) => !isInContext(fact));
   const opening = openingOf(ledger);
   const heading = absent.length === 0 ? [] : [howToGet(options)];
   const lines: string[] = [];

@@ -3,40 +3,33 @@ import type { FactKind } from "../conversation/facts.ts";
 import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
-import type { Restored } from "../restore/restored.ts";
 import { clip, headAndTail } from "../summary/builtin/clip.ts";
 import { messagesIn } from "./assemble.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
 
-/** A ledger that others follow: that of the newest compaction before this one. */
-export interface PreviousLedger {
-  readonly uuid: string;
-  readonly ledger: Ledger;
-}
-
 export interface LedgerInput {
   /**
-   * Of this compaction and of those before it, each with where it was found. What was found nowhere is
-   * `recoverable`; it is gone where there is no transcript.
+   * Of this compaction and of those before it, most important first, each with where it was found. What was found
+   * nowhere is `recoverable`; it is gone where there is no transcript.
    */
   readonly facts: readonly LedgerFact[];
   readonly plan: Pick<CompactionPlan, "summarised" | "summarisedTokens">;
   readonly kept: Pick<KeptMessages, "entries" | "tokens">;
-  readonly restored: Restored;
+  readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
-  readonly previous?: PreviousLedger | undefined;
+  readonly earlier?: Ledger["earlier"] | undefined;
   /** Whether what was summarised can be read again. */
   readonly hasTranscript: boolean;
 }
 
-/** Facts of earlier compactions that are told again; those of this one are told once, so that more have room. */
-const MAX_CARRIED = 400;
-const MAX_NEW = 1_500;
-const DIRECTIVE_CHARS = 2_000;
-const FACT_CHARS = 300;
-/** Of all directives that are carried on: where there are hundreds, each has less. Their entries hold the rest. */
-const CARRIED_DIRECTIVE_CHARS = 120_000;
+/** Many more than a full window gives; what binds the agent is told however much there is. */
+const MAX_FACTS = 1_000;
+/** Of what was said word for word: more than the ends and the rules that a huge one is quoted by. */
+const SAID_CHARS = 4_000;
+/** Of all of that together: where there are hundreds, each has less. The entries hold the rest. */
+const ALL_SAID_CHARS = 200_000;
+const FACT_CHARS = 400;
 /** For the words that stand where a text was cut. */
 const JOINT_CHARS = 100;
 /** The first and the newest. */
@@ -47,8 +40,9 @@ const MAX_NEEDLES = 16;
 
 /** The record of a compaction for its boundary: small enough that a hundred of them do not swell a session. */
 export function makeLedger(input: LedgerInput): Ledger {
-  const { plan, kept, restored, quotedTokens } = input;
-  const { facts, untold, earlier } = told(input);
+  const { plan, kept, restored, quotedTokens, earlier } = input;
+  const facts = toldFacts(input);
+  const untold = input.facts.length - facts.length;
   const uuids = plan.summarised.flatMap(({ uuid }) => uuid ?? []);
   const [from, to] = [uuids[0], uuids.at(-1)];
   return {
@@ -69,71 +63,32 @@ export function makeLedger(input: LedgerInput): Ledger {
 }
 
 /** What the next compaction of these entries goes on from. */
-export function previousLedger(entries: readonly Entry[]): PreviousLedger | undefined {
+export function previousLedger(
+  entries: readonly Entry[],
+): { readonly boundary: string; readonly ledger: Ledger } | undefined {
   const boundary = entries.findLast(isCompactBoundary);
   const ledger = boundary && readLedger(boundary);
-  return ledger && { uuid: boundary.uuid, ledger };
+  return ledger && { boundary: boundary.uuid, ledger };
 }
 
-interface Told extends Pick<Ledger, "facts" | "earlier"> {
-  readonly untold: number;
+function toldFacts({ facts, hasTranscript }: LedgerInput): readonly LedgerFact[] {
+  const told = facts.filter((fact, index) => index < MAX_FACTS || isBinding(fact));
+  const saidChars = roomForEach(told.filter(isSaid));
+  return told.map((fact) => withFate(clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS), hasTranscript));
 }
-
-function told({ facts, previous, hasTranscript }: LedgerInput): Told {
-  const known = new Set(previous?.ledger.facts.map(({ id }) => id));
-  const older = facts.filter(({ id }) => known.has(id));
-  const newer = facts.filter(({ id }) => !known.has(id));
-  const carried = weightiest(older, MAX_CARRIED);
-  const fresh = weightiest(newer, MAX_NEW);
-  const directiveChars = roomForEach(carried);
-  const left = known.size - carried.size + (previous?.ledger.earlier?.facts ?? 0);
-  return {
-    facts: facts
-      .filter((fact) => carried.has(fact) || fresh.has(fact))
-      .map((fact) =>
-        withFate(clipped(fact, carried.has(fact) ? directiveChars : DIRECTIVE_CHARS), hasTranscript),
-      ),
-    untold: newer.length - fresh.size,
-    ...(previous === undefined || left <= 0 ? {} : { earlier: { boundary: previous.uuid, facts: left } }),
-  };
-}
-
-/** What is no longer told goes first: the less it binds the agent, and the older it is. */
-const WEIGHTS: Readonly<Record<FactKind, number>> = {
-  directive: 9,
-  question: 8,
-  todo: 7,
-  decision: 6,
-  error: 5,
-  file: 4,
-  plan: 3,
-  reference: 2,
-  quantity: 1,
-  command: 0,
-};
 
 const isBinding = ({ kind, status }: LedgerFact): boolean =>
   kind === "directive" && (status === undefined || status === "active");
 
-/** What binds comes first, then by kind; of each the newest first. */
-export function byWeight(facts: readonly LedgerFact[]): readonly LedgerFact[] {
-  const weight = (fact: LedgerFact): number => (isBinding(fact) ? 1 : 0) * 10 + WEIGHTS[fact.kind];
-  return facts.toReversed().sort((a, b) => weight(b) - weight(a));
-}
-
-/** That many, and all that bind. */
-function weightiest(facts: readonly LedgerFact[], most: number): ReadonlySet<LedgerFact> {
-  if (facts.length <= most) return new Set(facts);
-  const binding = facts.filter(isBinding);
-  const others = byWeight(facts.filter((fact) => !isBinding(fact)));
-  return new Set([...binding, ...others.slice(0, Math.max(0, most - binding.length))]);
-}
+/** Known by its words. */
+const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
 /** In steps, so that a text is not cut anew by every compaction. */
-function roomForEach(carried: ReadonlySet<LedgerFact>): number {
-  const directives = [...carried].filter(({ kind }) => kind === "directive").length;
-  let chars = DIRECTIVE_CHARS;
-  while (chars > FACT_CHARS && chars * directives > CARRIED_DIRECTIVE_CHARS) chars /= 2;
+function roomForEach(said: readonly LedgerFact[]): number {
+  const all = (chars: number): number =>
+    said.reduce((sum, { text }) => sum + Math.min(text.length, chars), 0);
+  let chars = SAID_CHARS;
+  while (chars > FACT_CHARS && all(chars) > ALL_SAID_CHARS) chars /= 2;
   return Math.max(FACT_CHARS, chars);
 }
 
@@ -142,9 +97,9 @@ function withFate(fact: LedgerFact, hasTranscript: boolean): LedgerFact {
   return { ...fact, fate: hasTranscript ? "recoverable" : "gone" };
 }
 
-function clipped(fact: LedgerFact, directiveChars: number): LedgerFact {
+function clipped(fact: LedgerFact, maxChars: number): LedgerFact {
   const { text, needles, entryIds } = fact;
-  const short = fact.kind === "directive" ? endsWithin(text, directiveChars) : clip(text, FACT_CHARS);
+  const short = isSaid(fact) ? endsWithin(text, maxChars) : clip(text, maxChars);
   const marks = needles ?? (short === text ? undefined : endsOf(text));
   return {
     ...fact,

@@ -32,4 +32,18 @@ export type FactKind =
   | "todo"
   | "plan";
 
+/** What is asked for before what was done. */
+export const FACT_KINDS: readonly FactKind[] = [
+  "directive",
+  "question",
+  "todo",
+  "decision",
+  "plan",
+  "file",
+  "command",
+  "error",
+  "reference",
+  "quantity",
+];
+
 export type DirectiveStatus = "active" | "done" | "cancelled" | "superseded";

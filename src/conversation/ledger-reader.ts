@@ -1,5 +1,5 @@
 import type { CompactBoundaryEntry } from "./entry.ts";
-import type { DirectiveStatus, FactKind } from "./facts.ts";
+import { type DirectiveStatus, FACT_KINDS } from "./facts.ts";
 import { field, figureField, listField, stringField, stringListField } from "./fields.ts";
 import type { Fate, Ledger, LedgerFact } from "./ledger.ts";
 import { headOf } from "./text.ts";
@@ -9,7 +9,7 @@ import { isRecord } from "./untrusted.ts";
 const MAX_FACTS = 5_000;
 const MAX_ITEMS = 1_000;
 const MAX_IDS = 64;
-const MAX_CHARS = 4_000;
+const MAX_CHARS = 6_000;
 
 /**
  * What a boundary in a file says of its compaction, for whatever wrote it: an item of the wrong shape is passed
@@ -55,7 +55,7 @@ function readFacts(ledger: unknown): readonly LedgerFact[] {
 
 function readFact(item: unknown): LedgerFact | undefined {
   const id = shortText(item, "id");
-  const kind = oneOf(KINDS, item, "kind");
+  const kind = oneOf(FACT_KINDS, item, "kind");
   const fate = oneOf(FATES, item, "fate");
   const text = shortText(item, "text");
   if (id === undefined || kind === undefined || fate === undefined || text === undefined) return undefined;
@@ -109,31 +109,8 @@ function optionalText<K extends string>(name: K, value: unknown): { readonly [ke
   return text === undefined ? {} : ({ [name]: text } as { readonly [key in K]?: string });
 }
 
-type Known<T extends string> = Readonly<Record<T, true>>;
+const FATES: readonly Fate[] = ["summary", "kept", "quoted", "restored", "recoverable", "gone"];
+const STATUSES: readonly DirectiveStatus[] = ["active", "done", "cancelled", "superseded"];
 
-const KINDS: Known<FactKind> = {
-  directive: true,
-  file: true,
-  command: true,
-  error: true,
-  reference: true,
-  quantity: true,
-  decision: true,
-  question: true,
-  todo: true,
-  plan: true,
-};
-const FATES: Known<Fate> = {
-  summary: true,
-  kept: true,
-  quoted: true,
-  restored: true,
-  recoverable: true,
-  gone: true,
-};
-const STATUSES: Known<DirectiveStatus> = { active: true, done: true, cancelled: true, superseded: true };
-
-function oneOf<T extends string>(known: Known<T>, value: unknown, name: string): T | undefined {
-  const text = stringField(value, name) ?? "";
-  return Object.hasOwn(known, text) ? (text as T) : undefined;
-}
+const oneOf = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
+  known.find((one) => one === field(value, name));

@@ -16,6 +16,16 @@ export function gauge(share: number, width: number): string {
   return FULL.repeat(filled) + EMPTY.repeat(width - filled);
 }
 
+/** How many of the cells each part of a whole takes: all of them together, and one at least where there is any of it. */
+export function cellsOf(parts: readonly number[], width: number): readonly number[] {
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  if (whole === 0) return parts.map(() => 0);
+  const cells = parts.map((part) => (part === 0 ? 0 : Math.max(1, Math.round((part / whole) * width))));
+  const largest = cells.indexOf(Math.max(...cells));
+  const over = cells.reduce((sum, count) => sum + count, 0) - width;
+  return cells.map((count, index) => (index === largest ? Math.max(0, count - over) : count));
+}
+
 /**
  * Puts labels under a gauge at the columns they belong to. One that would touch another moves right;
  * none runs over the end of the line, `room` columns behind the gauge.

@@ -37,7 +37,7 @@ const HINT =
   "before: the tokens of what came before. compact --up-to MESSAGE summarises that; compact --from MESSAGE summarises the message and what came after.";
 
 /** The shortest beginnings by which these are all different. */
-function tellingLength(uuids: readonly string[]): number {
+export function tellingLength(uuids: readonly string[]): number {
   let length = SHORTEST_UUID;
   while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)
     length++;

@@ -1,0 +1,278 @@
+import type { FactKind } from "../../conversation/facts.ts";
+import { isInContext, type Ledger, type LedgerFact } from "../../conversation/ledger.ts";
+import type { CompactionLedgerReport, FateCounts, LedgerReport } from "../ledger-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { cellsOf } from "./bar.ts";
+import { contextWords, goneWords } from "./ledger-line.ts";
+import { formatCount, formatTime, plural } from "./numbers.ts";
+import { tellingLength } from "./prompts-view.ts";
+import type { Column } from "./table.ts";
+import { fitText, foldText, oneLine } from "./text-width.ts";
+import { titled } from "./titled-table.ts";
+
+const ROWS_SHOWN = 15;
+const LONGEST_BAR = 40;
+/** Of the columns before the bar. */
+const NUMBERS_WIDTH = 48;
+const LABEL_WIDTH = 21;
+
+export interface LedgerViewOptions {
+  /** Every fact, however many there are. */
+  readonly all: boolean;
+}
+
+/** The newest compaction, or the one that was asked for, in full; of each before it a line. */
+export function ledgerView(report: LedgerReport, options: LedgerViewOptions, terminal: Terminal): string {
+  const [newest, ...earlier] = report.compactions;
+  const sections = [
+    header(report, terminal),
+    ...(newest === undefined
+      ? [foldText(NOT_COMPACTED, terminal.width)]
+      : compactionSections(newest, report.session.id, options, terminal)),
+    earlierSection(earlier, terminal),
+  ];
+  return sections.filter((section) => section !== "").join("\n\n");
+}
+
+const NOT_COMPACTED =
+  "This session has not been compacted: everything that was said in it is in the agent's context.";
+
+function header({ session }: LedgerReport, { colours, width }: Terminal): string {
+  return `${colours.bold("Ledger")} ${fitText(session.id, width - 7)}\n${colours.dim(fitText(session.path, width, "front"))}`;
+}
+
+function compactionSections(
+  compaction: CompactionLedgerReport,
+  sessionId: string,
+  options: LedgerViewOptions,
+  terminal: Terminal,
+): readonly string[] {
+  const { ledger } = compaction;
+  const title = compactionTitle(compaction, terminal);
+  if (ledger === null) return [`${title}\n${foldText(`  ${NOTHING_KNOWN}`, terminal.width, "  ")}`];
+  return [
+    [title, sizeLine(ledger, terminal)].join("\n"),
+    kindsSection(compaction, ledger, terminal),
+    restoredSection(ledger, terminal),
+    factsSection(compaction, ledger, { ...options, sessionId }, terminal),
+  ];
+}
+
+const NOTHING_KNOWN =
+  "Nothing can be told of it: its boundary has no ledger, and what came before it is not in this file.";
+
+function compactionTitle(compaction: CompactionLedgerReport, { colours, width }: Terminal): string {
+  const { uuid, timestamp, trigger, before, after, source } = compaction;
+  const sizes = [before, after].flatMap((tokens) => (tokens === null ? [] : [formatCount(tokens)]));
+  const facts = [
+    formatTime(timestamp),
+    oneLine(trigger),
+    ...(sizes.length === 0 ? [] : [`${sizes.join(" → ")} tokens`]),
+  ].join(" · ");
+  const told = source === "computed" ? [foldText(`  ${COMPUTED}`, width, "  ")] : [];
+  const name = `${colours.bold("Compaction")} ${colours.cyan(fitText(uuid, width - 11))}`;
+  return [name, foldText(`  ${facts}`, width, "  "), ...told.map(colours.dim)].join("\n");
+}
+
+const COMPUTED =
+  "Its boundary has no ledger: this was computed now, from what stands before and after it in the file.";
+
+function sizeLine({ summarised, kept }: Ledger, { width }: Terminal): string {
+  const size = ({ messages, tokens }: Ledger["kept"]): string =>
+    `${plural(messages, "message")} (${formatCount(tokens)} tokens)`;
+  const words = [
+    summarised.messages === 0 ? "" : `${size(summarised)} summarised`,
+    kept.messages === 0 ? "" : `${size(kept)} kept`,
+  ];
+  return foldText(`  ${words.filter((word) => word !== "").join(", ")}`, width, "  ");
+}
+
+const KIND_NAMES: Readonly<Record<FactKind, string>> = {
+  directive: "directives",
+  question: "questions",
+  todo: "to-dos",
+  decision: "decisions",
+  plan: "plans",
+  file: "files",
+  command: "commands",
+  error: "errors",
+  reference: "references",
+  quantity: "quantities",
+};
+
+function kindsSection({ kinds, counts }: CompactionLedgerReport, ledger: Ledger, terminal: Terminal): string {
+  if (counts.facts === 0)
+    return foldText("No facts were found in it that a summary could lack.", terminal.width);
+  const row = (name: string, one: FateCounts): readonly string[] => [
+    name,
+    formatCount(one.facts),
+    formatCount(one.inContext),
+    formatCount(one.recoverable),
+    ...(counts.gone > 0 ? [formatCount(one.gone)] : []),
+    fatesBar(one, counts.gone > 0 ? 6 : 0, terminal),
+  ];
+  const columns: Column[] = [
+    { title: "kind" },
+    { title: "facts", align: "right" },
+    { title: "in context", align: "right" },
+    { title: "recoverable", align: "right" },
+    ...(counts.gone > 0 ? [{ title: "gone", align: "right" } as const] : []),
+    { title: "" },
+  ];
+  const rows = [
+    ...kinds.map((one) => row(KIND_NAMES[one.kind], one)),
+    ...(kinds.length > 1 ? [row("all", counts)] : []),
+  ];
+  return [
+    titled("What became of the facts", columns, rows, terminal),
+    ...footLines(counts, ledger, terminal),
+  ].join("\n");
+}
+
+function footLines(counts: FateCounts, ledger: Ledger, terminal: Terminal): readonly string[] {
+  const { colours, width } = terminal;
+  const context = counts.inContext === 0 ? "none" : contextWords(counts, ledger.quotedTokens);
+  const others = [
+    ...(ledger.untold === undefined
+      ? []
+      : [`${plural(ledger.untold, "more fact")} were too many to be listed`]),
+    ...(ledger.earlier === undefined
+      ? []
+      : [
+          `${plural(ledger.earlier.facts, "fact")} of earlier compactions: see --boundary ${oneLine(ledger.earlier.boundary).slice(0, 8)}`,
+        ]),
+  ];
+  return [
+    `  ${colours.dim(LEGEND)}`,
+    foldText(`  In the context: ${context}; ${goneWords(counts, terminal)}.`, width, "  "),
+    ...others.map((line) => colours.dim(foldText(`  ${line}`, width, "  "))),
+  ];
+}
+
+const LEGEND = "█ summary, kept  ▓ quoted, put back  ░ transcript alone";
+
+function fatesBar(counts: FateCounts, gap: number, { colours, width }: Terminal): string {
+  const { summary, kept, quoted, restored, recoverable, gone } = counts;
+  const room = Math.max(8, Math.min(LONGEST_BAR, width - NUMBERS_WIDTH - gap));
+  const [there = 0, rescued = 0, away = 0, lost = 0] = cellsOf(
+    [summary + kept, quoted + restored, recoverable, gone],
+    room,
+  );
+  return [
+    colours.green("█".repeat(there)),
+    colours.cyan("▓".repeat(rescued)),
+    colours.yellow("░".repeat(away)),
+    colours.red("×".repeat(lost)),
+  ].join("");
+}
+
+function restoredSection({ restored, skipped }: Ledger, terminal: Terminal): string {
+  const rows = restored
+    .slice(0, ROWS_SHOWN)
+    .map(({ kind, name, tokens }) => [
+      formatCount(tokens),
+      fitText(kind, 18),
+      fitText(name, terminal.width - 34, "front"),
+    ]);
+  const more = restored.length - rows.length;
+  const tokens = restored.reduce((sum, item) => sum + item.tokens, 0);
+  const lines = [
+    titled(
+      `Put back ${terminal.colours.dim(`(${plural(restored.length, "item")}, ${formatCount(tokens)} tokens)`)}`,
+      [{ title: "tokens", align: "right" }, { title: "kind" }, { title: "what" }],
+      rows,
+      terminal,
+    ),
+    more > 0 ? terminal.colours.dim(`  and ${formatCount(more)} more`) : "",
+    skipped.length > 0
+      ? terminal.colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, terminal.width, "  "))
+      : "",
+  ];
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+function skippedWords(skipped: Ledger["skipped"]): string {
+  const counts = new Map<string, number>();
+  for (const { kind, reason } of skipped) {
+    const words = oneLine(`${kind} ${reason}`).replaceAll("-", " ");
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].map(([words, count]) => (count === 1 ? words : `${count} × ${words}`)).join(", ");
+}
+
+interface FactsOptions extends LedgerViewOptions {
+  readonly sessionId: string;
+}
+
+function factsSection(
+  { counts }: CompactionLedgerReport,
+  { facts }: Ledger,
+  { all, sessionId }: FactsOptions,
+  terminal: Terminal,
+): string {
+  const { colours, width } = terminal;
+  if (facts.length === 0)
+    return counts.inContext === counts.facts && counts.facts > 0
+      ? colours.green("Every fact is in the context.")
+      : "";
+  const shown = all ? facts : facts.slice(0, ROWS_SHOWN);
+  const idLength = tellingLength(shown.flatMap(({ entryIds }) => entryIds.at(-1) ?? []));
+  const rows = shown.map((fact) => [
+    colours.cyan(fitText((fact.entryIds.at(-1) ?? "").slice(0, idLength), idLength)),
+    labelOf(fact, all),
+    fitText(fact.text, width - idLength - LABEL_WIDTH - 6, fact.kind === "file" ? "front" : "end"),
+  ]);
+  const title = all ? "Facts" : "Not in the context, but in the transcript";
+  const columns: Column[] = [
+    { title: "message" },
+    { title: all ? "where it is" : "kind" },
+    { title: "fact" },
+  ];
+  return [
+    titled(`${title} ${colours.dim(`(${formatCount(facts.length)})`)}`, columns, rows, terminal),
+    ...(facts.length > shown.length
+      ? [colours.dim(`  and ${formatCount(facts.length - shown.length)} more: --all lists every fact`)]
+      : []),
+    ...(facts.some((fact) => !isInContext(fact))
+      ? [
+          colours.dim(
+            foldText(
+              `  Read one whole: longhaul recall ${oneLine(sessionId).slice(0, 8)} MESSAGE`,
+              width,
+              "  ",
+            ),
+          ),
+        ]
+      : []),
+  ].join("\n");
+}
+
+function labelOf({ kind, status, fate }: LedgerFact, all: boolean): string {
+  const name = status === undefined || status === "active" ? kind : `${status} ${kind}`;
+  return fitText(all ? `${kind}, ${fate}` : fate === "gone" ? `${kind}, gone` : name, LABEL_WIDTH);
+}
+
+function earlierSection(earlier: readonly CompactionLedgerReport[], terminal: Terminal): string {
+  const rows = earlier.map(({ uuid, timestamp, trigger, source, counts }) => [
+    terminal.colours.cyan(fitText(uuid.slice(0, 8), 8)),
+    formatTime(timestamp),
+    fitText(trigger, 8),
+    ...(source === "none"
+      ? ["", "", ""]
+      : [counts.facts, counts.inContext, counts.recoverable].map(formatCount)),
+  ]);
+  const columns: Column[] = [
+    { title: "boundary" },
+    { title: "when" },
+    { title: "trigger" },
+    { title: "facts", align: "right" },
+    { title: "in context", align: "right" },
+    { title: "recoverable", align: "right" },
+  ];
+  return titled(
+    `Earlier compactions ${terminal.colours.dim("(--boundary shows one)")}`,
+    columns,
+    rows,
+    terminal,
+  );
+}

@@ -1,0 +1,118 @@
+import { makeLedger } from "../compact/ledger.ts";
+import {
+  type AttachmentEntry,
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+} from "../conversation/entry.ts";
+import { contentText, firstString, stringField } from "../conversation/fields.ts";
+import type { Fate, Ledger } from "../conversation/ledger.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { rawContent } from "../conversation/untrusted.ts";
+import { wordsIn } from "../conversation/words-in.ts";
+import type { RestoreKind } from "../restore/restored.ts";
+import { classifyUserText } from "../summary/builtin/read/human.ts";
+import { findFacts } from "../summary/facts/check.ts";
+import { type ExtractOptions, extractFacts } from "../summary/facts/extract.ts";
+import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
+
+export interface CompactionInFile {
+  /** The conversation as it was right before. */
+  readonly before: readonly Entry[];
+  /** What it became, and what came since. */
+  readonly after: readonly Entry[];
+  readonly boundary: CompactBoundaryEntry;
+  readonly previous: ExtractOptions["previous"];
+}
+
+/** The ledger of a compaction that left none, by the same rules: facts of what went are looked for in what is there. */
+export function computeLedger({ before, after, boundary, previous }: CompactionInFile): Ledger {
+  const { summary, kept, restored, keptPlace } = partsOf(after, before, boundary);
+  const keptUuids = new Set(kept.map(({ uuid }) => uuid));
+  const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
+  const following = keptPlace === "after" ? kept : [];
+  const { facts, earlier } = extractFacts(summarised, { previous, following });
+  const places: readonly (readonly [Fate, ReadonlySet<string>])[] = [
+    ["summary", findFacts(facts, [wordsIn(summary)])],
+    ["kept", findFacts(facts, [wordsIn(kept)])],
+    ["restored", findFacts(facts, [wordsIn(restored)])],
+  ];
+  return makeLedger({
+    facts: facts.map((fact) => ({
+      ...fact,
+      fate: places.find(([, found]) => found.has(fact.id))?.[0] ?? "recoverable",
+    })),
+    plan: { summarised, summarisedTokens: tokensIn(summarised) },
+    kept: { entries: kept, tokens: tokensIn(kept) },
+    restored: { items: restored.map(itemOf), skipped: [] },
+    quotedTokens: 0,
+    earlier,
+    hasTranscript: true,
+  });
+}
+
+interface Parts {
+  readonly summary: readonly Entry[];
+  readonly kept: readonly Entry[];
+  readonly keptPlace: "before" | "after";
+  readonly restored: readonly AttachmentEntry[];
+}
+
+/** What a compaction left, apart from what came since: that begins with a request or with the agent's next words. */
+function partsOf(after: readonly Entry[], before: readonly Entry[], boundary: CompactBoundaryEntry): Parts {
+  const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));
+  const summary: Entry[] = [];
+  const kept: Entry[] = [];
+  const restored: AttachmentEntry[] = [];
+  let isKeptFirst = false;
+  for (const entry of after) {
+    if (isCompactBoundary(entry)) continue;
+    if (isSummaryEntry(entry)) summary.push(entry);
+    else if (known.has(entry.uuid ?? "") || isRenewed(entry, boundary)) {
+      isKeptFirst ||= summary.length === 0;
+      kept.push(entry);
+    } else if (entry.type === "attachment") {
+      if (KINDS_BY_TYPE.has(stringField(entry.attachment, "type") ?? "")) restored.push(entry);
+    } else if (isNewWork(entry)) break;
+  }
+  return { summary, kept, keptPlace: isKeptFirst ? "before" : "after", restored };
+}
+
+/** A message that was written anew to be kept: all lines of a compaction of ours name its boundary. */
+const isRenewed = (entry: Entry, boundary: CompactBoundaryEntry): boolean =>
+  (entry.type === "user" || entry.type === "assistant") &&
+  stringField(entry, "writtenWith") === boundary.uuid;
+
+function isNewWork(entry: Entry): boolean {
+  if (entry.type === "assistant") return true;
+  if (entry.type !== "user" || entry.isMeta === true) return false;
+  return classifyUserText(contentText(rawContent(entry))).kind === "request";
+}
+
+/** The attachments by which agents put things back, by what they hold. */
+const KINDS_BY_TYPE: ReadonlyMap<string, RestoreKind> = new Map<string, RestoreKind>([
+  ["file", "files"],
+  ["compact_file_reference", "files"],
+  ["todo", "todos"],
+  ["todo_reminder", "todos"],
+  ["task_reminder", "todos"],
+  ["plan_file", "plan"],
+  ["plan_file_reference", "plan"],
+  ["plan_mode", "plan-mode"],
+  ["task_status", "agents"],
+  ["agent_listing_delta", "agents"],
+  ["deferred_tools_delta", "tools"],
+  ["mcp_instructions_delta", "mcp-instructions"],
+  ["invoked_skills", "skills"],
+  ["nested_memory", "memory-files"],
+  ["hook_success", "hook-output"],
+  ["hook_additional_context", "hook-output"],
+]);
+
+function itemOf(entry: AttachmentEntry): Ledger["restored"][number] {
+  const type = stringField(entry.attachment, "type") ?? "";
+  const name = firstString(entry.attachment, "displayPath", "filename", "planFilePath", "path", "hookName");
+  return { kind: KINDS_BY_TYPE.get(type) ?? type, name: name ?? type, tokens: tokensIn([entry]) };
+}
+
+const tokensIn = (entries: readonly Entry[]): number => Math.round(measureEntries(entries, ESTIMATORS.o200k));

@@ -1,0 +1,62 @@
+import type { CompactBoundaryEntry } from "../conversation/entry.ts";
+import type { Ledger } from "../conversation/ledger.ts";
+import { readLedger } from "../conversation/ledger-reader.ts";
+import type { Session } from "../transcript/session.ts";
+import { computeLedger } from "./compute-ledger.ts";
+import { type Stretch, stretchesOf } from "./session-history.ts";
+
+/** What became of things in one compaction of a session. */
+export interface SessionLedger {
+  readonly boundary: CompactBoundaryEntry;
+  /**
+   * - `file`: as the boundary tells it.
+   * - `computed`: the boundary tells nothing (it is another agent's, or older than ledgers); worked out from what
+   *   stands before and after it.
+   * - `none`: it tells nothing, and what came before it is not in the session.
+   */
+  readonly source: "file" | "computed" | "none";
+  readonly ledger: Ledger | undefined;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+  /** Whether it led to the conversation: those on a branch that was left, or that were undone, did not. */
+  readonly isInChain: boolean;
+}
+
+/** Of every compaction that the session tells of, newest first; those that led to the conversation before the others. */
+export function sessionLedgers(session: Session): readonly SessionLedger[] {
+  const chain = ledgersOf(stretchesOf(session));
+  const inChain = new Set(chain.map(({ boundary }) => boundary.uuid));
+  const others = session.boundaries.flatMap(({ boundary }): readonly SessionLedger[] => {
+    if (inChain.has(boundary.uuid)) return [];
+    const ledger = readLedger(boundary);
+    return [
+      {
+        boundary,
+        source: ledger === undefined ? "none" : "file",
+        ledger,
+        isCurrent: false,
+        isInChain: false,
+      },
+    ];
+  });
+  return [...chain.toReversed(), ...others.toReversed()];
+}
+
+function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
+  const ledgers: SessionLedger[] = [];
+  let previous: { readonly boundary: string; readonly ledger: Ledger } | undefined;
+  for (const [nth, stretch] of stretches.entries()) {
+    const { boundary } = stretch;
+    if (boundary === undefined) continue;
+    const written = readLedger(boundary);
+    const before = stretches[nth - 1];
+    const ledger =
+      written ??
+      (before && computeLedger({ before: before.entries, after: stretch.entries, boundary, previous }));
+    const source = written === undefined ? (ledger === undefined ? "none" : "computed") : "file";
+    const isCurrent = nth === stretches.length - 1;
+    ledgers.push({ boundary, source, ledger, isCurrent, isInChain: true });
+    previous = ledger && { boundary: boundary.uuid, ledger };
+  }
+  return ledgers;
+}
