@@ -2,7 +2,7 @@ import type { ContentBlock } from "./block.ts";
 import type { Entry } from "./entry.ts";
 import { contentText, field, stringField } from "./fields.ts";
 import { attachmentContent } from "./flatten/attachment-content.ts";
-import { entryBlocks, isRecord } from "./untrusted.ts";
+import { entryBlocks, isEntry, isRecord } from "./untrusted.ts";
 
 /** Inputs are nested as deep as a model likes. */
 const DEEPEST = 12;
@@ -13,6 +13,7 @@ const DEEPEST = 12;
  */
 export function wordsIn(entries: readonly Entry[]): string {
   return entries
+    .filter(isEntry)
     .flatMap(wordsOf)
     .filter((text) => text !== "")
     .join("\n");
