@@ -1,7 +1,10 @@
 import type { Entry } from "../../conversation/entry.ts";
+import type { Fact } from "../../conversation/facts.ts";
 import { headOf } from "../../conversation/text.ts";
+import type { FollowedTodo } from "../../conversation/todos.ts";
 import { clip, oneLine } from "../builtin/clip.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
+import type { OpenBefore, SessionDigest } from "../builtin/digest.ts";
+import type { BackgroundTask } from "../builtin/read/findings.ts";
 import { endsWithQuestion, lastSentences } from "../builtin/sentences.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 
@@ -9,54 +12,102 @@ const QUESTION_CHARS = 110;
 const ANSWER_CHARS = 160;
 const TODO_CHARS = 160;
 const PLAN_CHARS = 300;
+const PLAN_NEEDLE_CHARS = 80;
 
 /** Questions and what became of them, open items, plans. */
 export function askedFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
   return [
-    ...todoFacts(digest),
-    ...questionFacts(digest, entries),
-    ...decisionFacts(digest, entries),
     ...planFacts(digest, entries),
+    ...decisionFacts(digest, entries),
+    ...questionFacts(digest, entries),
+    ...digest.runningTasks.map(taskFact),
+    // The list is in the order of the work: what comes first matters most.
+    ...digest.todos
+      .filter(({ status }) => status !== "completed")
+      .map(todoFact)
+      .reverse(),
   ];
 }
 
-function todoFacts(digest: SessionDigest): readonly DraftFact[] {
-  return digest.todos
-    .filter(({ status }) => status !== "completed")
-    .map(({ content, status, id }): DraftFact => {
-      const item = headOf(oneLine(content), TODO_CHARS).trim();
-      const mark = status === "in_progress" ? "[in progress] " : "";
-      const number = id === undefined ? "" : ` (task ${id})`;
-      return { kind: "todo", text: `${mark}${item}${number}`, needles: [item], entryIds: [] };
-    });
+const start = (text: string, maxChars: number): string => headOf(oneLine(text), maxChars).trim();
+
+function todoFact({ content, status, id }: FollowedTodo): DraftFact {
+  const item = start(content, TODO_CHARS);
+  const mark = status === "in_progress" ? IN_PROGRESS : "";
+  const number = id === undefined ? "" : ` (task ${id})`;
+  return { kind: "todo", text: `${mark}${item}${number}`, needles: [item], entryIds: [] };
+}
+
+function taskFact({ id, title }: BackgroundTask): DraftFact {
+  const text = start(title, TODO_CHARS);
+  return { kind: "todo", text: `${WAITING}${id}: ${text}`, needles: [text], entryIds: [] };
+}
+
+const IN_PROGRESS = "[in progress] ";
+const WAITING = "not reported back: background agent ";
+const WAITING_FOR = new RegExp(`^${WAITING}(\\w+): (.*)$`);
+const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
+
+/** What was open when the entries began, as the facts of an earlier compaction tell it. */
+export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
+  const facts = carried.filter(({ kind }) => kind === "todo").reverse();
+  if (facts.length === 0) return undefined;
+  const runningTasks: BackgroundTask[] = [];
+  const todos: FollowedTodo[] = [];
+  for (const { text } of facts) {
+    const [, taskId, title = ""] = WAITING_FOR.exec(text) ?? [];
+    if (taskId !== undefined) {
+      runningTasks.push({ at: 0, id: taskId, title });
+      continue;
+    }
+    const [, isInProgress, content = text, id] = ITEM.exec(text) ?? [];
+    const status = isInProgress === undefined ? "pending" : "in_progress";
+    todos.push({ content, status, ...(id === undefined ? {} : { id }) });
+  }
+  return { todos, runningTasks };
 }
 
 function questionFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
-  const asked = digest.openQuestions.map((question): DraftFact => questionFact(question, []));
+  const asked = digest.openQuestions.map((question) => questionFact(question, []));
   const last = digest.exchanges.at(-1)?.texts.at(-1);
   if (digest.lastActor !== "agent" || last === undefined || last.at >= entries.length) return asked;
-  const question = endsWithQuestion(last.text) ? lastSentences(last.text, 1)[0] : undefined;
+  const question = questionAtEnd(last.text);
   return question === undefined ? asked : [...asked, questionFact(question, entryIdsAt(entries, last.at))];
 }
 
-function questionFact(question: string, entryIds: readonly string[]): DraftFact {
-  const text = headOf(oneLine(question), QUESTION_CHARS).trim();
-  return { kind: "question", text, entryIds };
+const questionFact = (question: string, entryIds: readonly string[]): DraftFact => ({
+  kind: "question",
+  text: start(question, QUESTION_CHARS),
+  entryIds,
+});
+
+function questionAtEnd(text: string): string | undefined {
+  return endsWithQuestion(text) ? lastSentences(text, 1)[0] : undefined;
 }
 
 function decisionFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
-  return digest.answers
+  return [...digest.answers, ...repliesIn(digest)]
     .filter(({ at }) => at < entries.length)
     .map(({ at, question, answer }): DraftFact => {
-      const asked = headOf(oneLine(question), QUESTION_CHARS).trim();
-      const said = headOf(oneLine(answer), ANSWER_CHARS).trim();
-      return {
-        kind: "decision",
-        text: `${asked} → "${said}"`,
-        needles: [asked, said],
-        entryIds: entryIdsAt(entries, at),
-      };
+      const asked = start(question, QUESTION_CHARS);
+      const said = start(answer, ANSWER_CHARS);
+      const text = `${asked} → "${said}"`;
+      return { kind: "decision", text, needles: [asked, said], entryIds: entryIdsAt(entries, at) };
     });
+}
+
+/** A reply longer than this says itself what it is about. */
+const REPLY_CHARS = 120;
+
+/** "Yes" means nothing without what the agent had asked. */
+function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
+  return exchanges.flatMap(({ message }, index) => {
+    if (message?.kind !== "request" || message.text.length > REPLY_CHARS || message.afterInterruption)
+      return [];
+    const said = exchanges[index - 1]?.texts.at(-1)?.text;
+    const question = said === undefined ? undefined : questionAtEnd(said);
+    return question === undefined ? [] : [{ at: message.at, question, answer: message.text }];
+  });
 }
 
 function planFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
@@ -68,7 +119,7 @@ function planFacts(digest: SessionDigest, entries: readonly Entry[]): readonly D
       return {
         kind: "plan",
         text: `(${status}) ${head}`,
-        needles: [headOf(head, 100).trim()],
+        needles: [headOf(head, PLAN_NEEDLE_CHARS).trim()],
         entryIds: entryIdsAt(entries, at),
       };
     });

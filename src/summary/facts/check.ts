@@ -2,7 +2,7 @@ import type { Fact, FactKind } from "../../conversation/facts.ts";
 
 /** A needle up to this length could stand inside a longer word or number. */
 const BOUNDED_UP_TO_CHARS = 40;
-/** The names of such facts end where a longer path, number or address could go on. */
+/** Their names end where a longer path, number or address could go on. */
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["file", "reference", "quantity"]);
 
 /**
@@ -10,29 +10,27 @@ const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["file", "reference", "quanti
  * count for nothing, nor do the marks of a quotation; all else must be there to the letter.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
-  const plain = texts.map((text) => plainText(withPathsInFull(text)));
   const found = new Set<string>();
+  const plain = texts.map((text) => plainText(withPathsInFull(text)));
   for (const fact of facts) {
-    if (plain.some((text) => holdsFact(text, fact))) found.add(fact.id);
+    const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
+    const isExact = EXACT_KINDS.has(fact.kind);
+    const isTold = (text: string): boolean => needles.every((needle) => holds(text, needle, isExact));
+    if (needles.length > 0 && plain.some(isTold)) found.add(fact.id);
   }
   return found;
 }
 
-/** `text` is plain already. */
-function holdsFact(text: string, fact: Fact): boolean {
-  const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
-  return needles.length > 0 && needles.every((needle) => holds(text, needle, EXACT_KINDS.has(fact.kind)));
-}
+const QUOTE_MARKS = /^[^\S\n]*(?:>[^\S\n]*)+/gm;
 
-const QUOTE_MARKS = /^[^\S\n]*(?:>[^\S\n]?)+/gm;
-
+/** On one line, without the marks of a quotation. */
 export function plainText(text: string): string {
   const bare = text.includes(">") ? text.replace(QUOTE_MARKS, "") : text;
   return bare.replace(/\s+/g, " ").trim();
 }
 
 /** `folder/{one.ts, two.ts}` names two files. */
-const GROUPED_PATHS = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g;
+const GROUPED_PATHS = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,8000})\}/g;
 
 function withPathsInFull(text: string): string {
   if (!text.includes("/{")) return text;
@@ -53,11 +51,13 @@ function holds(text: string, needle: string, isExact: boolean): boolean {
 
 const WORD = /[A-Za-z0-9_]/;
 
-/** No letter or digit goes on where the needle begins or ends with one; `a.ts` is not in `a.tsx`, nor 12 in 1.12. */
+/** `a.ts` stands neither in `a.tsx` nor in `b/a.ts`, and 12 not in 1.12 or 120. */
 function isWhole(text: string, at: number, needle: string): boolean {
-  const before = text[at - 1] ?? " ";
-  const after = text[at + needle.length] ?? " ";
-  if (WORD.test(needle[0] ?? "") && (WORD.test(before) || (before === "/" && !needle.includes("/"))))
-    return false;
-  return !(WORD.test(needle.at(-1) ?? "") && WORD.test(after));
+  const end = at + needle.length;
+  if (WORD.test(needle[0] ?? "")) {
+    const before = text[at - 1] ?? " ";
+    if (WORD.test(before) || (before === "/" && !needle.includes("/"))) return false;
+    if (before === "." && /\d/.test(text[at - 2] ?? "") && /\d/.test(needle[0] ?? "")) return false;
+  }
+  return !(WORD.test(needle.at(-1) ?? "") && WORD.test(text[end] ?? " "));
 }

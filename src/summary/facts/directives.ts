@@ -1,39 +1,46 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact } from "../../conversation/facts.ts";
-import { stringField } from "../../conversation/fields.ts";
 import type { SessionDigest } from "../builtin/digest.ts";
-import { isRequest } from "../builtin/exchange.ts";
-import { soundsLikeCorrection } from "../builtin/read/human.ts";
-import { proseSentences } from "../builtin/sentences.ts";
-import type { DraftFact } from "./draft.ts";
+import { type DraftFact, entryIdsAt } from "./draft.ts";
 import { neededPieces, quotedForm } from "./forms.ts";
-import { saysRule } from "./words.ts";
+import { readSaid, type Said, Statuses } from "./statuses.ts";
 
-/** Coarse: the newest request and standing rules are active, what came before is done. */
-export function directiveFacts(
+export interface Directives {
+  /** Of the entries, oldest first. */
+  readonly fresh: readonly DraftFact[];
+  /** Those of earlier compactions, brought up to date by what people said since; in the order they came. */
+  readonly carried: readonly Fact[];
+}
+
+/** What people said. `carried`: what was known of it before the entries, oldest first. */
+export function readDirectives(
   digest: SessionDigest,
   entries: readonly Entry[],
-  _carried: readonly Fact[],
-): readonly DraftFact[] {
-  const newest = digest.exchanges.findLast(isRequest);
-  return digest.exchanges.flatMap((exchange, index): DraftFact[] => {
-    const { message } = exchange;
-    if (message === undefined || message.at >= entries.length) return [];
-    const next = digest.exchanges[index + 1]?.message;
-    const isOpen = exchange === newest || (next !== undefined && soundsLikeCorrection(next));
-    const isRule = proseSentences(message.text).some(saysRule);
-    const status: DirectiveStatus = isRequest(exchange) && (isOpen || isRule) ? "active" : "done";
-    const uuid = stringField(entries[message.at], "uuid");
-    const text = quotedForm(message.text, uuid);
-    const needles = neededPieces(text, status === "active");
-    return [
-      {
-        kind: "directive",
-        text,
-        status,
-        ...(needles === undefined ? {} : { needles }),
-        entryIds: uuid === undefined ? [] : [uuid],
-      },
-    ];
-  });
+  carried: readonly Fact[],
+): Directives {
+  const known = carried.map((fact) => ({ fact, said: readSaid(fact.text, fact.status ?? "active") }));
+  const statuses = new Statuses(known.map(({ said }) => said).filter(({ status }) => status === "active"));
+  const spoken: { readonly said: Said; readonly at: number }[] = [];
+  for (const exchange of digest.exchanges) {
+    const said = statuses.read(exchange);
+    if (said !== undefined && exchange.message !== undefined) spoken.push({ said, at: exchange.message.at });
+  }
+  const fresh = spoken.filter(({ at }) => at < entries.length);
+  return {
+    fresh: fresh.map(({ said, at }) => directive(said, entryIdsAt(entries, at))),
+    carried: known.map(({ fact, said }) =>
+      said.status === fact.status ? fact : withStatus(fact, said.status),
+    ),
+  };
+}
+
+function directive({ text, status }: Said, entryIds: readonly string[]): DraftFact {
+  return withStatus({ kind: "directive", text: quotedForm(text, entryIds[0]), entryIds }, status);
+}
+
+/** What is over needs fewer words. */
+function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
+  const { needles: _before, ...rest } = fact;
+  const needles = neededPieces(fact.text, status === "active");
+  return { ...rest, status, ...(needles === undefined ? {} : { needles }) } as T;
 }

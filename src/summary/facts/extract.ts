@@ -1,13 +1,18 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
-import type { Ledger, LedgerFact } from "../../conversation/ledger.ts";
-import { digestSession } from "../builtin/digest.ts";
-import { askedFacts } from "./asked-facts.ts";
-import { directiveFacts } from "./directives.ts";
+import { figureField } from "../../conversation/fields.ts";
+import type { Ledger } from "../../conversation/ledger.ts";
+import { digestSession, type SessionDigest } from "../builtin/digest.ts";
+import { isRequest } from "../builtin/exchange.ts";
+import { askedFacts, openBefore } from "./asked-facts.ts";
+import { readDirectives } from "./directives.ts";
 import { type DraftFact, identityOf } from "./draft.ts";
-import { workFacts } from "./found-facts.ts";
+import { fileFacts } from "./file-facts.ts";
 import { FactIds } from "./ids.ts";
+import { factsIn } from "./ledger-facts.ts";
+import { mentionFacts } from "./mention-facts.ts";
 import { byImportance } from "./order.ts";
+import { commandFacts, errorFacts, withErrorsResolved } from "./work-facts.ts";
 
 export interface FactSheet {
   /** Most important first. */
@@ -29,37 +34,61 @@ const MAX_FACTS = 400;
 /** What is hard fact in the entries, and in all that came before them. Reads them once, and asks no model. */
 export function extractFacts(entries: readonly Entry[], options: ExtractOptions = {}): FactSheet {
   const { previous, following = [] } = options;
-  const digest = digestSession([...entries, ...following]);
-  const before = previous?.ledger.facts ?? [];
-  const drafts = [
-    ...workFacts(digest, entries),
+  const before = factsIn(previous?.ledger);
+  const digest = digestSession([...entries, ...following], openBefore(before));
+  const directives = readDirectives(digest, entries, before.filter(isOf("directive")));
+  const carried = [...goingOn(before, digest), ...directives.carried];
+  const fresh = [
+    ...commandFacts(digest, entries),
+    ...errorFacts(digest, entries),
+    ...fileFacts(digest, entries, before.filter(isOf("file"))),
+    ...mentionFacts(digest, entries),
     ...askedFacts(digest, entries),
-    ...directiveFacts(digest, entries, before),
+    ...directives.fresh,
   ];
-  return carryOn(before, drafts, previous);
+  return sheetOf(carried, named(fresh, carried), previous);
 }
 
-function carryOn(
-  before: readonly LedgerFact[],
-  drafts: readonly DraftFact[],
-  previous: ExtractOptions["previous"],
-): FactSheet {
-  const ids = new FactIds(before.map(({ id }) => id));
-  const carried = new Map(before.map(({ fate: _fate, ...fact }) => [identityOf(fact), fact as Fact]));
-  const fresh = new Map<string, Fact>();
+const isOf =
+  (...kinds: readonly Fact["kind"][]) =>
+  (fact: DraftFact): boolean =>
+    kinds.includes(fact.kind);
+
+/** Besides directives: to-dos are followed by the digest, and a question is over once somebody spoke. */
+function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  const hasSpoken = digest.exchanges.some(isRequest);
+  const kept = before.filter(
+    (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
+  );
+  return withErrorsResolved(kept, digest);
+}
+
+/** A fact that was known before keeps its name. */
+function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly Fact[] {
+  const known = new Map(carried.map((fact) => [identityOf(fact), fact.id]));
+  const ids = new FactIds(carried.map(({ id }) => id));
+  const facts = new Map<string, Fact>();
   for (const draft of drafts) {
     const identity = identityOf(draft);
-    const id =
-      carried.get(identity)?.id ?? fresh.get(identity)?.id ?? ids.make(draft.kind.slice(0, 1), identity);
-    carried.delete(identity);
-    fresh.set(identity, { id, ...draft });
+    const id = known.get(identity) ?? facts.get(identity)?.id ?? ids.make(draft.kind.slice(0, 1), identity);
+    // Told anew it is newer, also in the order.
+    facts.delete(identity);
+    facts.set(identity, { id, ...draft });
   }
-  const ranked = byImportance([...carried.values()]);
-  const room = Math.max(0, MAX_FACTS - fresh.size);
-  const kept = ranked.filter((fact, index) => index < room || fact.status === "active");
-  const dropped = ranked.length - kept.length;
-  const already = previous?.ledger.earlier?.facts ?? 0;
-  const facts = byImportance([...kept.toReversed(), ...fresh.values()]);
-  if (previous === undefined || dropped + already === 0) return { facts, earlier: undefined };
-  return { facts, earlier: { boundary: previous.boundary, facts: dropped + already } };
+  return [...facts.values()];
+}
+
+function sheetOf(
+  carried: readonly Fact[],
+  fresh: readonly Fact[],
+  previous: ExtractOptions["previous"],
+): FactSheet {
+  const told = new Set(fresh.map(({ id }) => id));
+  const old = byImportance(carried.filter(({ id }) => !told.has(id)));
+  const room = Math.max(0, MAX_FACTS - fresh.length);
+  const kept = old.filter((fact, index) => index < room || fact.status === "active");
+  const facts = byImportance([...kept.toReversed(), ...fresh]);
+  const untold = old.length - kept.length + figureField(previous?.ledger.earlier, "facts");
+  if (previous === undefined || untold === 0) return { facts, earlier: undefined };
+  return { facts, earlier: { boundary: previous.boundary, facts: untold } };
 }

@@ -1,59 +1,98 @@
 import type { Fact, FactKind } from "../../conversation/facts.ts";
+import { headOf, tailOf } from "../../conversation/text.ts";
+import { plainText } from "./check.ts";
+import { deedIn, pathOf } from "./file-facts.ts";
 import { LEFT_OUT } from "./forms.ts";
 
-const LABELS: Readonly<Record<Exclude<FactKind, "directive" | "file">, string>> = {
+/** How much of a person's words is shown: all that is kept of them, what a check asks for, or their ends alone. */
+export type Form = "whole" | "needed" | "ends";
+
+const LABELS: Readonly<Record<FactKind, string>> = {
+  directive: "Said by the user [id status]:",
   todo: "Open to-do items:",
-  question: "Questions to the user that wait for an answer:",
-  decision: "Decided by the user, when asked:",
-  error: "Errors met:",
+  question: "Asked of the user, no answer yet:",
+  decision: "Asked → answered by the user:",
+  error: "Errors:",
+  file: "Files:",
   reference: "References:",
   quantity: "Quantities the user named:",
-  command: "Commands run:",
-  plan: "Plans the ASSISTANT wrote; no request of the user:",
+  command: "Commands → outcome:",
+  plan: "Plans of the ASSISTANT, which the user did not write:",
 };
 
-/** The facts as lines, grouped by what they are, in the order in which the groups first come. */
-export function factLines(facts: readonly Fact[], isWhole: boolean): string {
+/** Short ones share a line. */
+const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
+
+export const labelOf = (kind: FactKind): string => LABELS[kind];
+
+/** The facts in groups by what they are, in the order in which the groups first come. */
+export function factLines(facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
   const groups = new Map<FactKind, Fact[]>();
-  for (const fact of facts) groups.set(fact.kind, [...(groups.get(fact.kind) ?? []), fact]);
-  return [...groups].map(([kind, members]) => groupText(kind, members, isWhole)).join("\n\n");
+  for (const fact of facts) {
+    const group = groups.get(fact.kind);
+    if (group) group.push(fact);
+    else groups.set(fact.kind, [fact]);
+  }
+  return [...groups].map(([kind, group]) => groupText(kind, group, formOf)).join("\n");
 }
 
-function groupText(kind: FactKind, facts: readonly Fact[], isWhole: boolean): string {
-  if (kind === "directive")
-    return ["The user said:", ...facts.map((fact) => directiveLines(fact, isWhole))].join("\n");
-  if (kind === "file") return ["Files:", ...fileLines(facts)].join("\n");
-  return [LABELS[kind], ...facts.map(({ text }) => `- ${text.replace(/\s+/g, " ")}`)].join("\n");
+function groupText(kind: FactKind, facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
+  const label = LABELS[kind];
+  if (IN_ONE_LINE.has(kind)) return `${label} ${facts.map(({ text }) => plainText(text)).join("; ")}`;
+  if (kind === "file") return `${label} ${fileGroups(facts)}`;
+  return [label, ...facts.map((fact) => factLine(fact, formOf(fact)))].join("\n");
 }
 
-function directiveLines(fact: Fact, isWhole: boolean): string {
-  const words = isWhole ? fact.text : (fact.needles ?? [fact.text]).join(` ${LEFT_OUT} `);
-  return `[${fact.id} ${fact.status ?? "active"}] > ${words.split(/\r\n?|\n/).join("\n> ")}`;
+/** As it stands in its group, alone. */
+export function factLine(fact: Fact, form: Form): string {
+  if (fact.kind === "directive") return directiveLines(fact, form);
+  return IN_ONE_LINE.has(fact.kind) ? `; ${plainText(fact.text)}` : `- ${plainText(fact.text)}`;
 }
 
-function fileLines(facts: readonly Fact[]): readonly string[] {
+const ENDS_HEAD_CHARS = 60;
+const ENDS_TAIL_CHARS = 40;
+
+/** Every line has a mark, so that no word of a person can pass for one of ours. */
+function directiveLines(fact: Fact, form: Form): string {
+  return `[${fact.id} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
+    .split(/\r\n?|\n/)
+    .join("\n> ")}`;
+}
+
+function wordsOf(fact: Fact, form: Form): string {
+  if (form === "whole") return fact.text;
+  const needed = (fact.needles ?? [fact.text]).map(plainText).join(` ${LEFT_OUT} `);
+  if (form === "needed" || needed.length <= ENDS_HEAD_CHARS + ENDS_TAIL_CHARS) return needed;
+  return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
+}
+
+function fileGroups(facts: readonly Fact[]): string {
   const deeds = new Map<string, string[]>();
-  for (const { text, needles } of facts) {
-    const path = needles?.[0] ?? text;
-    const deed = text.slice(0, text.indexOf(" "));
-    deeds.set(deed, [...(deeds.get(deed) ?? []), path]);
+  for (const fact of facts) {
+    const paths = deeds.get(deedIn(fact));
+    if (paths) paths.push(pathOf(fact));
+    else deeds.set(deedIn(fact), [pathOf(fact)]);
   }
-  return [...deeds].map(([deed, paths]) => `- ${deed}: ${groupedPaths(paths)}`);
+  return [...deeds].map(([deed, paths]) => `${deed} ${groupedPaths(paths)}`).join(". ");
 }
 
-/** Names that could be taken for a group, or the end of one, stand in full. */
-const PLAIN_NAME = /^[^\s{},;"'`()]+$/;
+/** Names that could be taken for a group, or for the end of one, stand in full. */
+const PLAIN_PATH = /^[^\s{},;"'`()]+$/;
 
-export function groupedPaths(paths: readonly string[]): string {
+function groupedPaths(paths: readonly string[]): string {
   const folders = new Map<string, string[]>();
-  const single: string[] = [];
   for (const path of paths) {
-    const cut = path.lastIndexOf("/") + 1;
-    if (cut === 0 || !PLAIN_NAME.test(path)) single.push(path);
-    else folders.set(path.slice(0, cut), [...(folders.get(path.slice(0, cut)) ?? []), path.slice(cut)]);
+    const cut = PLAIN_PATH.test(path) ? path.lastIndexOf("/") + 1 : 0;
+    const folder = path.slice(0, cut);
+    const names = folders.get(folder);
+    if (names) names.push(path.slice(cut));
+    else folders.set(folder, [path.slice(cut)]);
   }
-  const grouped = [...folders].map(([folder, names]) =>
-    names.length === 1 ? `${folder}${names[0]}` : `${folder}{${names.join(", ")}}`,
-  );
-  return [...grouped, ...single].join("; ");
+  return [...folders]
+    .map(([folder, names]) =>
+      folder === "" || names.length === 1
+        ? names.map((name) => `${folder}${plainText(name)}`).join(", ")
+        : `${folder}{${names.join(", ")}}`,
+    )
+    .join(", ");
 }

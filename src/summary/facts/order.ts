@@ -1,35 +1,44 @@
 import type { DraftFact } from "./draft.ts";
+import { deedIn } from "./file-facts.ts";
+import { isOpenError } from "./work-facts.ts";
 
-/** Most important first: what is asked of the agent before what it did, and what is open before what is over. */
-export function importanceOf(fact: DraftFact): number {
+/** What is asked of the agent before what it did, what is open before what is over. */
+const RANKS = [
+  "active directive",
+  "todo",
+  "question",
+  "decision",
+  "open error",
+  "changed file",
+  "reference",
+  "error",
+  "command",
+  "retracted directive",
+  "directive",
+  "read file",
+  "plan",
+] as const;
+
+type Rank = (typeof RANKS)[number];
+
+function rankOf(fact: DraftFact): Rank {
   switch (fact.kind) {
     case "directive":
-      return DIRECTIVE_RANKS[fact.status ?? "active"];
-    case "todo":
-      return 1;
-    case "question":
-      return 2;
-    case "decision":
-      return 3;
+      if (fact.status === "active") return "active directive";
+      return fact.status === "done" ? "directive" : "retracted directive";
     case "error":
-      return isOpenError(fact) ? 4 : 7;
+      return isOpenError(fact) ? "open error" : "error";
     case "file":
-      return fact.text.startsWith("read ") ? 11 : 5;
-    case "reference":
+      return deedIn(fact) === "read" ? "read file" : "changed file";
     case "quantity":
-      return 6;
-    case "command":
-      return 8;
-    case "plan":
-      return 12;
+      return "reference";
+    default:
+      return fact.kind;
   }
 }
 
-const DIRECTIVE_RANKS = { active: 0, superseded: 9, cancelled: 9, done: 10 } as const;
-
-const isOpenError = (fact: DraftFact): boolean => fact.text.endsWith("→ not seen fixed");
-
-/** `facts` oldest first; among equals the newest come first. */
+/** Most important first. `facts` come oldest first; among equals the newest come first. */
 export function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
-  return facts.toReversed().sort((a, b) => importanceOf(a) - importanceOf(b));
+  const placed = facts.map((fact) => ({ fact, rank: RANKS.indexOf(rankOf(fact)) })).reverse();
+  return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
 }

@@ -10,5 +10,89 @@ const RULE_ANYWHERE =
 
 /** Is the sentence a rule that holds on after the work at hand? */
 export function saysRule(sentence: string): boolean {
+  if (/[?？]$/.test(sentence)) return false;
   return STANDING.test(sentence) || RULE_OPENING.test(sentence) || RULE_ANYWHERE.test(sentence);
+}
+
+const NEGATION =
+  /(?:^|[\s"'(])(?:do not|don'?t|never|no longer|stop|not|without|avoid|nicht|niemals|nie|kein\p{L}*|pas|jamais|n'\p{L}+|nunca|no|не|никогда)(?=$|[\s,.!?;:'")])|不要|别|禁止|不用|しないで|使わない|決して|하지 ?마|쓰지 ?마|절대/iu;
+
+export const isNegative = (sentence: string): boolean => NEGATION.test(sentence);
+
+const GOES_ON =
+  /^(?:(?:ok(?:ay)?|yes|please|great|good|cool|and|ja|oui|sí|да|好|はい)[,.! ]*)*(?:continue|go on|go ahead|proceed|carry on|keep (?:going|at it)|resume|try again|retry|again|weiter|mach weiter|fortfahren|nochmal|continue[rz]?|vas-y|reprends|sigue|continúa|adelante|продолжай(?:те)?|дальше|ещё раз|继续|接着|再试|続けて|続行|もう一度|계속|다시)(?:$|[\s,.!?;:'")。！])/iu;
+const GOES_ON_CHARS = 80;
+
+/** Asks for nothing new: what was asked before goes on. */
+export const goesOn = (text: string): boolean => text.length <= GOES_ON_CHARS && GOES_ON.test(`${text} `);
+
+const ANSWER =
+  /^(?:y|n|yes|yep|yeah|no|nope|ok(?:ay)?|sure|right|correct|exactly|do (?:it|that)|please do|sounds good|lgtm|agreed|approved|option|both|neither|all|none|either|(?:the )?(?:first|second|third|last|former|latter)|\d{1,2}|[a-e]|ja|nein|genau|beide|oui|non|d'accord|les deux|sí|si|vale|claro|да|нет|ладно|хорошо)(?=$|[\s,.!?;:'")])|^(?:是|好|可以|对|不|行|はい|いいえ|ええ|お願い|네|예|아니|좋아)/iu;
+const ANSWER_CHARS = 60;
+
+/** To a question that was asked right before: by its first words, or because it is too short to be all else. */
+export const isAnswer = (text: string): boolean => text.length <= ANSWER_CHARS || ANSWER.test(text);
+
+const FILLERS =
+  "(?:(?:please|ok(?:ay)?|actually|no|wait|hmm+|and|so|well|also|just|then|oh|sorry|bitte|nein|doch|ach|non|attends|espera|por favor|нет|стоп|погоди)[,!.…]* )*";
+const after = (cues: string): RegExp => new RegExp(`^${FILLERS}(?:${cues})(?=$|[\\s,.!?;:'")…-])`, "iu");
+
+/** Called off; what follows says what. */
+const CANCELS = after(
+  "never ?mind|nvm|forget|cancel|scrap|skip|abandon|abort|drop (?:it|that|this|the (?:idea|plan))|stop(?: (?:it|that|this|doing|working on))?|(?:there(?:'s| is) )?no need (?:to|for)|(?:we|you|i) (?:don'?t|do not|no longer) (?:need|want|have to)(?: to)?|don'?t (?:bother|do)|let'?s not|leave (?:it|that)(?: out| be| alone)?|" +
+    "vergiss|vergesst|lass(?:t)? (?:es|das|den|die)|streich\\p{L}*|brich|abbrechen|(?:wir|du) brauch\\p{L}+|oublie[rz]?|laisse[rz]? tomber|annule[rz]?|(?:on n'a )?plus besoin|olvid(?:a|ar|e)(?:te)?|olvídalo|cancel[ae](?:r)?|déjalo|deja|ya no (?:necesito|hace falta|quiero)|esquece|отмен(?:а|и|ить|яй)(?:те)?|забудь(?:те)?|(?:больше )?не (?:нужно|надо)|хватит",
+);
+const CANCELS_UNSPACED =
+  /算了|取消|不用(?:了|做|再)|不做了|不需要了|忘了|別管|やっぱり(?:いい|やめ)|キャンセル|中止|取り消|取りやめ|もう(?:いい|不要)|취소|됐어|그만|필요 ?없|잊어/u;
+/** A rule that is lifted. */
+const LIFTS = after(
+  "(?:you|we) (?:can|may) (?:now|again)|from now on (?:you|we) (?:can|may)|it(?:'s| is) (?:ok(?:ay)?|fine|allowed) (?:now )?to|ignore (?:the|my) (?:rule|instruction)s?(?: about| on)?|(?:you|we) no longer (?:need|have) to|(?:du|wir) (?:darfst|dürfen|kannst) (?:jetzt|wieder)|tu peux maintenant|vous pouvez maintenant|ya puedes|ahora puedes|теперь можно|можно снова",
+);
+const TURNS_ROUND = after(
+  "scratch that|on second thoughts?|change of plans?|new plan|actually,? let'?s not|i changed my mind|planänderung|ich hab\\p{L}* es mir anders überlegt|changement de plan|finalement,? non|cambio de planes?|я передумал\\p{L}*|план меняется",
+);
+const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変更|계획 ?변경|마음(?:이)? 바꿨/u;
+const IN_PLACE_OF =
+  /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
+const IN_PLACE_OF_UNSPACED =
+  /而不是([^，。；！]+)|([^、。]+?)(?:ではなく|じゃなくて|の代わりに)|(\S+(?: \S+)?) ?(?:말고|대신)/u;
+
+export interface CallOff {
+  /** `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: something else takes its place. */
+  readonly how: "cancelled" | "lifted" | "turned-round" | "replaced";
+  /** The words that say what; "" where they only point back. */
+  readonly what: string;
+}
+
+/** What one sentence of a person calls off. */
+export function callOff(sentence: string): CallOff | undefined {
+  const turned = TURNS_ROUND.exec(sentence) ?? TURNS_ROUND_UNSPACED.exec(sentence);
+  if (turned) return { how: "turned-round", what: "" };
+  const lifted = LIFTS.exec(sentence);
+  if (lifted) return { how: "lifted", what: clauseAfter(sentence, lifted[0]) };
+  const cancelled = CANCELS.exec(sentence);
+  if (cancelled) return { how: "cancelled", what: clauseAfter(sentence, cancelled[0]) };
+  const unspaced = CANCELS_UNSPACED.exec(sentence);
+  if (unspaced) return { how: "cancelled", what: clauseAround(sentence, unspaced) };
+  const replaced =
+    IN_PLACE_OF.exec(sentence)?.[1] ?? IN_PLACE_OF_UNSPACED.exec(sentence)?.slice(1).find(Boolean);
+  return replaced === undefined ? undefined : { how: "replaced", what: replaced };
+}
+
+const CLAUSE_END =
+  /[,;:.!?。，；！？]|\s(?:and|then|but|instead|because|und|dann|et|puis|y|luego|и|а|but)\s/iu;
+
+function clauseAfter(sentence: string, cue: string): string {
+  return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
+}
+
+/** Where the verb comes last, its object stands before it. */
+function clauseAround(sentence: string, cue: RegExpExecArray): string {
+  const before =
+    sentence
+      .slice(0, cue.index)
+      .split(/[，、。；,.;!？?！]/)
+      .at(-1) ?? "";
+  const following = sentence.slice(cue.index + cue[0].length).split(/[，、。；,.;!？?！]/, 1)[0] ?? "";
+  return `${before} ${following}`.trim();
 }

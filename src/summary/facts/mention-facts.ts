@@ -1,0 +1,26 @@
+import type { Entry } from "../../conversation/entry.ts";
+import { clip } from "../builtin/clip.ts";
+import type { SessionDigest } from "../builtin/digest.ts";
+import { type DraftFact, entryIdsAt } from "./draft.ts";
+import { mentionsIn } from "./mentions.ts";
+
+const SUBJECT_CHARS = 70;
+
+/** Names and numbers in people's words, and the commits that were made. */
+export function mentionFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+  return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
+    const made = commits.filter(({ at }) => at < entries.length);
+    const facts = made.map(({ at, id, subject }): DraftFact => {
+      const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
+      return { kind: "reference", text, needles: [id], entryIds: entryIdsAt(entries, at) };
+    });
+    if (message === undefined || message.at >= entries.length) return facts;
+    const entryIds = entryIdsAt(entries, message.at);
+    const { references, quantities } = mentionsIn(message.text);
+    return [
+      ...references.map((text): DraftFact => ({ kind: "reference", text, entryIds })),
+      ...quantities.map((text): DraftFact => ({ kind: "quantity", text, entryIds })),
+      ...facts,
+    ];
+  });
+}

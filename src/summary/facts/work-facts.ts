@@ -1,0 +1,92 @@
+import type { Entry } from "../../conversation/entry.ts";
+import type { Fact } from "../../conversation/facts.ts";
+import { headOf } from "../../conversation/text.ts";
+import { clip, oneLine } from "../builtin/clip.ts";
+import type { SessionDigest } from "../builtin/digest.ts";
+import { type CommandRun, readCommand } from "../builtin/read/commands.ts";
+import { type ErrorRecord, keysOf } from "../builtin/read/errors.ts";
+import { fileName } from "../builtin/render/paths.ts";
+import { type DraftFact, entryIdsAt } from "./draft.ts";
+
+const SOURCE_CHARS = 70;
+const LINE_CHARS = 120;
+const COMMAND_CHARS = 90;
+const OUTCOME_CHARS = 90;
+const STILL_OPEN = " → not seen fixed";
+
+/** What failed, with what put it right. */
+export function errorFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+  return digest.errors
+    .filter((error) => error.at < entries.length)
+    .map((error): DraftFact => {
+      const line = headOf(oneLine(error.text.split("\n")[0] ?? ""), LINE_CHARS).trim();
+      return {
+        kind: "error",
+        text: `${inCode(clip(error.source, SOURCE_CHARS))}: ${line}${resolutionOf(error)}`,
+        needles: [line],
+        entryIds: entryIdsAt(entries, error.at),
+      };
+    })
+    .filter(({ needles }) => needles?.[0] !== "");
+}
+
+const inCode = (text: string): string => `\`${oneLine(text).replace(/`/g, "'")}\``;
+
+function resolutionOf({ resolution }: ErrorRecord): string {
+  if (resolution === undefined) return STILL_OPEN;
+  const files = [...new Set(resolution.editedFiles.map(fileName))];
+  const by = files.length === 0 ? "" : ` by changing ${files.join(", ")}`;
+  return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
+}
+
+export const isOpenError = ({ kind, text }: DraftFact): boolean =>
+  kind === "error" && text.endsWith(STILL_OPEN);
+
+/** Errors of earlier compactions: one is over once the same thing went well. */
+export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  if (!carried.some(isOpenError)) return carried;
+  const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
+  return carried.map((fact) => {
+    const source = isOpenError(fact) ? /^`([^`]*)`: /.exec(fact.text)?.[1] : undefined;
+    if (source === undefined) return fact;
+    const keys = keysOf(readCommand(0, source, undefined, "", false));
+    if (!keys.some((key) => passed.has(key))) return fact;
+    return { ...fact, text: `${fact.text.slice(0, -STILL_OPEN.length)} → fixed` };
+  });
+}
+
+function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
+  return exchanges.flatMap(({ actions }) =>
+    actions.flatMap((action) => (action.kind === "command" ? [action.run] : [])),
+  );
+}
+
+/** The last run of each command that tests, builds, checks or publishes, and of others that were run again. */
+export function commandFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+  const last = new Map<string, { readonly run: CommandRun; readonly times: number }>();
+  for (const run of runsIn(digest)) {
+    if (run.at >= entries.length || run.kind === "commit") continue;
+    const key = keysOf(run)[0] ?? "";
+    const times = (last.get(key)?.times ?? 0) + 1;
+    last.delete(key);
+    last.set(key, { run, times });
+  }
+  return [...last.values()]
+    .filter(({ run, times }) => run.kind !== "other" || (times > 1 && !LOOKS_AROUND.test(run.command)))
+    .map(({ run }) => commandFact(run, entries));
+}
+
+const LOOKS_AROUND =
+  /^(?:awk|cat|cd|cut|echo|file|find|for|git (?:diff|log|show|status)|grep|head|ls|pwd|rg|sed|sleep|sort|tail|test|tree|wc|which|while)\b/;
+
+function commandFact(run: CommandRun, entries: readonly Entry[]): DraftFact {
+  const command = headOf(oneLine(run.command).replace(/`/g, "'"), COMMAND_CHARS).trim();
+  const told = run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
+  const failed = run.failed ? "FAILED" : "ok";
+  return {
+    kind: "command",
+    text: `\`${command}\` → ${told === undefined ? failed : `${run.failed ? "FAILED: " : ""}${told}`}`,
+    needles: told === undefined ? [command] : [command, told],
+    entryIds: entryIdsAt(entries, run.at),
+  };
+}
