@@ -42,6 +42,7 @@ function family(): Family {
       windowTokens: windowOf(child),
       request: frameOf(child),
       clearing: { form: "off" },
+      compaction: { background: false },
     }),
   );
   const children = compactors.map(
