@@ -37,6 +37,7 @@ const newLoop = (form: Form, modelName: string, options: CompactorOptions = {}):
     compactor: {
       windowTokens: WINDOW_TOKENS,
       clearing: { form: "cached" },
+      compaction: { background: false },
       transcript: {
         path: "/t.jsonl",
         append: async (entries) => void lines.push(...entries),
