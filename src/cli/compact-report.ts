@@ -5,6 +5,8 @@ import type { WrittenSummary } from "../compact/write-summary.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import type { Ledger } from "../conversation/ledger.ts";
+import { readLedger } from "../conversation/ledger-reader.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
@@ -51,6 +53,8 @@ export interface CompactReport {
   readonly kept: Size;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
+  /** What became of the facts of what was summarised. */
+  readonly ledger: Ledger | null;
   /** What became of each hook. */
   readonly hooks: readonly HookOutcome[];
   /** The file that was written; null when none was. */
@@ -113,6 +117,7 @@ export function compactReport({
     kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
+    ledger: readLedger(compaction.boundary) ?? null,
     hooks: compaction.hookOutcomes,
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },

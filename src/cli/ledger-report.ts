@@ -22,6 +22,8 @@ export interface CompactionLedgerReport {
   readonly isCurrent: boolean;
   /** `file`: its boundary has a ledger; `computed`: told now from the session; `none`: the file has nothing to tell by. */
   readonly source: SessionLedger["source"];
+  /** Whether the file holds what was summarised; a session that was made by `compact --out` does not. */
+  readonly inThisFile: boolean;
   readonly counts: FateCounts;
   readonly kinds: readonly KindReport[];
   /** With the facts that were asked for; null of the compactions that are only counted. */
@@ -48,15 +50,17 @@ export interface LedgerChoice {
 export function ledgerReport(session: Session, choice: LedgerChoice): LedgerReport {
   const ledgers = sessionLedgers(session);
   const chosen = choice.boundary === undefined ? undefined : chooseBoundary(ledgers, choice.boundary);
+  const uuids = new Set(session.entries.map(({ uuid }) => uuid));
   const shown = chosen === undefined ? ledgers.filter(({ isInChain }) => isInChain) : [chosen];
   return {
     session: { id: session.id, path: session.path },
-    compactions: shown.map((one, nth) => compactionReport(one, nth === 0 ? choice : undefined)),
+    compactions: shown.map((one, nth) => compactionReport(one, uuids, nth === 0 ? choice : undefined)),
   };
 }
 
 function compactionReport(
   { boundary, ledger, source, isCurrent }: SessionLedger,
+  uuids: ReadonlySet<string | undefined>,
   choice: LedgerChoice | undefined,
 ): CompactionLedgerReport {
   const { compactMetadata: metadata } = boundary;
@@ -70,6 +74,7 @@ function compactionReport(
     after: metadata?.postTokens ?? null,
     isCurrent,
     source,
+    inThisFile: facts.every(({ entryIds }) => entryIds.length === 0 || entryIds.some((id) => uuids.has(id))),
     counts: fateCounts(facts),
     kinds: FACT_KINDS.map((kind) => ({ kind, ...fateCounts(ofKind(kind)) })).filter(
       ({ facts: all }) => all > 0,

@@ -33,9 +33,9 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
   const following = keptPlace === "after" ? kept : [];
   const { facts, earlier } = extractFacts(summarised, { previous, following });
   const places: readonly (readonly [Fate, ReadonlySet<string>])[] = [
-    ["summary", findFacts(facts, [wordsIn(summary)])],
-    ["kept", findFacts(facts, [wordsIn(kept)])],
-    ["restored", findFacts(facts, [wordsIn(restored)])],
+    ["summary", findFacts(facts, textsOf(summary))],
+    ["kept", findFacts(facts, textsOf(kept))],
+    ["restored", findFacts(facts, textsOf(restored))],
   ];
   return makeLedger({
     facts: facts.map((fact) => ({
@@ -49,6 +49,12 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
     earlier,
     hasTranscript: true,
   });
+}
+
+/** Paths of Windows stand in facts as other paths do. */
+function textsOf(entries: readonly Entry[]): readonly string[] {
+  const words = wordsIn(entries);
+  return words.includes("\\") ? [words, words.replaceAll("\\", "/")] : [words];
 }
 
 interface Parts {
@@ -112,7 +118,11 @@ const KINDS_BY_TYPE: ReadonlyMap<string, RestoreKind> = new Map<string, RestoreK
 function itemOf(entry: AttachmentEntry): Ledger["restored"][number] {
   const type = stringField(entry.attachment, "type") ?? "";
   const name = firstString(entry.attachment, "displayPath", "filename", "planFilePath", "path", "hookName");
-  return { kind: KINDS_BY_TYPE.get(type) ?? type, name: name ?? type, tokens: tokensIn([entry]) };
+  return {
+    kind: KINDS_BY_TYPE.get(type) ?? type,
+    name: name ?? type.replaceAll("_", " "),
+    tokens: tokensIn([entry]),
+  };
 }
 
 const tokensIn = (entries: readonly Entry[]): number => Math.round(measureEntries(entries, ESTIMATORS.o200k));

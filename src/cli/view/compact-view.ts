@@ -1,6 +1,7 @@
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
+import { ledgerLine } from "./ledger-line.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
 import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
 import { fitText, foldText, oneLine, padStart } from "./text-width.ts";
@@ -11,6 +12,7 @@ export function compactView(report: CompactReport, options: SummaryViewOptions, 
     header(report, terminal),
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
+    report.ledger === null ? "" : ledgerLine(report.ledger, terminal),
     hooksSection(report, terminal),
     notesSection(report, terminal),
     summarySection(report.summary, options, terminal),

@@ -1,11 +1,10 @@
-import type { FactKind } from "../../conversation/facts.ts";
-import { isInContext, type Ledger, type LedgerFact } from "../../conversation/ledger.ts";
+import type { Ledger } from "../../conversation/ledger.ts";
 import type { CompactionLedgerReport, FateCounts, LedgerReport } from "../ledger-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "./bar.ts";
+import { factsSection, KIND_NAMES, type LedgerViewOptions } from "./ledger-facts.ts";
 import { contextWords, goneWords } from "./ledger-line.ts";
 import { formatCount, formatTime, plural } from "./numbers.ts";
-import { tellingLength } from "./prompts-view.ts";
 import type { Column } from "./table.ts";
 import { fitText, foldText, oneLine } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
@@ -14,12 +13,6 @@ const ROWS_SHOWN = 15;
 const LONGEST_BAR = 40;
 /** Of the columns before the bar. */
 const NUMBERS_WIDTH = 48;
-const LABEL_WIDTH = 21;
-
-export interface LedgerViewOptions {
-  /** Every fact, however many there are. */
-  readonly all: boolean;
-}
 
 /** The newest compaction, or the one that was asked for, in full; of each before it a line. */
 export function ledgerView(report: LedgerReport, options: LedgerViewOptions, terminal: Terminal): string {
@@ -87,19 +80,6 @@ function sizeLine({ summarised, kept }: Ledger, { width }: Terminal): string {
   return foldText(`  ${words.filter((word) => word !== "").join(", ")}`, width, "  ");
 }
 
-const KIND_NAMES: Readonly<Record<FactKind, string>> = {
-  directive: "directives",
-  question: "questions",
-  todo: "to-dos",
-  decision: "decisions",
-  plan: "plans",
-  file: "files",
-  command: "commands",
-  error: "errors",
-  reference: "references",
-  quantity: "quantities",
-};
-
 function kindsSection({ kinds, counts }: CompactionLedgerReport, ledger: Ledger, terminal: Terminal): string {
   if (counts.facts === 0)
     return foldText("No facts were found in it that a summary could lack.", terminal.width);
@@ -158,11 +138,13 @@ function fatesBar(counts: FateCounts, gap: number, { colours, width }: Terminal)
     [summary + kept, quoted + restored, recoverable, gone],
     room,
   );
+  const part = (count: number, cell: string, colour: (text: string) => string): string =>
+    count === 0 ? "" : colour(cell.repeat(count));
   return [
-    colours.green("█".repeat(there)),
-    colours.cyan("▓".repeat(rescued)),
-    colours.yellow("░".repeat(away)),
-    colours.red("×".repeat(lost)),
+    part(there, "█", colours.green),
+    part(rescued, "▓", colours.cyan),
+    part(away, "░", colours.yellow),
+    part(lost, "×", colours.red),
   ].join("");
 }
 
@@ -198,58 +180,6 @@ function skippedWords(skipped: Ledger["skipped"]): string {
     counts.set(words, (counts.get(words) ?? 0) + 1);
   }
   return [...counts].map(([words, count]) => (count === 1 ? words : `${count} × ${words}`)).join(", ");
-}
-
-interface FactsOptions extends LedgerViewOptions {
-  readonly sessionId: string;
-}
-
-function factsSection(
-  { counts }: CompactionLedgerReport,
-  { facts }: Ledger,
-  { all, sessionId }: FactsOptions,
-  terminal: Terminal,
-): string {
-  const { colours, width } = terminal;
-  if (facts.length === 0)
-    return counts.inContext === counts.facts && counts.facts > 0
-      ? colours.green("Every fact is in the context.")
-      : "";
-  const shown = all ? facts : facts.slice(0, ROWS_SHOWN);
-  const idLength = tellingLength(shown.flatMap(({ entryIds }) => entryIds.at(-1) ?? []));
-  const rows = shown.map((fact) => [
-    colours.cyan(fitText((fact.entryIds.at(-1) ?? "").slice(0, idLength), idLength)),
-    labelOf(fact, all),
-    fitText(fact.text, width - idLength - LABEL_WIDTH - 6, fact.kind === "file" ? "front" : "end"),
-  ]);
-  const title = all ? "Facts" : "Not in the context, but in the transcript";
-  const columns: Column[] = [
-    { title: "message" },
-    { title: all ? "where it is" : "kind" },
-    { title: "fact" },
-  ];
-  return [
-    titled(`${title} ${colours.dim(`(${formatCount(facts.length)})`)}`, columns, rows, terminal),
-    ...(facts.length > shown.length
-      ? [colours.dim(`  and ${formatCount(facts.length - shown.length)} more: --all lists every fact`)]
-      : []),
-    ...(facts.some((fact) => !isInContext(fact))
-      ? [
-          colours.dim(
-            foldText(
-              `  Read one whole: longhaul recall ${oneLine(sessionId).slice(0, 8)} MESSAGE`,
-              width,
-              "  ",
-            ),
-          ),
-        ]
-      : []),
-  ].join("\n");
-}
-
-function labelOf({ kind, status, fate }: LedgerFact, all: boolean): string {
-  const name = status === undefined || status === "active" ? kind : `${status} ${kind}`;
-  return fitText(all ? `${kind}, ${fate}` : fate === "gone" ? `${kind}, gone` : name, LABEL_WIDTH);
 }
 
 function earlierSection(earlier: readonly CompactionLedgerReport[], terminal: Terminal): string {
