@@ -8,6 +8,7 @@ import type { NotesCommandOptions } from "./commands/notes.ts";
 import type { SessionsOptions } from "./commands/sessions.ts";
 import type { SimOptions } from "./commands/sim.ts";
 import type { Composition } from "./composition.ts";
+import { addEval } from "./eval-command.ts";
 import { FAULT_NAMES, parseFault } from "./fault-option.ts";
 import { addLedger } from "./ledger-command.ts";
 import {
@@ -40,6 +41,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addClear(program, compose);
   addNotes(program, compose);
   addLedger(program, compose);
+  addEval(program, compose);
   addSessions(program, compose);
   addSim(program, compose);
   program

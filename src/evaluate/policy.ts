@@ -4,13 +4,16 @@ import type { CountText } from "../tokens/measure.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** Ways to keep a conversation within its window, ours and those that others use. */
-export type PolicyName =
-  | "longhaul"
-  | "longhaul-hostile"
-  | "drop-oldest"
-  | "keep-last"
-  | "clear-results"
-  | "plain-summary";
+export const POLICY_NAMES = [
+  "longhaul",
+  "longhaul-hostile",
+  "drop-oldest",
+  "keep-last",
+  "clear-results",
+  "plain-summary",
+] as const;
+
+export type PolicyName = (typeof POLICY_NAMES)[number];
 
 /** A conversation that has reached its threshold. */
 export interface PolicyInput {
@@ -47,6 +50,8 @@ export interface PolicyOptions {
   /** The session's: some rules depend on it. */
   readonly model?: string | undefined;
   readonly countText?: CountText | undefined;
+  /** How long a summary that nobody checks is, in tokens of the estimate. */
+  readonly summaryTokens?: number | undefined;
   /** What can be put back, for those that put anything back. */
   readonly state?: HostState | undefined;
 }

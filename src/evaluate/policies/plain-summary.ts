@@ -12,7 +12,7 @@ import { steadyPorts } from "./ports.ts";
  * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
  * summary of our built-in summariser, which knows how to carry an earlier one on: nobody looks whether it is complete.
  */
-export function plainSummary({ countText }: PolicyOptions): Policy {
+export function plainSummary({ countText, summaryTokens }: PolicyOptions): Policy {
   const portsFor = steadyPorts("plain");
   return {
     name: "plain-summary",
@@ -26,7 +26,10 @@ export function plainSummary({ countText }: PolicyOptions): Policy {
           { entries },
           { trigger: "auto", keepRecentTokens: 0, targetTokens, countText },
         );
-        const compaction = await compact(plan, portsFor(entries), { targetTokens });
+        const compaction = await compact(plan, portsFor(entries), {
+          targetTokens,
+          ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
+        });
         return {
           entries: [...rebuild(compaction), ...lastRequest(entries)],
           calls: [directCall(plan, compaction)],

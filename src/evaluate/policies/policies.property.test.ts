@@ -9,7 +9,8 @@ import { flattenChecked } from "../../conversation/flatten/flatten.ts";
 import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
 import { findModel } from "../../window/models.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
-import { createPolicy, POLICY_NAMES } from "./policies.ts";
+import { POLICY_NAMES } from "../policy.ts";
+import { createPolicy } from "./policies.ts";
 
 /** Small, so that even short conversations fill it. */
 const smallWindow = fc.integer({ min: 40, max: 4_000 });

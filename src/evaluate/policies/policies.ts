@@ -16,8 +16,6 @@ const MAKERS: Readonly<Record<PolicyName, (options: PolicyOptions) => Policy>> =
   "plain-summary": plainSummary,
 };
 
-export const POLICY_NAMES: readonly PolicyName[] = Object.keys(MAKERS) as PolicyName[];
-
 /** A policy for one conversation. What would not make it smaller leaves it as it is. */
 export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Policy {
   const policy = MAKERS[name](options);

@@ -1,0 +1,128 @@
+import type { PolicyName } from "../../evaluate/policy.ts";
+import { PROBE_KINDS } from "../../evaluate/probes/probe.ts";
+import type { ChainEvaluation, Evaluation, PolicyEvaluation, Tally } from "../../evaluate/result.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
+import type { Column } from "./table.ts";
+import { fitText, foldText } from "./text-width.ts";
+import { titled } from "./titled-table.ts";
+
+export interface EvalReport {
+  readonly sessions: readonly Evaluation[];
+  /** All sessions as one. */
+  readonly total: readonly ChainEvaluation[];
+}
+
+export interface EvalViewOptions {
+  readonly missing?: boolean;
+}
+
+/** Ours stand out among the others. */
+const OURS: ReadonlySet<PolicyName> = new Set(["longhaul", "longhaul-hostile"]);
+
+const HINT =
+  "A probe is something that was said or done and that the agent needs again: what a person asked for, files, errors, answers, figures, open items. Active: what people asked for and nobody has settled. Costs: calls that wrote summaries, and what the cache had to take in anew.";
+
+export function evalView(report: EvalReport, options: EvalViewOptions, terminal: Terminal): string {
+  const { sessions, total } = report;
+  const parts = sessions.flatMap((session) => sessionSections(session, options, terminal));
+  if (sessions.length > 1) {
+    parts.push(terminal.colours.bold(`All ${sessions.length} sessions`));
+    parts.push(...total.map((chain) => chainSection(chain, terminal)));
+  }
+  return [...parts, terminal.colours.dim(foldText(HINT, terminal.width))].join("\n\n");
+}
+
+function sessionSections(
+  { session, window, pricesOf, chains }: Evaluation,
+  { missing }: EvalViewOptions,
+  terminal: Terminal,
+): readonly string[] {
+  const { colours, width } = terminal;
+  const facts = `a window of ${formatCount(window.size)} tokens, full at ${formatCount(window.autoCompact)} · prices of ${pricesOf}`;
+  const header = [
+    `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
+    colours.dim(fitText(facts, width)),
+  ].join("\n");
+  return [
+    header,
+    ...chains.flatMap((chain) => [
+      chainSection(chain, terminal),
+      ...(missing ? [missingSection(chain, terminal)] : []),
+    ]),
+  ].filter((section) => section !== "");
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "policy" },
+  { title: "in context", align: "right" },
+  { title: "recall", align: "right" },
+  { title: "lost", align: "right" },
+  { title: "active", align: "right" },
+  { title: "tokens", align: "right" },
+  { title: "cost", align: "right" },
+];
+
+function chainSection(chain: ChainEvaluation, terminal: Terminal): string {
+  const { colours } = terminal;
+  const said = `${plural(chain.messages, "message")}, ${formatShort(chain.tokens)} tokens, ${plural(chain.probes, "probe")}`;
+  const title = `After ${plural(chain.compactions, "compaction")} ${colours.dim(`of ${said}`)}`;
+  const rows = chain.policies.map((policy) => policyRow(policy, chain, terminal));
+  return `${titled(title, COLUMNS, rows, terminal)}\n\n${kindsSection(chain, terminal)}`;
+}
+
+function policyRow(
+  result: PolicyEvaluation,
+  chain: ChainEvaluation,
+  { colours }: Terminal,
+): readonly string[] {
+  const { policy, probes, activeDirectives, tokens, cost } = result;
+  const more = result.compactions !== chain.compactions ? colours.dim(` ×${result.compactions}`) : "";
+  const isKept = activeDirectives.inContext === activeDirectives.total;
+  return [
+    `${OURS.has(policy) ? colours.bold(policy) : policy}${more}`,
+    share(probes.inContext, probes),
+    share(probes.recoverable, probes),
+    probes.lost === 0 ? share(0, probes) : colours.red(share(probes.lost, probes)),
+    (isKept ? colours.green : colours.red)(ofTotal(activeDirectives)),
+    formatCount(tokens.last),
+    formatDollars(cost.total),
+  ];
+}
+
+function kindsSection(chain: ChainEvaluation, terminal: Terminal): string {
+  const kinds = PROBE_KINDS.filter((kind) => chain.policies.some((policy) => policy.kinds[kind].total > 0));
+  const columns: readonly Column[] = [
+    { title: "in context" },
+    ...kinds.map((kind): Column => ({ title: `${kind}s`, align: "right" })),
+  ];
+  const rows = chain.policies.map(({ policy, kinds: tallies }) => [
+    policy,
+    ...kinds.map((kind) => ofTotal(tallies[kind])),
+  ]);
+  return titled("By kind", columns, rows, terminal);
+}
+
+function missingSection(chain: ChainEvaluation, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const parts = chain.policies.flatMap(({ policy, missing }) => {
+    if (missing.length === 0) return [];
+    const lines = missing.map(({ id, text, fate, isActive }) => {
+      const where = fate === "lost" ? colours.red("lost") : "recall";
+      const mark = isActive ? colours.red(" active") : "";
+      return `  ${fitText(`${where} ${id}${mark} ${colours.dim(text)}`, width - 2)}`;
+    });
+    return [[`${colours.bold(policy)} does not have in its context`, ...lines].join("\n")];
+  });
+  return parts.join("\n\n");
+}
+
+/** Never rounded up to all, nor down to nothing. */
+function share(count: number, { total }: Tally): string {
+  if (total === 0) return "–";
+  const percent = (count / total) * 100;
+  if (percent > 99 && percent < 100) return `${(Math.floor(percent * 10) / 10).toFixed(1)}%`;
+  return percent > 0 && percent < 1 ? "<1%" : `${Math.round(percent)}%`;
+}
+
+const ofTotal = ({ inContext, total }: Tally): string => `${inContext}/${total}`;

@@ -1,0 +1,126 @@
+import type { Entry } from "../conversation/entry.ts";
+import { ESTIMATORS } from "../tokens/measure.ts";
+import type { Session } from "../transcript/session.ts";
+import { findModel } from "../window/models.ts";
+import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
+import { type ChainedCompaction, type Course, planCourse, runChain } from "./chain.ts";
+import { costsOf, pricedModel } from "./costs.ts";
+import { createPolicy } from "./policies/policies.ts";
+import { POLICY_NAMES, type PolicyName } from "./policy.ts";
+import { deriveProbes } from "./probes/derive.ts";
+import { contextOf, type Haystack } from "./probes/held.ts";
+import type { Probe } from "./probes/probe.ts";
+import { type Recoverable, recoverableFrom } from "./recoverable.ts";
+import type { ChainEvaluation, Evaluation, PolicyEvaluation } from "./result.ts";
+import { sessionStream } from "./stream.ts";
+import { tallyProbes } from "./tally.ts";
+
+/** Small enough that most sessions fill it many times. */
+export const EVALUATED_WINDOW_TOKENS = 50_000;
+export const EVALUATED_CHAINS: readonly number[] = [1, 10];
+
+export interface EvaluateOptions {
+  /** All of them unless given. */
+  readonly policies?: readonly PolicyName[] | undefined;
+  /** How many compactions in a row; one and ten unless given. */
+  readonly compactions?: readonly number[] | undefined;
+  readonly windowTokens?: number | undefined;
+  /** Told before each run of a policy; `done` of `total` are over. */
+  readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
+}
+
+export interface EvaluationProgress {
+  readonly policy: PolicyName;
+  readonly compactions: number;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What a session is known by. */
+export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?: string | undefined };
+
+/** What of a session is still known after compactions in a chain, by each policy. No model is called. */
+export function evaluateSession(session: Session, options: EvaluateOptions = {}): Promise<Evaluation> {
+  return evaluateStream(session, sessionStream(session), options);
+}
+
+/** The same of entries that are in no file. */
+export async function evaluateStream(
+  session: EvaluatedSession,
+  stream: readonly Entry[],
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  const { policies = POLICY_NAMES, compactions = EVALUATED_CHAINS, windowTokens } = options;
+  const model = findModel(session.model);
+  const size = windowTokens ?? EVALUATED_WINDOW_TOKENS;
+  const thresholds = computeThresholds({ ...model, windowTokens: size });
+  const total = policies.length * compactions.length;
+  let done = 0;
+  const chains: ChainEvaluation[] = [];
+  for (const count of compactions) {
+    const exam = prepareExam(session, stream, thresholds, count);
+    const results: PolicyEvaluation[] = [];
+    for (const policy of policies) {
+      options.onProgress?.({ policy, compactions: count, done: done++, total });
+      results.push(await evaluatePolicy(policy, exam));
+    }
+    chains.push({ ...exam.facts, compactions: count, policies: results });
+  }
+  return {
+    session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
+    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    pricesOf: pricedModel(session.model),
+    chains,
+  };
+}
+
+interface Exam {
+  readonly session: EvaluatedSession;
+  readonly course: Course;
+  readonly thresholds: Thresholds;
+  readonly probes: readonly Probe[];
+  readonly recoverable: Recoverable;
+  readonly facts: Pick<ChainEvaluation, "messages" | "tokens" | "probes">;
+}
+
+function prepareExam(
+  session: EvaluatedSession,
+  stream: readonly Entry[],
+  thresholds: Thresholds,
+  compactions: number,
+): Exam {
+  const course = planCourse(stream, thresholds, compactions, ESTIMATORS.o200k);
+  const said = course.rounds.flatMap(({ entries }) => entries);
+  const probes = deriveProbes(said);
+  const messages = said.filter(({ type }) => type === "user" || type === "assistant").length;
+  const tokens = course.rounds.reduce((sum, round) => sum + round.tokens, 0);
+  const facts = { messages, tokens, probes: probes.length };
+  return { session, course, thresholds, probes, recoverable: recoverableFrom(said), facts };
+}
+
+async function evaluatePolicy(name: PolicyName, exam: Exam): Promise<PolicyEvaluation> {
+  const { session, course, thresholds, probes } = exam;
+  const policy = createPolicy(name, { model: session.model });
+  const chain = await runChain(course, {
+    policy,
+    thresholds,
+    transcriptPath: session.path ?? `${session.id}.jsonl`,
+    countText: ESTIMATORS.o200k,
+  });
+  const context = contextOf(chain.entries);
+  return {
+    policy: name,
+    compactions: chain.compactions.length,
+    ...tallyProbes(probes, context, policy.hasRecall ? exam.recoverable : NOWHERE),
+    tokens: tokensOf(chain.compactions),
+    cost: costsOf(chain.compactions, pricedModel(session.model)),
+  };
+}
+
+const NOWHERE: Haystack = { holds: () => false };
+
+function tokensOf(compactions: readonly ChainedCompaction[]): PolicyEvaluation["tokens"] {
+  const left = compactions.map(({ tokensAfter }) => tokensAfter);
+  const sum = left.reduce((total, tokens) => total + tokens, 0);
+  return { mean: Math.round(sum / Math.max(1, left.length)), last: left.at(-1) ?? 0 };
+}

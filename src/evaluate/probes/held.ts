@@ -1,0 +1,61 @@
+import type { Entry } from "../../conversation/entry.ts";
+import { flatten } from "../../conversation/flatten/flatten.ts";
+import { withoutControls } from "../../conversation/text.ts";
+import { isRecord } from "../../conversation/untrusted.ts";
+import type { Probe } from "./probe.ts";
+
+/** A text in which needles are looked for. */
+export interface Haystack {
+  holds(probe: Probe): boolean;
+}
+
+/** What the model would see of these entries: every text of every block, what was put back included. */
+export function contextOf(entries: readonly Entry[]): Haystack {
+  return haystackOf(flatten(entries).flatMap(({ content }) => [...stringsIn(content)]));
+}
+
+export function haystackOf(texts: readonly string[]): Haystack {
+  const text = plain(withPathsInFull(texts.join("\n").replaceAll("\\", "/")));
+  return {
+    holds: ({ kind, needles }) => {
+      const isName = kind === "file" || kind === "number";
+      return needles.every((needle) =>
+        isName ? holdsName(text, plain(needle)) : text.includes(plain(needle)),
+      );
+    },
+  };
+}
+
+/** White space, colours and which way a path's slashes lean tell nothing. */
+const plain = (text: string): string => withoutControls(text).replace(/\\+/g, "/").replace(/\s+/g, " ");
+
+/** The whole name or figure: `a.ts` is not in `a.tsx`, nor 12 in 512. */
+function holdsName(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    if (!isWordCharacter(text[at - 1]) && !isWordCharacter(text[at + name.length])) return true;
+  }
+  return false;
+}
+
+const isWordCharacter = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+
+/** `folder/{one.ts, two.ts}` names two files to whoever reads it. */
+function withPathsInFull(text: string): string {
+  const paths: string[] = [];
+  for (const [, folder = "", names = ""] of text.matchAll(/([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g)) {
+    for (const name of names.split(",")) paths.push(`${folder}${name.trim()}`);
+  }
+  return paths.length === 0 ? text : `${text}\n${paths.join("\n")}`;
+}
+
+/** Fields that are no words: their values name kinds, ids and encodings. */
+const NOT_WORDS: ReadonlySet<string> = new Set(["type", "id", "tool_use_id", "signature", "data", "source"]);
+
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (Array.isArray(value)) for (const item of value) yield* stringsIn(item);
+  else if (isRecord(value)) {
+    for (const [name, item] of Object.entries(value)) if (!NOT_WORDS.has(name)) yield* stringsIn(item);
+  }
+}
