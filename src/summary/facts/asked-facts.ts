@@ -2,7 +2,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
 import { headOf } from "../../conversation/text.ts";
 import type { FollowedTodo } from "../../conversation/todos.ts";
-import { clip, oneLine } from "../builtin/clip.ts";
+import { oneLine } from "../builtin/clip.ts";
 import type { OpenBefore, SessionDigest } from "../builtin/digest.ts";
 import type { BackgroundTask } from "../builtin/read/findings.ts";
 import { endsWithQuestion, lastSentences } from "../builtin/sentences.ts";
@@ -11,13 +11,10 @@ import { type DraftFact, entryIdsAt } from "./draft.ts";
 const QUESTION_CHARS = 110;
 const ANSWER_CHARS = 160;
 const TODO_CHARS = 160;
-const PLAN_CHARS = 300;
-const PLAN_NEEDLE_CHARS = 80;
 
-/** Questions and what became of them, open items, plans. */
+/** Questions and what became of them, open items. */
 export function askedFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
   return [
-    ...planFacts(digest, entries),
     ...decisionFacts(digest, entries),
     ...questionFacts(digest, entries),
     ...digest.runningTasks.map(taskFact),
@@ -108,19 +105,4 @@ function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
     const question = said === undefined ? undefined : questionAtEnd(said);
     return question === undefined ? [] : [{ at: message.at, question, answer: message.text }];
   });
-}
-
-function planFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
-  return digest.plans
-    .filter(({ at }) => at < entries.length)
-    .map(({ at, text, approved }): DraftFact => {
-      const status = approved ? "the user let it go ahead" : "not approved by the user";
-      const head = clip(oneLine(headOf(text.trim(), 4 * PLAN_CHARS)), PLAN_CHARS);
-      return {
-        kind: "plan",
-        text: `(${status}) ${head}`,
-        needles: [headOf(head, PLAN_NEEDLE_CHARS).trim()],
-        entryIds: entryIdsAt(entries, at),
-      };
-    });
 }

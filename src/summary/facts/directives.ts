@@ -35,12 +35,13 @@ export function readDirectives(
 }
 
 function directive({ text, status }: Said, entryIds: readonly string[]): DraftFact {
-  return withStatus({ kind: "directive", text: quotedForm(text, entryIds[0]), entryIds }, status);
+  return withStatus({ kind: "directive", text, entryIds }, status);
 }
 
 /** What is over needs fewer words. */
 function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   const { needles: _before, ...rest } = fact;
-  const needles = neededPieces(fact.text, status === "active");
-  return { ...rest, status, ...(needles === undefined ? {} : { needles }) } as T;
+  const text = quotedForm(fact.text, status === "active", fact.entryIds[0]);
+  const needles = neededPieces(text, status === "active");
+  return { ...rest, text, status, ...(needles === undefined ? {} : { needles }) } as T;
 }

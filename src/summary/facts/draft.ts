@@ -5,11 +5,15 @@ import { stringField } from "../../conversation/fields.ts";
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
 
+/** Of what somebody said at length; the rest may be shortened later. */
+const TELLING_CHARS = 60;
+
 /** What a fact is about: two with the same are one fact, told twice. */
-export function identityOf(fact: DraftFact): string {
-  const about = fact.needles?.[0] ?? fact.text;
-  const isSaid = fact.kind === "directive" || fact.kind === "plan";
-  return `${fact.kind}\n${isSaid ? (fact.entryIds[0] ?? "") : ""}\n${isSaid ? fact.text : about}`;
+export function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
+  const isSaid = kind === "directive" || kind === "plan";
+  return isSaid
+    ? `${kind}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
+    : `${kind}\n${needles?.[0] ?? text}`;
 }
 
 /** Where a position can be read; nothing for lines that have no name. */

@@ -12,6 +12,7 @@ import { FactIds } from "./ids.ts";
 import { factsIn } from "./ledger-facts.ts";
 import { mentionFacts } from "./mention-facts.ts";
 import { byImportance } from "./order.ts";
+import { planFacts, withPlansUpToDate } from "./plan-facts.ts";
 import { commandFacts, errorFacts, withErrorsResolved } from "./work-facts.ts";
 
 export interface FactSheet {
@@ -37,8 +38,10 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const before = factsIn(previous?.ledger);
   const digest = digestSession([...entries, ...following], openBefore(before));
   const directives = readDirectives(digest, entries, before.filter(isOf("directive")));
-  const carried = [...goingOn(before, digest), ...directives.carried];
+  const people = [...directives.carried, ...directives.fresh];
+  const carried = [...withPlansUpToDate(goingOn(before, digest), people), ...directives.carried];
   const fresh = [
+    ...planFacts(digest, entries, people),
     ...commandFacts(digest, entries),
     ...errorFacts(digest, entries),
     ...fileFacts(digest, entries, before.filter(isOf("file"))),

@@ -17,28 +17,25 @@ interface Lengths {
   readonly rule: number;
 }
 
-/** Kept in the ledger and quoted where there is room. */
-const FULL: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
-/** What a text must hold of an active one, and what is quoted of it at least. */
-const ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
-const PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
+/** Kept in the ledger, and quoted where there is room: of what is active, and of what is over. */
+const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
+const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
+/** What a text must hold, and what is quoted at least. */
+const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
+const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
-/** All of what was said, or its ends and the rules in it with a mark where something is left out. */
-export function quotedForm(text: string, entryId: string | undefined): string {
-  const trimmed = text.trim();
-  const pieces = piecesOf(trimmed, FULL);
-  if (pieces.length <= 1) return trimmed;
-  const where = entryId === undefined ? LEFT_OUT : `[… all ${trimmed.length} characters: entry ${entryId} …]`;
-  return [
-    pieces[0],
-    where,
-    ...pieces.slice(1).flatMap((piece, index) => (index === 0 ? [piece] : [LEFT_OUT, piece])),
-  ].join("\n");
+/** All of what was said, or its ends and the rules in it, with a mark where something is left out. */
+export function quotedForm(text: string, isActive: boolean, entryId: string | undefined): string {
+  const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
+  if (others.length === 0) return head;
+  const where =
+    entryId === undefined ? LEFT_OUT : `[… ${text.trim().length} characters in entry ${entryId} …]`;
+  return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
 }
 
 /** The pieces that must stand where it is told; undefined: all of it. */
 export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
-  const pieces = piecesOf(text, isActive ? ACTIVE : PAST);
+  const pieces = piecesOf(text, isActive ? NEEDED_ACTIVE : NEEDED_PAST);
   return pieces.length <= 1 ? undefined : pieces;
 }
 

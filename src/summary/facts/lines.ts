@@ -8,7 +8,7 @@ import { LEFT_OUT } from "./forms.ts";
 export type Form = "whole" | "needed" | "ends";
 
 const LABELS: Readonly<Record<FactKind, string>> = {
-  directive: "Said by the user [id status]:",
+  directive: "Said by the user, newest first [id status]:",
   todo: "Open to-do items:",
   question: "Asked of the user, no answer yet:",
   decision: "Asked → answered by the user:",

@@ -8,8 +8,14 @@ const SUBJECT_CHARS = 70;
 
 /** Names and numbers in people's words, and the commits that were made. */
 export function mentionFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+  const lastOf = new Map(
+    digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
+  );
   return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
-    const made = commits.filter(({ at }) => at < entries.length);
+    // Of those that were made over again only the last is there.
+    const made = commits.filter(
+      (commit) => commit.at < entries.length && lastOf.get(commit.subject) === commit,
+    );
     const facts = made.map(({ at, id, subject }): DraftFact => {
       const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
       return { kind: "reference", text, needles: [id], entryIds: entryIdsAt(entries, at) };

@@ -1,4 +1,4 @@
-import { headOf } from "../../conversation/text.ts";
+import { headOf, tailOf } from "../../conversation/text.ts";
 import { proseSentences } from "../builtin/sentences.ts";
 
 /** Names and numbers in a person's words that nobody can guess again. */
@@ -7,8 +7,10 @@ export interface Mentions {
   readonly quantities: readonly string[];
 }
 
-/** A message longer than this is a document, whose numbers are its own. */
-const SCANNED_CHARS = 4_000;
+/** What is longer is mostly pasted: people put their own words in front of it, and a few behind. */
+const OWN_WORDS_CHARS = 1_500;
+const HEAD_CHARS = 700;
+const TAIL_CHARS = 400;
 const MAX_OF_EACH = 12;
 
 const URL = /https?:\/\/[^\s<>"'`\])}，。、]+/g;
@@ -16,15 +18,20 @@ const REFERENCES: readonly RegExp[] = [
   /\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d{2,5}\b|\bport:?\s+\d{2,5}\b|端口\s?\d{2,5}|ポート\s?\d{2,5}/giu,
   /\b(?:PR|MR|issue|ticket|bug)s?\s+#?\d{1,6}\b|(?<![\w#&/])#\d{1,6}\b|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b/g,
   /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])/g,
-  /(?<![\w./])v?\d{1,4}\.\d{1,4}(?:\.\d{1,6})+(?:-[\w.]+)?\b|(?<![\w./])v\d{1,4}(?:\.\d{1,4})?\b|\b(?:version|node|python|java|go|ruby|php|rust|typescript|react)\s+v?\d{1,3}(?:\.\d{1,4})*\b/giu,
+  /(?<![\w./])v?\d{1,4}\.\d{1,4}(?:\.\d{1,6})+(?:-[\w.]+)?\b|(?<![\w./])v\d{1,4}(?:\.\d{1,4})?\b|(?<![\w.])(?:version|node|python|java|go|ruby|php|rust|typescript|react)\s+v?\d{1,3}(?:\.\d{1,4})*\b/giu,
 ];
+/** With a unit or a plural behind it, as money, or long enough to be remembered for itself. */
 const QUANTITY =
-  /(?<![\w.,#/:-])[$€£¥]?\d+(?:[.,]\d+)*(?:\s?%|\s?[-–]\s?\d+(?:\.\d+)?\s?\p{L}+|\s?[a-zA-Zа-яА-ЯÀ-ɏ]{1,14}(?![\w/.-]*[/(])|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})?(?![\w/])/giu;
-/** A number with such a word says nothing; alone it is mostly an item's. */
-const DULL_WORD = /\s(?:and|or|of|in|on|at|to|is|are|was|as|if|but|und|oder|et|y|o|и|или|-)$/i;
+  /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
+/** A word that ends like a plural and is none. */
+const NO_PLURAL =
+  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|plus|dans|sans|vers|alors)$/i;
+/** What a program printed. */
+const PRINTED =
+  /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
 
 export function mentionsIn(message: string): Mentions {
-  const text = headOf(message, SCANNED_CHARS);
+  const text = ownWords(message);
   const references = new Set<string>();
   let rest = text.replace(URL, (url) => {
     references.add(url.replace(/[.,;:!?)\]]+$/, ""));
@@ -42,12 +49,21 @@ export function mentionsIn(message: string): Mentions {
   };
 }
 
+function ownWords(message: string): string {
+  const ends =
+    message.length <= OWN_WORDS_CHARS
+      ? message
+      : // No half of a word.
+        `${headOf(message, HEAD_CHARS).replace(/\S*$/, "")}\n${tailOf(message, TAIL_CHARS).replace(/^\S*/, "")}`;
+  const lines = ends.split("\n");
+  return lines.filter((line) => !PRINTED.test(line)).join("\n");
+}
+
 function quantitiesIn(text: string): readonly string[] {
   const found = new Set<string>();
   for (const sentence of proseSentences(text)) {
-    for (const [match] of sentence.matchAll(QUANTITY)) {
-      const quantity = match.replace(DULL_WORD, "").trim();
-      if (/\d{3,}|\D/.test(quantity)) found.add(quantity);
+    for (const [quantity] of sentence.matchAll(QUANTITY)) {
+      if (!NO_PLURAL.test(quantity)) found.add(quantity.trim());
     }
   }
   return [...found];

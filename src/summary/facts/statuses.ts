@@ -4,7 +4,7 @@ import { isRequest } from "../builtin/exchange.ts";
 import { type HumanMessage, soundsLikeCorrection } from "../builtin/read/human.ts";
 import { endsWithQuestion, proseSentences } from "../builtin/sentences.ts";
 import { contentWords, shareIn } from "./content-words.ts";
-import { type CallOff, callOff, goesOn, isAnswer, isNegative, saysRule } from "./words.ts";
+import { type CallOff, callOff, goesOn, isAnswer, isNegative, pointsBack, saysRule } from "./words.ts";
 
 /** Something a person said, with what became of it. */
 export interface Said {
@@ -74,7 +74,7 @@ export class Statuses {
     const off = callOff(sentence);
     if (off === undefined) this.#contradict(sentence);
     else if (off.how === "replaced") this.#replace(off.what, sentence);
-    else if (contentWords(off.what).size > 0) this.#callOffNamed(off);
+    else if (!pointsBack(off.what)) this.#callOffNamed(off);
     else if (off.how !== "lifted") {
       const status = off.how === "turned-round" && hasMore ? "superseded" : "cancelled";
       for (const said of this.#thread) if (said.status === "active") said.status = status;

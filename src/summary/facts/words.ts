@@ -64,6 +64,12 @@ export interface CallOff {
   readonly what: string;
 }
 
+/** Words that only point back. */
+const POINTS_BACK =
+  /^(?:(?:it|that|this|those|these|them|all|everything|of|about|the|my|last|previous|whole|entire|one|part|thing|things|request|task|idea|plan|work|what|i|you|said|asked|told|for|now|anymore|any|more|then|completely|entirely|please|es|das|alles|den|die|auftrag|bitte|mehr|cela|ça|tout|eso|esto|todo|lo|это|всё|все|про|о|об|了|吧|して|ください|해|줘|해줘|요)[\s,.!。！]*)*$/iu;
+
+export const pointsBack = (what: string): boolean => POINTS_BACK.test(what);
+
 /** What one sentence of a person calls off. */
 export function callOff(sentence: string): CallOff | undefined {
   const turned = TURNS_ROUND.exec(sentence) ?? TURNS_ROUND_UNSPACED.exec(sentence);

@@ -14,10 +14,15 @@ const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
 const STILL_OPEN = " → not seen fixed";
 
+/** Slips on the command line are worth a line only while they are new. */
+const MAX_SLIPS = 8;
+
 /** What failed, with what put it right. */
 export function errorFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
-  return digest.errors
-    .filter((error) => error.at < entries.length)
+  const errors = digest.errors.filter((error) => error.at < entries.length);
+  const slips = errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS);
+  return errors
+    .filter((error) => !slips.includes(error))
     .map((error): DraftFact => {
       const line = headOf(oneLine(error.text.split("\n")[0] ?? ""), LINE_CHARS).trim();
       return {
@@ -32,8 +37,9 @@ export function errorFacts(digest: SessionDigest, entries: readonly Entry[]): re
 
 const inCode = (text: string): string => `\`${oneLine(text).replace(/`/g, "'")}\``;
 
-function resolutionOf({ resolution }: ErrorRecord): string {
-  if (resolution === undefined) return STILL_OPEN;
+/** Only a test, a build or a check is run again once it is put right. */
+function resolutionOf({ resolution, weight }: ErrorRecord): string {
+  if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length === 0 ? "" : ` by changing ${files.join(", ")}`;
   return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
@@ -61,23 +67,25 @@ function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
   );
 }
 
-/** The last run of each command that tests, builds, checks or publishes, and of others that were run again. */
+/** The last run of each program that tests, builds, checks or publishes, and of other commands that were run again. */
 export function commandFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
   const last = new Map<string, { readonly run: CommandRun; readonly times: number }>();
   for (const run of runsIn(digest)) {
-    if (run.at >= entries.length || run.kind === "commit") continue;
-    const key = keysOf(run)[0] ?? "";
+    if (run.at >= entries.length || run.kind === "commit" || LOOKS_AROUND.test(run.command)) continue;
+    const key = keysOf(run).at(-1) ?? "";
     const times = (last.get(key)?.times ?? 0) + 1;
     last.delete(key);
     last.set(key, { run, times });
   }
   return [...last.values()]
-    .filter(({ run, times }) => run.kind !== "other" || (times > 1 && !LOOKS_AROUND.test(run.command)))
+    .filter(({ run, times }) => run.kind !== "other" || (times > 1 && !IS_SCRIPT.test(run.command)))
     .map(({ run }) => commandFact(run, entries));
 }
 
+const IS_SCRIPT = /;|<</;
+/** Programs that change nothing, and openings of scripts. */
 const LOOKS_AROUND =
-  /^(?:awk|cat|cd|cut|echo|file|find|for|git (?:diff|log|show|status)|grep|head|ls|pwd|rg|sed|sleep|sort|tail|test|tree|wc|which|while)\b/;
+  /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
 
 function commandFact(run: CommandRun, entries: readonly Entry[]): DraftFact {
   const command = headOf(oneLine(run.command).replace(/`/g, "'"), COMMAND_CHARS).trim();

@@ -1,4 +1,5 @@
 import { isNotesContinuation, withoutAfterwords } from "../../continuation.ts";
+import { withoutQuotedFacts } from "../../facts/section.ts";
 import { type SectionName, splitSections } from "../../sections.ts";
 import { itemsOfNotes } from "./earlier-notes.ts";
 
@@ -20,7 +21,8 @@ export const leftOutLine = (count: number, what: string): string =>
   `(${count} more ${what} left out here; see the transcript)`;
 
 /** Ours or a model's: anything with the nine headings, or notes. Without headings the whole is the intent. */
-export function parseEarlierSummary(text: string): EarlierSummary {
+export function parseEarlierSummary(summary: string): EarlierSummary {
+  const text = withoutQuotedFacts(summary);
   if (isNotesContinuation(text)) {
     const items = itemsOfNotes(withoutAfterwords(text), filledItems);
     return { items, leftOut: new Map(), isNotes: true };
