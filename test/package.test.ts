@@ -53,10 +53,12 @@ describe("the published package", () => {
     const output = run(`
       import { checkRequest, contextTokens, estimateTokens } from "longhaul";
       import { loadSession } from "longhaul/node";
-      console.log([checkRequest, contextTokens, estimateTokens, loadSession].map((f) => typeof f).join(" "));
+      import { evaluateSession } from "longhaul/evaluate";
+      const offered = [checkRequest, contextTokens, estimateTokens, loadSession, evaluateSession];
+      console.log(offered.map((f) => typeof f).join(" "));
       console.log(estimateTokens("hello world"), contextTokens([]), checkRequest({ messages: [] }).valid);
     `);
-    expect(output).toBe("function function function function\n2 0 false\n");
+    expect(output).toBe("function function function function function\n2 0 false\n");
   });
 
   it("needs no SDK until one is used, and says then what to install", () => {
