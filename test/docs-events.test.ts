@@ -126,6 +126,10 @@ describe("the page about events", () => {
     expect(shapes.get("chain")).toEqual(interfaceFields(events, "ChainRecord"));
     const sources = withoutComments(read("src", "summary", "sources.ts"));
     expect(shapes.get("attempts[]")).toEqual(interfaceFields(sources, "SummaryAttempt"));
+    const weighing = withoutComments(read("src", "cost", "weigh.ts"));
+    expect(shapes.get("options[]")).toEqual(interfaceFields(weighing, "WeighedOption"));
+    const saving = withoutComments(read("src", "cost", "net-saving.ts"));
+    expect(shapes.get("netSaving")).toEqual(interfaceFields(saving, "NetSaving"));
   });
 
   it("lists every reason for a failure and for doing nothing, and no other", () => {

@@ -14,6 +14,18 @@ export interface BySizeOptions {
   readonly keepNewest?: number | undefined;
 }
 
+/** About what {@link chooseBySize} would save, told from running figures and the newest results alone. */
+export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): number {
+  const { targetTokens = CLEARING_TARGET_TOKENS, keepNewest = KEPT_NEWEST_BY_SIZE } = options;
+  const { eligibleTokens, activeCount, placeholderTokens } = index;
+  const kept = Math.max(0, Math.trunc(keepNewest));
+  if (!(eligibleTokens > targetTokens) || activeCount <= kept) return 0;
+  const newest = kept === 0 ? [] : index.results().slice(-kept);
+  const safe = newest.reduce((sum, { tokens }) => sum + tokens, 0);
+  const gone = eligibleTokens - Math.max(targetTokens, safe);
+  return Math.max(0, gone - placeholderTokens * activeCount * (gone / eligibleTokens));
+}
+
 /** The oldest results, until the rest is within the target: one batch, so that the next is far off. */
 export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
   const {

@@ -17,6 +17,7 @@ export class Pace {
   #growth = 0;
   #tokens: number | undefined;
   #carriedTokens = 0;
+  #compactedTo: number | undefined;
 
   /** A call is about to be made. */
   turn({ tokens, clearableTokens }: PaceTurn): void {
@@ -37,8 +38,15 @@ export class Pace {
     this.#carriedTokens = 0;
   }
 
-  get turns(): number {
-    return this.#turns;
+  /** A compaction has left so much. */
+  compacted(tokens: number): void {
+    this.rewritten();
+    this.#compactedTo = tokens;
+  }
+
+  /** What the newest compaction left, in tokens. */
+  get compactedTo(): number | undefined {
+    return this.#compactedTo;
   }
 
   /** In tokens, usually. */

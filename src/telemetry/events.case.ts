@@ -53,6 +53,7 @@ export const compacted = (changes: Partial<EventOf<"compacted">> = {}): EventOf<
   },
   durationMs: 12_500,
   isAboveThreshold: false,
+  netSaving: undefined,
   ...changes,
 });
 

@@ -48,6 +48,11 @@ const attempts = fc.array(
   { maxLength: 3 },
 );
 
+const netSaving = fc.option(
+  fc.record({ dollars: figure, saved: figure, rewrite: figure, call: figure, turns: figure }),
+  { nil: undefined },
+);
+
 type DetailOf<T> = Omit<Extract<EventDetail, { readonly type: T }>, "type">;
 
 /** All of them: an event that is new must say here what it may show. */
@@ -66,6 +71,25 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     tools: fc.array(hidden),
     tokensBefore: figure,
     tokensAfter: figure,
+    netSaving,
+  }),
+  weighed: fc.record({
+    occasion: fc.constantFrom("early", "cold", "full"),
+    growthPerTurn: figure,
+    options: fc.array(
+      fc.record({
+        name: fc.constantFrom("nothing", "clear", "compact"),
+        costNow: figure,
+        costPerTurn: figure,
+        total: figure,
+        breakEvenTurns: fc.option(figure, { nil: undefined }),
+        tokensSaved: figure,
+      }),
+      { maxLength: 3 },
+    ),
+    expectedTurns: figure,
+    chosen: fc.constantFrom("nothing", "clear", "compact"),
+    why: fc.constantFrom("cheapest", "cheapest-below-threshold", "only-way-below-threshold"),
   }),
   "pinned-edits-dropped": fc.record({ edits: figure, reason: hidden }),
   "compaction-started": fc.record({ trigger, tokens: figure }),
@@ -88,6 +112,7 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     }),
     durationMs: figure,
     isAboveThreshold: fc.boolean(),
+    netSaving,
   }),
   "compaction-failed": fc.record({
     trigger,

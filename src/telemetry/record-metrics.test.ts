@@ -151,6 +151,7 @@ describe("metrics of turns", () => {
       tools: ["Read"],
       tokensBefore: 90,
       tokensAfter: 30,
+      netSaving: undefined,
     } as const;
     const metrics = await metricsOf([
       during({ ...cleared, form: "size" }),

@@ -22,6 +22,16 @@ export interface ContextSize {
   readonly paddedTokens: number;
 }
 
+/** The size less what has gone since. */
+export function without(size: ContextSize, goneTokens: number): ContextSize {
+  if (goneTokens === 0) return size;
+  return {
+    ...size,
+    tokens: Math.max(0, size.tokens - goneTokens),
+    paddedTokens: Math.max(0, size.paddedTokens - goneTokens),
+  };
+}
+
 export interface ContextMeterOptions {
   readonly countText?: CountText;
   readonly calibration?: Calibration;

@@ -67,6 +67,7 @@ function noteClearing(state: ConversationState, response: ResponseFacts): number
     tools: [],
     tokensBefore: tokensAfter + freed,
     tokensAfter,
+    netSaving: undefined,
   });
   return freed;
 }

@@ -1,18 +1,27 @@
 import { type AppliedClearing, applyClearing } from "../clear/apply.ts";
-import { chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
+import { type BySizeOptions, chooseBySize, MINIMUM_SAVING_TOKENS, savingBySize } from "../clear/by-size.ts";
 import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { inProportion } from "../window/in-proportion.ts";
+import {
+  type ClearingSize,
+  netSavingOf,
+  paysToClearAtThreshold,
+  paysToClearEarly,
+  willClearAtThreshold,
+} from "./pay-off.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
 /**
  * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
  * has gone cold, a rewrite costs nothing; while it is warm, the provider is asked to leave results out of it; and
- * where it cannot, the messages are changed only when there would be a compaction otherwise, in one batch.
+ * where it cannot, the messages are changed in one batch, when there would be a compaction otherwise or when carrying
+ * the results along has become dearer than a rewrite.
  */
 export function clearStale(state: ConversationState): number {
+  state.pace.turn({ tokens: state.size().tokens, clearableTokens: expectedClearing(state).tokensSaved });
   const { settings, clearing } = state.options;
   if (!settings.microcompactEnabled || clearing.form === "off") return 0;
   const chosen = choose(state);
@@ -45,27 +54,64 @@ function choose(state: ConversationState): Clearing | undefined {
     const byTime = chooseByTime(results, { idleMs: state.idleMs(), thresholdMs: idleMinutes * MINUTE_MS });
     if (byTime !== undefined) return byTime;
   }
-  return form === "size" || (form === "auto" && isFull(state)) ? bySize(state) : undefined;
+  if (form === "size") return bySize(state);
+  if (form !== "auto") return undefined;
+  if (isFull(state)) return atThreshold(state);
+  return !usesCacheEdits(state) && paysEarly(state) ? bySize(state) : undefined;
 }
 
-function bySize(state: ConversationState): Clearing | undefined {
-  return chooseBySize(state.thread.contents.results, {
-    targetTokens: scaled(state, state.options.clearing.targetTokens),
-    // To clear what edits leave out already saves nothing.
-    minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS) + state.cachedEdits.deletedEstimate,
-  });
+/** Every clearing of this form costs a rewrite of the cached prefix: before it must be, it has to pay clearly. */
+function paysEarly(state: ConversationState): boolean {
+  const expected = expectedClearing(state);
+  const least = scaled(state, MINIMUM_SAVING_TOKENS) * state.ratio;
+  return expected.tokensSaved >= least && paysToClearEarly(state, expected);
 }
+
+function atThreshold(state: ConversationState): Clearing | undefined {
+  const clearing = bySize(state);
+  if (usesCacheEdits(state)) return clearing;
+  return paysToClearAtThreshold(state, clearing && sizeOf(state, clearing)) ? clearing : undefined;
+}
+
+/** About what {@link bySize} would clear, without looking for it. */
+function expectedClearing(state: ConversationState): ClearingSize {
+  const { contents } = state.thread;
+  return {
+    tokensSaved: savingBySize(contents.results, limits(state)) * state.ratio,
+    tokensFromFirst: contents.tokensFromOldestResult * state.ratio,
+  };
+}
+
+function sizeOf(state: ConversationState, { results }: Clearing): ClearingSize {
+  const { contents } = state.thread;
+  return {
+    tokensSaved: gainOf(state, results) * state.ratio,
+    tokensFromFirst: contents.tokensFromOldestResult * state.ratio,
+  };
+}
+
+const gainOf = ({ thread }: ConversationState, results: Clearing["results"]): number =>
+  results.reduce((sum, { tokens }) => sum + tokens - thread.contents.results.placeholderTokens, 0);
+
+const bySize = (state: ConversationState): Clearing | undefined =>
+  chooseBySize(state.thread.contents.results, limits(state));
+
+const limits = (state: ConversationState): BySizeOptions => ({
+  targetTokens: scaled(state, state.options.clearing.targetTokens),
+  // To clear what edits leave out already saves nothing.
+  minimumSavingTokens: scaled(state, MINIMUM_SAVING_TOKENS) + state.cachedEdits.deletedEstimate,
+});
 
 /** What clearing will free when the threshold comes, as far as can be told now. */
 export function clearableTokens(state: ConversationState): number {
-  const { settings, clearing } = state.options;
-  if (!settings.microcompactEnabled || clearing.form !== "auto") return 0;
-  const { placeholderTokens } = state.thread.contents.results;
-  const results = bySize(state)?.results ?? [];
-  return results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0) * state.ratio;
+  const { settings, clearing: wished } = state.options;
+  if (!settings.microcompactEnabled || wished.form !== "auto") return 0;
+  const clearing = bySize(state);
+  if (clearing === undefined) return 0;
+  const size = sizeOf(state, clearing);
+  return usesCacheEdits(state) || willClearAtThreshold(state, size) ? size.tokensSaved : 0;
 }
 
-/** As late as possible: every clearing of this form costs a rewrite of the cached prefix. */
 const isFull = (state: ConversationState): boolean =>
   state.size().paddedTokens >= state.thresholds.autoCompact;
 
@@ -77,7 +123,8 @@ const scaled = (state: ConversationState, tokens: number): number =>
 function editCached(state: ConversationState): Clearing | undefined {
   const tokensBefore = state.size().tokens;
   const clearing = state.cachedEdits.register(state.thread.contents.results);
-  if (clearing !== undefined) report(state, clearing, tokensBefore);
+  // The prefix stays in the cache, without them.
+  if (clearing !== undefined) report(state, clearing, { tokensBefore, unchangedTokens: tokensBefore });
   return clearing;
 }
 
@@ -96,6 +143,7 @@ export function withEditedCleared(state: ConversationState): ClearedMessages | u
 
 function carryOut(state: ConversationState, clearing: Clearing): void {
   const tokensBefore = state.size().tokens;
+  const { tokensFromFirst } = sizeOf(state, clearing);
   const applied = withCleared(state, clearing);
   state.noteFindings(state.thread.clear(clearing, applied, applied.mark));
   state.transcript.add([applied.mark]);
@@ -103,20 +151,23 @@ function carryOut(state: ConversationState, clearing: Clearing): void {
   if (applied.thinkingLeftOut > 0) {
     state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
   }
-  report(state, clearing, tokensBefore);
+  report(state, clearing, { tokensBefore, unchangedTokens: tokensBefore - tokensFromFirst });
 }
 
 function withCleared(state: ConversationState, clearing: Clearing): ClearedMessages {
   const { thread, cachedEdits, ratio, bindsThinking } = state;
-  const { placeholderTokens } = thread.contents.results;
-  const gain = clearing.results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0);
+  const gain = gainOf(state, clearing.results);
   // The last usage is without what edits left out, but for the newest of it.
   const saved = gain - (cachedEdits.deletedEstimate - cachedEdits.deletedLocally);
   const mark = clearedMark(state, clearing, state.size().tokens, Math.round(saved * ratio));
   return { ...applyClearing(thread.entries, clearing, { bindsThinking }), mark };
 }
 
-function report(state: ConversationState, clearing: Clearing, tokensBefore: number): void {
+function report(
+  state: ConversationState,
+  clearing: Clearing,
+  before: { readonly tokensBefore: number; readonly unchangedTokens: number },
+): void {
   const { form, results, tools, paths } = clearing;
   state.collapse?.resultsCleared();
   if (paths.length > 0) {
@@ -124,7 +175,17 @@ function report(state: ConversationState, clearing: Clearing, tokensBefore: numb
     state.nestedMemory?.forget(paths);
   }
   const tokensAfter = state.size().tokens;
-  state.emit({ type: "results-cleared", form, results: results.length, tools, tokensBefore, tokensAfter });
+  const saving = netSavingOf(state, { ...before, tokensAfter });
+  const { tokensBefore } = before;
+  state.emit({
+    type: "results-cleared",
+    form,
+    results: results.length,
+    tools,
+    tokensBefore,
+    tokensAfter,
+    netSaving: saving,
+  });
 }
 
 /** In the transcript the results stay whole; this tells a reader that they are no longer sent. */

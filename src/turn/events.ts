@@ -1,3 +1,5 @@
+import type { NetSaving } from "../cost/net-saving.ts";
+import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoreKind } from "../restore/restored.ts";
@@ -63,6 +65,18 @@ export type EventDetail =
       readonly tools: readonly string[];
       readonly tokensBefore: number;
       readonly tokensAfter: number;
+      /** Undefined where prices are not known, or the provider cleared by itself. */
+      readonly netSaving: NetSaving | undefined;
+    }
+  /** What pays was reckoned, and this is done: before the threshold, after a pause, or at it. Dollars and tokens. */
+  | {
+      readonly type: "weighed";
+      readonly occasion: "early" | "cold" | "full";
+      readonly chosen: Weighing["chosen"];
+      readonly why: Weighing["why"];
+      readonly expectedTurns: number;
+      readonly growthPerTurn: number;
+      readonly options: readonly WeighedOption[];
     }
   | { readonly type: "pinned-edits-dropped"; readonly edits: number; readonly reason: string }
   | { readonly type: "compaction-started"; readonly trigger: Trigger; readonly tokens: number }
@@ -81,6 +95,8 @@ export type EventDetail =
       readonly chain: ChainRecord;
       readonly durationMs: number;
       readonly isAboveThreshold: boolean;
+      /** Undefined where prices are not known. */
+      readonly netSaving: NetSaving | undefined;
     }
   | {
       readonly type: "compaction-failed";

@@ -18,6 +18,7 @@ import type { SummaryProgress } from "../summary/progress.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
+import type { OwnPrices } from "../window/own-prices.ts";
 import type { Settings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
@@ -44,6 +45,8 @@ export interface CompactorOptions {
   /** Size of the window, where the table of models does not know it. */
   readonly windowTokens?: number | undefined;
   readonly models?: ModelTable | undefined;
+  /** By a model's name or a part of it, in place of the published ones: what pays depends on them. */
+  readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
   readonly settings?: Partial<Settings> | undefined;
   /** The parsed settings file. */
   readonly settingsFile?: unknown;

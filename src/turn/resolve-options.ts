@@ -2,19 +2,23 @@ import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
+import { field } from "../conversation/fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import { findModel, type KnownModel } from "../window/models.ts";
+import { readPrices } from "../window/own-prices.ts";
+import type { PriceTable } from "../window/prices.ts";
 import { resolveSettings, type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
 export interface ResolvedOptions
-  extends Omit<CompactorOptions, "settings" | "clearing" | "compaction" | "ports" | "countText"> {
+  extends Omit<CompactorOptions, "settings" | "prices" | "clearing" | "compaction" | "ports" | "countText"> {
   readonly facts: KnownModel;
   readonly capabilities: ModelCapabilities;
   readonly settings: Settings;
+  readonly prices: PriceTable;
   readonly clearing: ClearingOptions;
   readonly compaction: Partial<CompactionOptions>;
   readonly ports: CompactionPorts;
@@ -37,6 +41,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     ...(options.settings === undefined ? {} : { options: options.settings }),
     file: options.settingsFile,
   });
+  const own = readPrices(options.prices, field(options.settingsFile, "prices"));
   return {
     ...options,
     modelName: name,
@@ -46,6 +51,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
       boundThinking: known.bindsThinking === true,
     },
     settings,
+    prices: own.prices,
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
     ports: {
@@ -55,8 +61,12 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     countText: options.countText ?? ESTIMATORS.o200k,
     warnings:
       options.windowTokens === undefined || isWindow(options.windowTokens)
-        ? warnings
-        : [...warnings, `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`],
+        ? [...warnings, ...own.warnings]
+        : [
+            ...warnings,
+            ...own.warnings,
+            `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`,
+          ],
   };
 }
 

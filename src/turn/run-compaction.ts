@@ -17,6 +17,7 @@ import type { Trigger } from "./events.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
 import { withHostStatus } from "./host-status.ts";
+import { netSavingOf } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -203,7 +204,14 @@ function reportSuccess(
     chain,
     durationMs,
     isAboveThreshold: tokensAfter >= threshold,
+    netSaving: netSavingOf(state, {
+      tokensBefore: plan.tokensBefore,
+      tokensAfter,
+      unchangedTokens: plan.overheadTokens + (plan.keptPlace === "before" ? plan.keptTokens : 0),
+      attempts: compaction.attempts,
+    }),
   });
+  state.pace.compacted(tokensAfter);
   state.emitAll(state.breaker.compacted({ trigger }));
 }
 

@@ -2,11 +2,12 @@ import { CachedEdits } from "../clear/cached-edits.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import { Pace } from "../cost/pace.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
-import type { ContextSize } from "../tokens/context-meter.ts";
+import { type ContextSize, without } from "../tokens/context-meter.ts";
 import { measureRequest } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
@@ -46,6 +47,7 @@ export class ConversationState {
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
   readonly chain: CompactionChain = new CompactionChain();
+  readonly pace: Pace = new Pace();
   /** Notes of the session; a subagent takes none. */
   readonly notes: NotesKeeper | undefined;
   /** Undefined where auto-compact owns the headroom: always for a subagent. */
@@ -158,13 +160,7 @@ export class ConversationState {
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
     const size = this.thread.meter.size();
-    const gone = this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio);
-    if (gone === 0) return size;
-    return {
-      ...size,
-      tokens: Math.max(0, size.tokens - gone),
-      paddedTokens: Math.max(0, size.paddedTokens - gone),
-    };
+    return without(size, this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio));
   }
 
   /** How long the provider's cache has not been used. A clock that went back says nothing. */
@@ -246,6 +242,7 @@ export class ConversationState {
     this.isAnswerUnderWay = false;
     this.cachedEdits.reset();
     this.cacheWatch.dropBaseline();
+    this.pace.rewritten();
     this.usageTrust.rebase();
   }
 

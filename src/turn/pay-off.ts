@@ -1,0 +1,202 @@
+import { keepRecentUnder } from "../compact/keep-recent.ts";
+import { carriedPays, type Rewriting } from "../cost/carried.ts";
+import { type NetSaving, netSaving } from "../cost/net-saving.ts";
+import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
+import { inProportion } from "../window/in-proportion.ts";
+import { costOf } from "../window/prices.ts";
+import { whyNotToCompact } from "./guards.ts";
+import type { ConversationState } from "./state.ts";
+
+/** Below this share of the threshold there is so much room that nobody should have to fetch anything again. */
+const EARLIEST_SHARE = 0.5;
+/** Nobody knows how long a conversation goes on: what is done early must pay in half the turns expected. */
+const CAREFUL_SHARE = 0.5;
+
+/** What a compaction leaves besides what is kept, until one has shown it: a summary, and what is put back. */
+const USUAL_SUMMARY_TOKENS = 6_000;
+const USUAL_RESTORED_TOKENS = 24_000;
+
+/** A clearing as far as its price depends on it, in tokens as the provider counts them. */
+export interface ClearingSize {
+  readonly tokensSaved: number;
+  /** From the first cleared result to the end, before the clearing. */
+  readonly tokensFromFirst: number;
+}
+
+type Occasion = "early" | "cold" | "full";
+
+/** The cache's life is over: whatever is sent next is written anew. Not known of a conversation that others called for. */
+export const isCacheCold = (state: ConversationState): boolean =>
+  state.lastCallAt !== undefined && state.idleMs() >= state.cacheTtlMs;
+
+/** Before the threshold: whether clearing costs clearly less than to carry the results along. */
+export function paysToClearEarly(state: ConversationState, clearing: ClearingSize): boolean {
+  if (state.collapse !== undefined) return false;
+  const isCold = isCacheCold(state);
+  const { tokens } = state.size();
+  if (!isCold && tokens < state.thresholds.autoCompact * EARLIEST_SHARE) return false;
+  const situation = situationOf(state);
+  if (situation === undefined) return false;
+  const rewriting: Rewriting = {
+    model: situation.model,
+    prices: situation.prices,
+    cacheTtl: situation.cacheTtl,
+    contextTokens: tokens,
+    rewrittenTokens: clearing.tokensFromFirst - clearing.tokensSaved,
+    carriedTokens: state.pace.carriedTokens,
+  };
+  if (!isCold && !carriedPays(rewriting)) return false;
+  const weighing = weigh({ ...situation, alternatives: [clearingWay(tokens, clearing)] });
+  if (weighing?.chosen !== "clear") return false;
+  const breakEven = weighing.options.find(({ name }) => name === "clear")?.breakEvenTurns;
+  if (breakEven === undefined || breakEven > weighing.expectedTurns * CAREFUL_SHARE) return false;
+  tell(state, weighing, isCold ? "cold" : "early");
+  return true;
+}
+
+/**
+ * At the threshold: whether to clear, or to leave it to the compaction that follows. Clearing where that is not
+ * possible, or where nobody knows the prices.
+ */
+export function paysToClearAtThreshold(
+  state: ConversationState,
+  clearing: ClearingSize | undefined,
+): boolean {
+  const weighing = weighAtThreshold(state, clearing);
+  if (weighing === undefined) return true;
+  tell(state, weighing, "full");
+  return weighing.chosen !== "compact";
+}
+
+/** The same ahead of the threshold, for whoever has to know what will be done there. */
+export function willClearAtThreshold(state: ConversationState, clearing: ClearingSize): boolean {
+  return weighAtThreshold(state, clearing)?.chosen !== "compact";
+}
+
+function weighAtThreshold(
+  state: ConversationState,
+  clearing: ClearingSize | undefined,
+): Weighing | undefined {
+  const situation = mayCompact(state) ? situationOf(state) : undefined;
+  if (situation === undefined) return undefined;
+  const contextTokens = Math.max(situation.contextTokens, situation.thresholdTokens);
+  const alternatives = [
+    ...(clearing === undefined ? [] : [clearingWay(contextTokens, clearing)]),
+    compactionWay(state, contextTokens, situation),
+  ];
+  return weigh({ ...situation, contextTokens, alternatives });
+}
+
+/** What a clearing or a compaction that was carried out saves, net of its rewrite. */
+export function netSavingOf(
+  state: ConversationState,
+  rewritten: {
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly unchangedTokens: number;
+    readonly attempts?: readonly SummaryAttempt[];
+  },
+): NetSaving | undefined {
+  const situation = situationOf(state);
+  const { attempts = [], tokensBefore, ...rest } = rewritten;
+  const callCost = costOfCalls(state, attempts);
+  if (situation === undefined || callCost === undefined) return undefined;
+  const { model, prices, cacheTtl, expectedTurns: turns } = situation;
+  const cachedTokens = isCacheCold(state) ? 0 : tokensBefore;
+  return netSaving({ model, prices, cacheTtl, tokensBefore, ...rest, cachedTokens, callCost, turns });
+}
+
+/** Undefined where a call's price is not known. */
+function costOfCalls(
+  { options }: ConversationState,
+  attempts: readonly SummaryAttempt[],
+): number | undefined {
+  let dollars = 0;
+  for (const { usage, model } of attempts) {
+    if (usage === undefined) continue;
+    const cost = costOf(usage, model ?? "", options.prices);
+    if (cost === undefined) return undefined;
+    dollars += cost;
+  }
+  return dollars;
+}
+
+function situationOf(state: ConversationState): Omit<Situation, "alternatives"> | undefined {
+  const { modelName, prices, cacheTtl } = state.options;
+  if (modelName === undefined) return undefined;
+  const { tokens, reportedTokens, source } = state.size();
+  const known = source === "usage" ? Math.min(tokens, reportedTokens) : tokens;
+  return {
+    model: modelName,
+    prices,
+    cacheTtl,
+    contextTokens: tokens,
+    cachedTokens: isCacheCold(state) ? 0 : known,
+    thresholdTokens: state.thresholds.autoCompact,
+    growthPerTurn: state.pace.growthPerTurn,
+    expectedTurns: state.pace.expectedTurns,
+  };
+}
+
+/** What has just failed, or did not help, is no way out: then clearing goes first, as without any arithmetic. */
+function mayCompact(state: ConversationState): boolean {
+  const { breaker, caller, collapse, options, thread } = state;
+  const { settings, compaction } = options;
+  const reactiveOnly = compaction.reactiveOnly === true;
+  const collapseOn = collapse !== undefined;
+  if (breaker.isResting() || breaker.state().strikes > 0 || thread.meter.isUnreported) return false;
+  return whyNotToCompact({ settings, breaker, caller, reactiveOnly, collapseOn }) === undefined;
+}
+
+const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: ClearingSize): Alternative => ({
+  name: "clear",
+  tokensAfter: contextTokens - tokensSaved,
+  unchangedTokens: contextTokens - tokensFromFirst,
+});
+
+function compactionWay(
+  state: ConversationState,
+  contextTokens: number,
+  situation: Omit<Situation, "alternatives">,
+): Alternative {
+  const overhead = state.overheadTokens ?? state.frameTokens();
+  return {
+    name: "compact",
+    tokensAfter: state.pace.compactedTo ?? overhead + usualRest(state),
+    unchangedTokens: overhead,
+    callCost: callCost(state, contextTokens, situation),
+  };
+}
+
+function usualRest({ thresholds, options }: ConversationState): number {
+  const kept = options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
+  return kept + inProportion(thresholds, USUAL_SUMMARY_TOKENS + USUAL_RESTORED_TOKENS);
+}
+
+/** A fork reads what is cached; a call of its own pays for all of it; notes and the built-in summariser call nobody. */
+function callCost(
+  state: ConversationState,
+  contextTokens: number,
+  { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
+): number {
+  const { options, notes, frame } = state;
+  if (options.model === undefined || notes !== undefined || options.compaction.summariser === "built-in") {
+    return 0;
+  }
+  const outputTokens = inProportion(state.thresholds, USUAL_SUMMARY_TOKENS);
+  const isFork = frame !== undefined && cachedTokens > 0;
+  const read = isFork ? cachedTokens : 0;
+  const usage = {
+    input_tokens: Math.max(0, contextTokens - read),
+    output_tokens: outputTokens,
+    cache_read_input_tokens: read,
+  };
+  const writer = isFork ? model : (options.summaryModel?.name ?? model);
+  return costOf(usage, writer, prices) ?? 0;
+}
+
+function tell(state: ConversationState, weighing: Weighing, occasion: Occasion): void {
+  const { growthPerTurn } = state.pace;
+  state.emit({ type: "weighed", occasion, growthPerTurn: Math.round(growthPerTurn), ...weighing });
+}
