@@ -11,6 +11,7 @@ export type { HookContext } from "./compact/hook-steps.ts";
 export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
 export type { CompactionPorts } from "./compact/host-fields.ts";
 export { KEEP_RECENT_TOKENS } from "./compact/keep-recent.ts";
+export { type LedgerTextOptions, ledgerText } from "./compact/ledger-text.ts";
 export {
   type CompactionPlan,
   type PlanOptions,
@@ -60,6 +61,7 @@ export type {
   UserEntry,
   UserMessage,
 } from "./conversation/entry.ts";
+export type { DirectiveStatus, Fact, FactKind } from "./conversation/facts.ts";
 export { attachmentContent } from "./conversation/flatten/attachment-content.ts";
 export {
   type FlattenedConversation,
@@ -68,6 +70,8 @@ export {
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
 export type { ToolSchema } from "./conversation/flatten/tool-input.ts";
+export type { Fate, Ledger, LedgerFact } from "./conversation/ledger.ts";
+export { readLedger } from "./conversation/ledger-reader.ts";
 export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
 export {
   indexPairs,

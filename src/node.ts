@@ -17,6 +17,7 @@ export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
 export { projectFiles } from "./host/project-files.ts";
 export { runCommand } from "./host/run-command.ts";
+export { type SessionLedger, sessionLedgers } from "./host/session-ledgers.ts";
 export {
   type BuildNotesOptions,
   type BuiltNotes,
