@@ -13,6 +13,8 @@ export type LonghaulErrorCode =
   | "compaction-blocked"
   | "message-not-found"
   | "nothing-to-clear"
+  | "nothing-to-redo"
+  | "nothing-to-undo"
   | "transcript-failed"
   | "window-full"
   | "no-summary"

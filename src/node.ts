@@ -27,6 +27,13 @@ export {
   type ReadNotes,
   readNotes,
 } from "./host/session-notes.ts";
+export {
+  type SessionUndo,
+  type UndoSessionOptions,
+  undoableSteps,
+  undoSession,
+  writeUndo,
+} from "./host/undo-session.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";
@@ -40,4 +47,5 @@ export { type Conversation, currentConversation, historyBefore } from "./transcr
 export { lastUsageOfMessage, type ModelResponse, responses } from "./transcript/responses.ts";
 export { resumeSession } from "./transcript/resume.ts";
 export type { ResumedSession, Session, SessionBoundary } from "./transcript/session.ts";
+export type { Step } from "./transcript/steps.ts";
 export { openTranscript, type TranscriptOptions, type TranscriptWriter } from "./transcript/writer.ts";

@@ -1,4 +1,4 @@
-import { type Entry, type EntryLink, isCompactBoundary } from "./entry.ts";
+import { type CompactBoundaryEntry, type Entry, type EntryLink, isCompactBoundary } from "./entry.ts";
 import { field, stringField } from "./fields.ts";
 import { isEntry } from "./untrusted.ts";
 
@@ -31,6 +31,26 @@ export interface UndoMark extends EntryLink {
   readonly content: string;
   readonly level: "info";
   readonly undo: UndoRecord;
+}
+
+/** A step that can be taken back: what there was before it, and what came since. */
+export interface StepBack {
+  readonly step: {
+    readonly kind: StepKind;
+    /** The first line that was written for it. */
+    readonly first: Entry;
+    /** Set where it is an undo, which a redo takes back. */
+    readonly undo?: UndoRecord;
+  };
+  readonly before: {
+    readonly entries: readonly Entry[];
+    /** What the next line was to hang on. */
+    readonly leafUuid: string | undefined;
+    readonly boundary: CompactBoundaryEntry | undefined;
+    readonly clearedToolUseIds: ReadonlySet<string>;
+  };
+  /** Messages, oldest first, as they are sent. */
+  readonly since: readonly Entry[];
 }
 
 export function isUndoMark(entry: Entry): entry is UndoMark {

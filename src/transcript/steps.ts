@@ -1,0 +1,165 @@
+import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
+import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
+import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
+import { isSnipMarker } from "../conversation/snipped.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
+import {
+  isUndoMark,
+  type StepBack,
+  type StepKind,
+  type UndoRecord,
+  undoRecordOf,
+} from "../conversation/undo.ts";
+import { isMoreNeeded } from "./chain.ts";
+import type { EntryIndex } from "./entry-index.ts";
+import { isOfCompaction } from "./of-compaction.ts";
+import { type ConversationLines, indexedBefore, indexedLinesBefore, linesFrom } from "./relink.ts";
+
+/** Something that was done to the conversation as a whole and is in effect. */
+export interface Step {
+  readonly kind: StepKind;
+  /** The boundary, the first marker, the mark of a commit: what the step is known by. */
+  readonly line: Entry;
+  /** Set where it is an undo: of which step. That is taken back by a redo, not by a further undo. */
+  readonly undo?: UndoRecord;
+  /** The first line that was written for it: before this one everything was as it had been. */
+  readonly first: Entry;
+  /** What came since, oldest first and as it is sent. Messages only. */
+  since(): readonly Entry[];
+}
+
+export interface StepChoice {
+  readonly redo?: boolean | undefined;
+  /** The step's line: it is taken back with all that is newer. The newest step unless given. */
+  readonly uuid?: string | undefined;
+}
+
+/** Undefined where there is no such step, or nothing is left of what was before it. */
+export function stepBack(index: EntryIndex, { redo = false, uuid }: StepChoice): StepBack | undefined {
+  for (const step of stepsOf(index)) {
+    const isUndo = step.undo !== undefined;
+    // What was done after an undo would be lost by taking that undo back.
+    if (redo && !isUndo) return undefined;
+    if (isUndo !== redo || (uuid !== undefined && step.line.uuid !== uuid)) continue;
+    const before = indexedBefore(index, step.first);
+    return before.entries.length === 0 ? undefined : { step, before, since: step.since() };
+  }
+  return undefined;
+}
+
+/** The steps that led to the current conversation, newest first. Each is found where it is asked for. */
+export function* stepsOf(index: EntryIndex): Generator<Step> {
+  const current = linesFrom(index);
+  let stretch: ConversationLines | undefined = isMoreNeeded(current) ? undefined : current;
+  let later: () => readonly Entry[] = () => [];
+  const seen = new Set<Entry>();
+  while (stretch !== undefined && stretch.lines.length > 0) {
+    const { boundary } = stretch;
+    const [here, newer] = [stretch, later];
+    yield* stepsWithin(index, here, newer);
+    if (boundary === undefined || seen.has(boundary)) return;
+    seen.add(boundary);
+    const undo = undoRecordOf(boundary);
+    if (undo?.direction !== "redo") {
+      const kind = undo?.step ?? "compaction";
+      const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
+      yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
+    }
+    later = () => [...carriedAndSince(index, here), ...newer()];
+    const continued = undo && index.entries[index.positions.get(undo.before) ?? -1];
+    stretch = indexedLinesBefore(index, continued ?? boundary);
+  }
+}
+
+type StepLines = Pick<Step, "kind" | "line" | "first" | "undo"> & { readonly last: Entry };
+
+/** Those since the last boundary, which are lines among others. */
+function* stepsWithin(
+  index: EntryIndex,
+  stretch: ConversationLines,
+  newer: () => readonly Entry[],
+): Generator<Step> {
+  const { lines } = stretch;
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const found = stepEndingAt(lines, at);
+    if (found === undefined || isFromBefore(index, stretch, found.first)) continue;
+    const { last, ...step } = found;
+    const end = at;
+    yield {
+      ...step,
+      since: () => [
+        ...shownOf(stretch, (line, place) => place > end && !isWrittenWith(line, last)),
+        ...newer(),
+      ],
+    };
+    at = lines.indexOf(step.first);
+  }
+}
+
+function stepEndingAt(lines: readonly Entry[], at: number): StepLines | undefined {
+  const line = lines[at];
+  if (line === undefined) return undefined;
+  if (isUndoMark(line)) {
+    const { undo } = line;
+    return undo.direction === "redo" ? undefined : { kind: undo.step, line, first: line, last: line, undo };
+  }
+  if (isSnipMarker(line) && line.snipped.isSettled !== true) {
+    let first = at;
+    while (first > 0 && isSnipMarker(lines[first - 1] as Entry)) first -= 1;
+    return { kind: "snip", line, first: lines[first] as Entry, last: line };
+  }
+  const committed = new Set(committedSpanIds(line));
+  if (committed.size > 0) {
+    const isSpan = (entry: Entry): boolean =>
+      isCollapsedSpan(entry) && committed.has(entry.collapsed.spanId) && entry.collapsed.isSettled !== true;
+    return { kind: "collapse", line, first: lines.find(isSpan) ?? line, last: line };
+  }
+  // Of spans within spans each level has a mark of its own.
+  return expandedSpanIds(line).length === 0
+    ? undefined
+    : { kind: "expansion", line, first: line, last: line };
+}
+
+/** Of messages that a compaction kept in their place, the marks among them are no steps of this stretch. */
+function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
+  return placeOf(index, line) < placeOf(index, boundary);
+}
+
+const placeOf = ({ positions }: EntryIndex, line: Entry | undefined): number =>
+  positions.get(line?.uuid ?? "") ?? -1;
+
+/** What was said after a compaction, or after a conversation was written again, and is no part of that. */
+function cameSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
+  const isAfter = (line: Entry): boolean => !isFromBefore(index, stretch, line);
+  const isPart = isOfCompaction(stretch.lines.filter(isAfter), boundary);
+  return shownOf(stretch, (line) => isAfter(line) && !isPart(line));
+}
+
+/** The same, with the copies that an undo wrote of what had come since the step that it took back. */
+function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
+  const { boundary, lines } = stretch;
+  if (boundary === undefined) return [];
+  const carriedFrom = undoRecordOf(boundary)?.carriedFrom;
+  const from = carriedFrom === undefined ? -1 : lines.findIndex(({ uuid }) => uuid === carriedFrom);
+  if (from === -1) return cameSince(index, stretch, boundary);
+  return shownOf(stretch, (_, place) => place >= from);
+}
+
+/** Messages as they are sent: emptied results, and without thinking that would be refused. */
+function shownOf(
+  { lines, boundary }: ConversationLines,
+  isWanted: (line: Entry, place: number) => boolean,
+): readonly Entry[] {
+  const shown = withClearedResults(withoutRefusedThinking(lines, boundary), clearedIdsIn(lines));
+  return shown.filter((entry, place) => isMessage(entry) && isWanted(entry, place));
+}
+
+function isMessage(entry: Entry): boolean {
+  if (isStandIn(entry) || isCompactBoundary(entry)) return false;
+  return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
+}
+
+const isWrittenWith = (line: Entry, first: Entry): boolean =>
+  isUndoMark(first) && stringField(line, "writtenWith") === first.uuid;
