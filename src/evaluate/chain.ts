@@ -90,6 +90,8 @@ export interface ChainOptions {
   readonly thresholds: Thresholds;
   readonly transcriptPath: string;
   readonly countText: CountText;
+  /** Told of each round as it is said. */
+  readonly onSaid?: ((entries: readonly Entry[]) => void) | undefined;
 }
 
 /** The session as it would have gone under a policy: whenever a compaction is due or the window is full, it is asked. */
@@ -99,6 +101,7 @@ export async function runChain(course: Course, options: ChainOptions): Promise<C
   let tokens = 0;
   const compactions: ChainedCompaction[] = [];
   for (const round of course.rounds) {
+    options.onSaid?.(round.entries);
     entries = [...entries, ...round.entries];
     tokens += round.tokens;
     if (!round.isDue && tokens < thresholds.autoCompact) continue;

@@ -12,6 +12,7 @@ import { contextOf, type Haystack } from "./probes/held.ts";
 import type { Probe } from "./probes/probe.ts";
 import { type Recoverable, recoverableFrom } from "./recoverable.ts";
 import type { ChainEvaluation, Evaluation, PolicyEvaluation } from "./result.ts";
+import { SessionFiles } from "./session-files.ts";
 import { sessionStream } from "./stream.ts";
 import { tallyProbes } from "./tally.ts";
 
@@ -100,9 +101,11 @@ function prepareExam(
 
 async function evaluatePolicy(name: PolicyName, exam: Exam): Promise<PolicyEvaluation> {
   const { session, course, thresholds, probes } = exam;
-  const policy = createPolicy(name, { model: session.model });
+  const files = new SessionFiles();
+  const policy = createPolicy(name, { model: session.model, state: { files } });
   const chain = await runChain(course, {
     policy,
+    onSaid: (entries) => files.add(entries),
     thresholds,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     countText: ESTIMATORS.o200k,
