@@ -6,6 +6,7 @@ import type {
   Entry,
   UserEntry,
 } from "../conversation/entry.ts";
+import type { Ledger } from "../conversation/ledger.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
@@ -50,6 +51,8 @@ export interface AssembleInput {
   readonly hookOutput: Attachment | undefined;
   readonly tokensAfter: number;
   readonly tier: CompactionTier;
+  /** What became of the facts; undefined where nobody looked. */
+  readonly ledger?: Ledger | undefined;
 }
 
 export function assemble(
@@ -101,7 +104,7 @@ export function rebuild(compacted: CompactedEntries): readonly Entry[] {
 function newBoundary(
   plan: CompactionPlan,
   ports: CompactionPorts,
-  { tokensAfter, kept, tier }: AssembleInput,
+  { tokensAfter, kept, tier, ledger }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
   return createBoundary(
@@ -114,6 +117,7 @@ function newBoundary(
         tokenRatio: plan.tokenRatio,
         ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
         ...(tier === "memory" ? { tier } : {}),
+        ...(ledger === undefined ? {} : { ledger }),
       },
       entries: plan.entries,
       pairs: plan.pairs(),

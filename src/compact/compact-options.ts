@@ -24,6 +24,11 @@ export interface CompactOptions extends SummaryOptions {
   readonly autonomous?: boolean | undefined;
   /** The model ties thinking to the history before it, which a compaction changes. */
   readonly bindsThinking?: boolean | undefined;
+  /**
+   * Whether the result is searched for the hard facts of what is summarised, and those that are missing are quoted; it
+   * is unless this is `off`. Then there is no ledger either.
+   */
+  readonly facts?: "check" | "off" | undefined;
   /** The summary has been written before, by `prepareSummary`, for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }

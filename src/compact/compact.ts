@@ -1,3 +1,4 @@
+import type { Ledger } from "../conversation/ledger.ts";
 import { LonghaulError } from "../errors.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
@@ -10,10 +11,12 @@ import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
+import { type CheckedFacts, checkFacts } from "./check-facts.ts";
 import type { CompactOptions } from "./compact-options.ts";
-import { fitHookOutput } from "./hook-output.ts";
+import { fitHookOutput, type HookOutput } from "./hook-output.ts";
 import type { CompactionPorts } from "./host-fields.ts";
-import { keptMessages } from "./kept-messages.ts";
+import { type KeptMessages, keptMessages } from "./kept-messages.ts";
+import { makeLedger } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { hookSteps, prepareSummary } from "./prepare-summary.ts";
 import { tierOf } from "./tier.ts";
@@ -29,6 +32,10 @@ export interface Compaction extends CompactedEntries {
   readonly attempts: readonly SummaryAttempt[];
   /** Of the call that wrote the summary; undefined where no model did. */
   readonly usage: ModelUsage | undefined;
+  /** What the summary lacked, as it stands at its end; "" where it lacked nothing. */
+  readonly quotation: string;
+  /** What became of the facts; undefined where nobody looked. */
+  readonly ledger: Ledger | undefined;
   readonly restored: Restored;
   readonly hookOutcomes: readonly HookOutcome[];
   readonly tokensBefore: number;
@@ -67,46 +74,90 @@ async function carryOut(
 ): Promise<Compaction> {
   const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(plan, options));
   const hooks = hookSteps(plan, options, wait);
-  const summary = summaryTexts(plan, written, options);
   const kept = keptMessages(plan, {
     bindsThinking: options.bindsThinking === true,
-    isSigned: summary.block !== undefined,
+    isSigned: written.source === "provider",
   });
-  const blockTokens = summary.block === undefined ? 0 : plan.countTokens(written.text);
-  const fixedTokens = plan.overheadTokens + kept.tokens + blockTokens + plan.countTokens(summary.text);
-  const room = Math.max(0, resultCeiling(plan, options) - fixedTokens - 1);
+  const unchecked = summaryTexts(plan, written, options, "");
+  const blockTokens = unchecked.block === undefined ? 0 : plan.countTokens(written.text);
+  const besides = plan.overheadTokens + kept.tokens + blockTokens + plan.countTokens(unchecked.text);
+  const ceiling = Math.max(0, resultCeiling(plan, options) - 1);
+  const roomTokens = Math.max(0, ceiling - besides);
+  const checked =
+    options.facts === "off"
+      ? undefined
+      : checkFacts({ plan, kept: kept.entries, summary: written.text, roomTokens });
+  const { quotation = "", quotedTokens = 0 } = checked ?? {};
+  const summary = quotation === "" ? unchecked : summaryTexts(plan, written, options, quotation);
+  const room = Math.max(0, roomTokens - quotedTokens);
   // Before anything is put back: that takes what room there is, and would leave none for the hooks.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await wait(restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
 
-  const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
+  const tokensAfter = besides + quotedTokens + hookOutput.tokens + restoredTokens(restored);
   if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
   const tier = tierOf({ variant: plan.variant, written });
-  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier };
+  const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier, ledger };
   const compacted = assemble(plan, ports, parts);
-  await hooks.postCompact(written.text);
+  await hooks.postCompact(withQuotation(written.text, quotation));
   throwIfAborted(options.signal);
   return report(plan, compacted, {
     written,
+    quotation,
+    ledger,
     restored,
     tokensAfter,
     hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
   });
 }
 
+interface Outcomes {
+  readonly plan: CompactionPlan;
+  readonly kept: KeptMessages;
+  readonly restored: Restored;
+  readonly hookOutput: HookOutput;
+  readonly options: CompactOptions;
+}
+
+function ledgerOf(
+  { fates, quotedTokens, earlier }: CheckedFacts,
+  { plan, kept, restored, hookOutput, options }: Outcomes,
+): Ledger {
+  const attachments = [...restored.items.map(({ attachment }) => attachment), hookOutput.attachment];
+  return makeLedger({
+    facts: fates(attachments.filter((attachment) => attachment !== undefined)),
+    plan,
+    kept,
+    restored,
+    quotedTokens,
+    earlier,
+    hasTranscript: options.transcriptPath !== undefined,
+  });
+}
+
+const withQuotation = (summary: string, quotation: string): string =>
+  [summary, quotation].filter((part) => part !== "").join("\n\n");
+
 /** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
-function summaryTexts(plan: CompactionPlan, written: WrittenSummary, options: CompactOptions): SummaryTexts {
+function summaryTexts(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+  quotation: string,
+): SummaryTexts {
   const { transcriptPath, recallTool, autonomous } = options;
   const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger };
   if (written.source === "provider") {
-    const text = continuationAfterwords({ ...words, keptRecent: false });
+    const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
   }
   const keptEarlier = plan.keptPlace === "before" && plan.kept.length > 0;
   const keptRecent = plan.keptPlace === "after" && plan.kept.length > 0;
   const isNotes = written.source === "notes";
-  return { text: continuationMessage({ ...words, summary: written.text, isNotes, keptRecent, keptEarlier }) };
+  const summary = withQuotation(written.text, quotation);
+  return { text: continuationMessage({ ...words, summary, isNotes, keptRecent, keptEarlier }) };
 }
 
 /** What the result must stay below. */
@@ -126,7 +177,10 @@ async function restore(
   return await restoreAll({ ...parts, countTokens, budgetTokens, signal, fileTools }, state);
 }
 
-type Outcome = Pick<Compaction, "written" | "restored" | "tokensAfter" | "hookOutcomes">;
+type Outcome = Pick<
+  Compaction,
+  "written" | "quotation" | "ledger" | "restored" | "tokensAfter" | "hookOutcomes"
+>;
 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
   const { written, restored, tokensAfter } = outcome;

@@ -3,6 +3,7 @@ import type { NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { NotesSource } from "../summary/chain.ts";
+import { withoutQuotedFacts } from "../summary/facts/mend.ts";
 import type { CompactOptions } from "./compact-options.ts";
 import { HookSteps } from "./hook-steps.ts";
 import type { CompactionPlan } from "./plan.ts";
@@ -29,7 +30,7 @@ export async function prepareSummary(
     const instructions = await hooks.preCompact(options.instructions);
     const notes = notesFor(instructions, options);
     const written = await wait(writeSummary(plan, { ...options, instructions, notes }));
-    return { written, hookOutcomes: hooks.outcomes, instructions };
+    return { written: withoutForgery(written), hookOutcomes: hooks.outcomes, instructions };
   } finally {
     release();
   }
@@ -40,6 +41,14 @@ export function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: A
   const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
   const { entries, trigger } = plan;
   return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
+}
+
+/** Only we quote what was said: a section that claims to, copied or made up by whoever wrote, would pass for ours. */
+function withoutForgery(written: WrittenSummary): WrittenSummary {
+  // Signed by the provider: any other byte would be refused.
+  if (written.source === "provider") return written;
+  const text = withoutQuotedFacts(written.text);
+  return text === written.text ? written : { ...written, text };
 }
 
 /** Notes know nothing of what is asked for now: then somebody has to write. */

@@ -1,3 +1,4 @@
+import { searched } from "../compact/check-facts.ts";
 import { makeLedger } from "../compact/ledger.ts";
 import {
   type AttachmentEntry,
@@ -9,7 +10,6 @@ import { contentText, firstString, stringField } from "../conversation/fields.ts
 import type { Fate, Ledger } from "../conversation/ledger.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { rawContent } from "../conversation/untrusted.ts";
-import { wordsIn } from "../conversation/words-in.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/builtin/read/human.ts";
 import { findFacts } from "../summary/facts/check.ts";
@@ -33,9 +33,9 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
   const following = keptPlace === "after" ? kept : [];
   const { facts, earlier } = extractFacts(summarised, { previous, following });
   const places: readonly (readonly [Fate, ReadonlySet<string>])[] = [
-    ["summary", findFacts(facts, textsOf(summary))],
-    ["kept", findFacts(facts, textsOf(kept))],
-    ["restored", findFacts(facts, textsOf(restored))],
+    ["summary", findFacts(facts, searched(summary))],
+    ["kept", findFacts(facts, searched(kept))],
+    ["restored", findFacts(facts, searched(restored))],
   ];
   return makeLedger({
     facts: facts.map((fact) => ({
@@ -49,12 +49,6 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
     earlier,
     hasTranscript: true,
   });
-}
-
-/** Paths of Windows stand in facts as other paths do. */
-function textsOf(entries: readonly Entry[]): readonly string[] {
-  const words = wordsIn(entries);
-  return words.includes("\\") ? [words, words.replaceAll("\\", "/")] : [words];
 }
 
 interface Parts {
