@@ -3,6 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { ledgerLine } from "./ledger-line.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
+import { skippedWords } from "./skipped-words.ts";
 import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
 import { fitText, foldText, oneLine, padStart } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
@@ -56,7 +57,7 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
     }),
   ];
   if (skipped.length > 0)
-    lines.push(colours.dim(foldText(`  not put back: ${skippedReasons(report)}`, width, "  ")));
+    lines.push(colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, width, "  ")));
   return lines.join("\n");
 }
 
@@ -70,34 +71,6 @@ const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
   "mcp-instructions": "MCP server",
   "session-memory": "notes",
 };
-
-/** Those of which there can be many. */
-const COUNTED_KINDS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
-  file: "file",
-  skills: "skill",
-  agents: "agent",
-  "mcp-instructions": "MCP server",
-};
-
-function skippedReasons({ skipped }: CompactReport): string {
-  const groups = new Map<
-    string,
-    { readonly kind: RestoredReport["kind"]; readonly reason: string; count: number }
-  >();
-  for (const { kind, reason } of skipped) {
-    const key = `${kind} ${reason}`;
-    const group = groups.get(key) ?? { kind, reason, count: 0 };
-    group.count++;
-    groups.set(key, group);
-  }
-  return [...groups.values()]
-    .map(({ kind, reason, count }) => {
-      const noun = COUNTED_KINDS[kind];
-      const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
-      return `${what} ${reason.replaceAll("-", " ")}`;
-    })
-    .join(", ");
-}
 
 function notesSection({ notes, summary }: CompactReport, { colours, width }: Terminal): string {
   if (notes === null) return "";

@@ -88,7 +88,7 @@ describe("the view of a ledger", () => {
     const view = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))));
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");
     const narrow = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))), false, 60);
-    expect(narrow).toContain("00000005  file  changed …folder/of/the/project/part-5.ts\n");
+    expect(narrow).toContain("00000005  file  changed …g/folder/of/the/project/part-5.ts\n");
     expect(view).toContain("longhaul recall 70d782f7 MESSAGE");
     const all = shown(report(compaction(ledgerOf(SOME))), true);
     for (const where of [

@@ -5,6 +5,7 @@ import { cellsOf } from "./bar.ts";
 import { factsSection, KIND_NAMES, type LedgerViewOptions } from "./ledger-facts.ts";
 import { contextWords, goneWords } from "./ledger-line.ts";
 import { formatCount, formatTime, plural } from "./numbers.ts";
+import { skippedWords } from "./skipped-words.ts";
 import type { Column } from "./table.ts";
 import { fitText, foldText, oneLine } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
@@ -167,19 +168,16 @@ function restoredSection({ restored, skipped }: Ledger, terminal: Terminal): str
     ),
     more > 0 ? terminal.colours.dim(`  and ${formatCount(more)} more`) : "",
     skipped.length > 0
-      ? terminal.colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, terminal.width, "  "))
+      ? terminal.colours.dim(
+          foldText(
+            `${restored.length === 0 ? "Not" : "  not"} put back: ${skippedWords(skipped)}`,
+            terminal.width,
+            "  ",
+          ),
+        )
       : "",
   ];
   return lines.filter((line) => line !== "").join("\n");
-}
-
-function skippedWords(skipped: Ledger["skipped"]): string {
-  const counts = new Map<string, number>();
-  for (const { kind, reason } of skipped) {
-    const words = oneLine(`${kind} ${reason}`).replaceAll("-", " ");
-    counts.set(words, (counts.get(words) ?? 0) + 1);
-  }
-  return [...counts].map(([words, count]) => (count === 1 ? words : `${count} × ${words}`)).join(", ");
 }
 
 function earlierSection(earlier: readonly CompactionLedgerReport[], terminal: Terminal): string {
