@@ -13,7 +13,7 @@ import { factsIn } from "./ledger-facts.ts";
 import { mentionFacts } from "./mention-facts.ts";
 import { byImportance } from "./order.ts";
 import { planFacts, withPlansUpToDate } from "./plan-facts.ts";
-import { commandFacts, errorFacts, withErrorsResolved } from "./work-facts.ts";
+import { commandFacts, errorFacts, withErrorsResolved, withoutRunsRepeated } from "./work-facts.ts";
 
 export interface FactSheet {
   /** Most important first. */
@@ -63,7 +63,7 @@ function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[
   const kept = before.filter(
     (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
   );
-  return withErrorsResolved(kept, digest);
+  return withErrorsResolved(withoutRunsRepeated(kept, digest), digest);
 }
 
 /** A fact that was known before keeps its name. */

@@ -5,6 +5,7 @@ import type { SessionDigest } from "../builtin/digest.ts";
 import { type FileRecord, isScratch } from "../builtin/read/files.ts";
 import { shortPath } from "../builtin/render/paths.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
+import { slashed } from "./paths.ts";
 
 export type Deed = "created" | "changed" | "deleted" | "read";
 
@@ -16,22 +17,43 @@ export function fileFacts(
 ): readonly DraftFact[] {
   const before = new Map(carried.map((fact) => [pathOf(fact), fact]));
   const touched = touchedPaths(digest, entries.length);
-  return digest.files
-    .filter((file) => (file.lastAt < entries.length || touched.has(file.path)) && !isScratch(file.path))
-    .sort((a, b) => a.lastAt - b.lastAt)
-    .map((file): DraftFact => {
-      const path = oneLine(shortPath(file.path, digest.cwd));
-      const known = before.get(path);
-      const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));
-      const entryIds = entryIdsAt(entries, file.lastAt);
-      return {
+  const files = digest.files
+    .filter((file) => (file.lastAt < entries.length || touched.has(file.path)) && !isPassing(file))
+    .sort((a, b) => a.lastAt - b.lastAt);
+  const ends = endsOf(files);
+  return files.flatMap((file): readonly DraftFact[] => {
+    const path = oneLine(slashed(file.path));
+    if (path === "" || ends.has(path)) return [];
+    const known = before.get(path);
+    const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));
+    const entryIds = entryIdsAt(entries, file.lastAt);
+    return [
+      {
         kind: "file",
         text: `${deed} ${path}`,
         needles: [path],
         entryIds: entryIds.length > 0 ? entryIds : (known?.entryIds ?? []),
-      };
-    })
-    .filter((fact) => pathOf(fact) !== "");
+      },
+    ];
+  });
+}
+
+/** Made for the moment, or read in a folder of the session's own. */
+function isPassing(file: FileRecord): boolean {
+  if (isScratch(file.path)) return true;
+  return deedOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
+}
+
+/** The ends of all paths from the root: a command may name a file from where it ran. */
+function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
+  const ends = new Set<string>();
+  for (const file of files) {
+    const path = slashed(file.path);
+    if (!/^(?:\/|[A-Za-z]:)/.test(path)) continue;
+    for (let cut = path.indexOf("/"); cut !== -1; cut = path.indexOf("/", cut + 1))
+      ends.add(path.slice(cut + 1));
+  }
+  return ends;
 }
 
 function touchedPaths({ exchanges }: SessionDigest, end: number): ReadonlySet<string> {

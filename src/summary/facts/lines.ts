@@ -3,6 +3,7 @@ import { headOf, tailOf } from "../../conversation/text.ts";
 import { plainText } from "./check.ts";
 import { deedIn, pathOf } from "./file-facts.ts";
 import { LEFT_OUT } from "./forms.ts";
+import { commonFolder, groupedPaths } from "./paths.ts";
 
 /** How much of a person's words is shown: all that is kept of them, what a check asks for, or their ends alone. */
 export type Form = "whole" | "needed" | "ends";
@@ -39,7 +40,7 @@ export function factLines(facts: readonly Fact[], formOf: (fact: Fact) => Form):
 function groupText(kind: FactKind, facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
   const label = LABELS[kind];
   if (IN_ONE_LINE.has(kind)) return `${label} ${facts.map(({ text }) => plainText(text)).join("; ")}`;
-  if (kind === "file") return `${label} ${fileGroups(facts)}`;
+  if (kind === "file") return fileGroups(facts);
   return [label, ...facts.map((fact) => factLine(fact, formOf(fact)))].join("\n");
 }
 
@@ -66,33 +67,16 @@ function wordsOf(fact: Fact, form: Form): string {
   return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
 }
 
+/** A dot follows each kind of deed; `withPathsInFull` reads it. */
 function fileGroups(facts: readonly Fact[]): string {
   const deeds = new Map<string, string[]>();
   for (const fact of facts) {
+    const path = plainText(pathOf(fact));
     const paths = deeds.get(deedIn(fact));
-    if (paths) paths.push(pathOf(fact));
-    else deeds.set(deedIn(fact), [pathOf(fact)]);
+    if (paths) paths.push(path);
+    else deeds.set(deedIn(fact), [path]);
   }
-  return [...deeds].map(([deed, paths]) => `${deed} ${groupedPaths(paths)}`).join(". ");
-}
-
-/** Names that could be taken for a group, or for the end of one, stand in full. */
-const PLAIN_PATH = /^[^\s{},;"'`()]+$/;
-
-function groupedPaths(paths: readonly string[]): string {
-  const folders = new Map<string, string[]>();
-  for (const path of paths) {
-    const cut = PLAIN_PATH.test(path) ? path.lastIndexOf("/") + 1 : 0;
-    const folder = path.slice(0, cut);
-    const names = folders.get(folder);
-    if (names) names.push(path.slice(cut));
-    else folders.set(folder, [path.slice(cut)]);
-  }
-  return [...folders]
-    .map(([folder, names]) =>
-      folder === "" || names.length === 1
-        ? names.map((name) => `${folder}${plainText(name)}`).join(", ")
-        : `${folder}{${names.join(", ")}}`,
-    )
-    .join(", ");
+  const base = commonFolder([...deeds.values()].flat());
+  const told = [...deeds].map(([deed, paths]) => `${deed} ${groupedPaths(paths, base)}`).join(". ");
+  return base === "" ? `Files: ${told}` : `Files under ${base}: ${told}`;
 }

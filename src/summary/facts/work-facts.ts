@@ -53,7 +53,7 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
   if (!carried.some(isOpenError)) return carried;
   const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
   return carried.map((fact) => {
-    const source = isOpenError(fact) ? /^`([^`]*)`: /.exec(fact.text)?.[1] : undefined;
+    const source = isOpenError(fact) ? commandIn(fact) : undefined;
     if (source === undefined) return fact;
     const keys = keysOf(readCommand(0, source, undefined, "", false));
     if (!keys.some((key) => passed.has(key))) return fact;
@@ -67,28 +67,44 @@ function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
   );
 }
 
-/** The last run of each program that tests, builds, checks or publishes, and of other commands that were run again. */
+/** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
 export function commandFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
-  const last = new Map<string, { readonly run: CommandRun; readonly times: number }>();
+  const last = new Map<string, CommandRun>();
   for (const run of runsIn(digest)) {
-    if (run.at >= entries.length || run.kind === "commit" || LOOKS_AROUND.test(run.command)) continue;
-    const key = keysOf(run).at(-1) ?? "";
-    const times = (last.get(key)?.times ?? 0) + 1;
+    if (run.at >= entries.length || !hasOutcome(run)) continue;
+    const key = programKey(run);
     last.delete(key);
-    last.set(key, { run, times });
+    last.set(key, run);
   }
-  return [...last.values()]
-    .filter(({ run, times }) => run.kind !== "other" || (times > 1 && !IS_SCRIPT.test(run.command)))
-    .map(({ run }) => commandFact(run, entries));
+  return [...last.values()].map((run) => commandFact(run, entries));
 }
 
-const IS_SCRIPT = /;|<</;
-/** Programs that change nothing, and openings of scripts. */
-const LOOKS_AROUND =
+const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
+
+/** A commit is told by its id. */
+const hasOutcome = (run: CommandRun): boolean =>
+  run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
+
+const OPENS_SCRIPT =
   /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
 
+/** Runs of earlier compactions that no newer one has taken the place of. */
+export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
+  return carried.filter((fact) => {
+    const command = fact.kind === "command" ? commandIn(fact) : undefined;
+    return command === undefined || !newer.has(programKey(readCommand(0, command, undefined, "", false)));
+  });
+}
+
+const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
+
+/** What only shortens the output says nothing. */
+const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
+
 function commandFact(run: CommandRun, entries: readonly Entry[]): DraftFact {
-  const command = headOf(oneLine(run.command).replace(/`/g, "'"), COMMAND_CHARS).trim();
+  const shown = oneLine(run.command).replace(/`/g, "'").replace(SHORTENED_BY, "");
+  const command = headOf(shown, COMMAND_CHARS).trim();
   const told = run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
   const failed = run.failed ? "FAILED" : "ok";
   return {
