@@ -28,6 +28,7 @@ export function plainSummary({ countText, summaryTokens }: PolicyOptions): Polic
         );
         const compaction = await compact(plan, portsFor(entries), {
           targetTokens,
+          facts: "off",
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
         });
         return {

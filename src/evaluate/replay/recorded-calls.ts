@@ -7,9 +7,8 @@ import {
 } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversation/usage.ts";
-import { sessionHistory } from "../../host/session-history.ts";
+import type { SessionHistory } from "../../host/session-history.ts";
 import { responses } from "../../transcript/responses.ts";
-import type { Session } from "../../transcript/session.ts";
 
 /** One call of the model as it was recorded. */
 export interface RecordedCall {
@@ -33,13 +32,15 @@ export interface RecordedSession {
   readonly rest: readonly Entry[];
 }
 
+/** Everything that was said, oldest first; what only says again what stands above is retold. */
+export type RecordedHistory = Pick<SessionHistory, "entries" | "isRetold">;
+
 /**
  * The whole session as it happened, call by call. What the recorded agent made of its own history, summaries and
  * cleared results, is left out: it is what the policies are to do.
  */
-export function recordedCalls(session: Session): RecordedSession {
-  const history = sessionHistory(session);
-  const entries = history.entries.filter((entry) => isEntry(entry));
+export function recordedCalls(history: RecordedHistory): RecordedSession {
+  const entries = history.entries.filter((entry) => isEntry(entry) && entry.type !== "progress");
   const starts = new Map<
     Entry,
     { readonly id: string | undefined; readonly entries: readonly AssistantEntry[] }

@@ -1,75 +1,123 @@
+import type { Entry } from "../../conversation/entry.ts";
 import { LonghaulError } from "../../errors.ts";
+import { sessionHistory } from "../../host/session-history.ts";
 import type { Session } from "../../transcript/session.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel, type KnownModel, withProvenWindow } from "../../window/models.ts";
-import { pricesOf } from "../../window/prices.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
+import { pricedModel } from "../costs.ts";
+import type { EvaluatedSession } from "../evaluate.ts";
 import { createPolicy } from "../policies/policies.ts";
+import { deriveProbes } from "../probes/derive.ts";
+import { contextOf } from "../probes/held.ts";
+import type { Probe } from "../probes/probe.ts";
 import { type CacheTtl, PrefixCache } from "./cache.ts";
-import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
-import { type PolicyReplay, REPLAY_POLICIES, type ReplayPolicyName, type SessionReplay } from "./result.ts";
-import type { RunOutcome, Stage } from "./run.ts";
+import { compare } from "./compare.ts";
+import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
+import { type PolicyReplay, REPLAY_POLICIES, type Replay, type ReplayPolicyName } from "./result.ts";
+import type { EngineSetup, RunOutcome, Stage } from "./run.ts";
 import { runLonghaul } from "./run-longhaul.ts";
 import { runPolicy } from "./run-policy.ts";
 import { scaleOf } from "./scale.ts";
+import { MODEL_SUMMARY_TOKENS } from "./summary-model.ts";
 import { Till } from "./till.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 export interface ReplayOptions {
-  /** All unless given. */
+  /** All of them unless given. */
   readonly policies?: readonly ReplayPolicyName[] | undefined;
   /** That of the session's model unless given, or a larger one where a response proves it. */
   readonly windowTokens?: number | undefined;
+  /** Five minutes unless given; the hour costs more to write. */
   readonly cacheTtl?: CacheTtl | undefined;
   /** Whose prices to take, where they are not to be those of the session's model. */
   readonly model?: string | undefined;
-  /** `done` of `total` calls have been replayed, over all policies. */
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** How this library is set up, where not as by default. */
+  readonly engine?: EngineSetup | undefined;
+  readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
 }
 
-/** A recorded session call by call under each policy: what it would have cost, and how long it would have waited. */
-export async function replaySession(session: Session, options: ReplayOptions = {}): Promise<SessionReplay> {
-  const recorded = recordedCalls(session);
-  const { policies: names = REPLAY_POLICIES, cacheTtl = "5m", onProgress } = options;
-  if (recorded.calls.length === 0) throw nothingToReplay(session.path);
-  const known = modelOf(session, recorded, options);
-  const scale = scaleOf(recorded, { model: session.model, windowTokens: known.windowTokens });
-  const model = session.model ?? options.model ?? "unknown";
-  const prices = options.model ?? model;
-  let done = 0;
+/** Told after each call; `done` of `total` have been replayed, over all policies. */
+export interface ReplayProgress {
+  readonly policy: ReplayPolicyName;
+  readonly done: number;
+  readonly total: number;
+}
+
+/**
+ * A recorded session call by call under each policy: what it would have cost with the provider's prompt cache, how long
+ * people would have waited, and how much of it is still known at the end. No model is called.
+ */
+export function replaySession(session: Session, options: ReplayOptions = {}): Promise<Replay> {
+  return replayHistory(session, sessionHistory(session), options);
+}
+
+/** The same of entries that are in no file. */
+export function replayEntries(
+  session: EvaluatedSession,
+  entries: readonly Entry[],
+  options: ReplayOptions = {},
+): Promise<Replay> {
+  return replayHistory(session, { entries, isRetold: () => false }, options);
+}
+
+async function replayHistory(
+  session: EvaluatedSession,
+  history: RecordedHistory,
+  options: ReplayOptions,
+): Promise<Replay> {
+  const recorded = recordedCalls(history);
+  if (recorded.calls.length === 0) throw nothingToReplay(session);
+  const cast = castOf(session, recorded, options);
+  const { policies: names = REPLAY_POLICIES, onProgress } = options;
   const total = recorded.calls.length * names.length;
-  const common: StageParts = {
-    recorded,
-    scale,
-    thresholds: computeThresholds(known),
-    ttl: cacheTtl,
-    model,
-    transcriptPath: session.path,
-    onCall: () => onProgress?.(++done, total),
-  };
+  let done = 0;
   const policies: PolicyReplay[] = [];
-  for (const name of names) policies.push(await replayPolicy(name, common, prices));
-  const { size: windowTokens, autoCompact: thresholdTokens } = common.thresholds;
-  const { overheadTokens, recordedOverheadTokens, ratio: tokenRatio } = scale;
+  for (const policy of names) {
+    const onCall = (): void => onProgress?.({ policy, done: ++done, total });
+    policies.push(await replayPolicy(policy, { ...cast, onCall }));
+  }
+  const { scale, thresholds } = cast;
   return {
-    id: session.id,
-    model: session.model,
-    pricedAs: pricesOf(prices) === undefined ? undefined : prices,
+    session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
+    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    pricesOf: cast.prices,
+    cacheTtl: cast.ttl,
+    overhead: { tokens: scale.overheadTokens, recorded: scale.recordedOverheadTokens ?? null },
+    tokenRatio: scale.ratio,
     calls: recorded.calls.length,
-    windowTokens,
-    thresholdTokens,
-    cacheTtl,
-    overheadTokens,
-    recordedOverheadTokens,
-    tokenRatio,
+    probes: cast.probes.length,
     policies,
+    comparison: compare(policies),
   };
 }
 
-type StageParts = Omit<Stage, "till" | "clock">;
+/** What all policies have in common. */
+interface Cast extends Omit<Stage, "till" | "clock" | "onCall"> {
+  readonly probes: readonly Probe[];
+  /** Whose they are. */
+  readonly prices: string;
+}
+
+function castOf(session: EvaluatedSession, recorded: RecordedSession, options: ReplayOptions): Cast {
+  const known = modelOf(session, recorded, options);
+  const { windowTokens } = known;
+  const model = session.model ?? options.model ?? pricedModel(undefined);
+  return {
+    recorded,
+    scale: scaleOf(recorded, { model, windowTokens }),
+    thresholds: computeThresholds(known),
+    ttl: options.cacheTtl ?? "5m",
+    model,
+    prices: pricedModel(options.model ?? model),
+    transcriptPath: session.path ?? `${session.id}.jsonl`,
+    engine: options.engine ?? {},
+    probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
+  };
+}
 
 function modelOf(
-  { model }: Session,
+  { model }: EvaluatedSession,
   { calls }: RecordedSession,
   { windowTokens, model: other }: ReplayOptions,
 ): KnownModel {
@@ -79,48 +127,56 @@ function modelOf(
 }
 
 async function replayPolicy(
-  name: ReplayPolicyName,
-  parts: StageParts,
-  prices: string,
+  policy: ReplayPolicyName,
+  cast: Cast & Pick<Stage, "onCall">,
 ): Promise<PolicyReplay> {
-  const { scale, model, ttl, recorded } = parts;
-  const cache = new PrefixCache({
-    minimumTokens: claudeFeatures(model).minimumCacheTokens,
-    tokensOf: scale.tokensOf,
-  });
-  const till = new Till({ model: prices, ttl, cache });
+  const { scale, model, ttl, recorded } = cast;
+  const { minimumCacheTokens } = claudeFeatures(model);
+  const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
+  const till = new Till({ model: cast.prices, ttl, cache });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
-  const stage: Stage = { ...parts, till, clock };
-  const outcome = await runByName(name, stage, cache);
+  const { entries, ...outcome } = await run(policy, { ...cast, till, clock }, cache);
+  const context = contextOf(entries);
   const sizes = till.turns.map(({ tokens }) => tokens);
-  const { compactions, clearings, stallMs, refusedCalls } = outcome;
   return {
-    policy: name,
+    policy,
+    cost: { total: till.cost, summaries: till.summaryCost },
     tokens: till.tokens,
-    cost: till.cost,
-    summaries: { calls: till.summaryCalls, tokens: till.summaryTokens, cost: till.summaryCost },
-    compactions,
-    clearings,
-    stallMs,
+    summaryCalls: till.summaryCalls,
+    ...outcome,
     cacheBreaks: till.cacheBreaks,
-    refusedCalls,
-    peakTokens: Math.max(...sizes),
-    finalTokens: sizes.at(-1) ?? 0,
-    probes: { kept: 0, total: 0 },
+    peakTokens: sizes.reduce((peak, tokens) => Math.max(peak, tokens), 0),
+    lastTokens: sizes.at(-1) ?? 0,
+    probesKept: cast.probes.filter((probe) => context.holds(probe)).length,
     turns: till.turns,
   };
 }
 
-function runByName(name: ReplayPolicyName, stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
-  if (name === "longhaul") return runLonghaul(stage, cache);
-  if (name === "everything") return runPolicy(undefined, stage);
-  const { model, scale } = stage;
-  return runPolicy(createPolicy(name, { model, countText: scale.countText }), stage);
+function run(policy: ReplayPolicyName, stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
+  const { model, scale, engine } = stage;
+  switch (policy) {
+    case "longhaul":
+      return runLonghaul(stage, cache);
+    case "longhaul-built-in": {
+      const compaction = { ...engine.compaction, summariser: "built-in" as const };
+      return runLonghaul({ ...stage, engine: { ...engine, compaction } }, cache);
+    }
+    case "everything":
+      return runPolicy(undefined, stage);
+    default: {
+      const options = { model, countText: scale.countText, summaryTokens: MODEL_SUMMARY_TOKENS };
+      return runPolicy(createPolicy(policy, options), stage);
+    }
+  }
 }
 
-function nothingToReplay(path: string): LonghaulError {
-  return new LonghaulError("not-enough-messages", `There is no answer of a model in ${path}.`, {
-    remedy: "Choose a session in which an agent has worked; `longhaul sessions` lists them.",
-    facts: { path },
-  });
+function nothingToReplay({ id, path }: EvaluatedSession): LonghaulError {
+  return new LonghaulError(
+    "not-enough-messages",
+    `No model has answered in session ${id}: nothing to replay.`,
+    {
+      remedy: "Choose a session in which an agent has worked; `longhaul sessions` lists them.",
+      facts: path === undefined ? { id } : { id, path },
+    },
+  );
 }

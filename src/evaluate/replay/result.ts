@@ -1,32 +1,59 @@
-import type { PolicyName } from "../policy.ts";
 import type { CacheTtl } from "./cache.ts";
+import type { Comparison } from "./compare.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";
 
-/** `everything` leaves nothing out: what the whole history would have cost if it had fitted. */
-export type ReplayPolicyName = Exclude<PolicyName, "longhaul-hostile"> | "everything";
-
-export const REPLAY_POLICIES: readonly ReplayPolicyName[] = [
+/**
+ * `longhaul-built-in` is the engine without a model for summaries. `everything` leaves nothing out: what the whole
+ * history would have cost if it had fitted.
+ */
+export const REPLAY_POLICIES = [
   "longhaul",
+  "longhaul-built-in",
   "drop-oldest",
   "keep-last",
   "clear-results",
   "plain-summary",
   "everything",
-];
+] as const;
 
-/** A session under one policy. */
+export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
+
+/** How one session fares under each policy. The shape that `replay --json` prints for it; see docs/json.md. */
+export interface Replay extends ReplayTotal {
+  readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
+  /** Tokens of the window, and when a compaction is due in it. */
+  readonly window: { readonly size: number; readonly autoCompact: number };
+  /** The model whose prices the costs are in: the session's, or a usual one where those are not known. */
+  readonly pricesOf: string;
+  /** How long the provider keeps what nobody reads. */
+  readonly cacheTtl: CacheTtl;
+  /** System prompt and tools, in tokens of each call; and as recorded, which a small window could not hold. */
+  readonly overhead: { readonly tokens: number; readonly recorded: number | null };
+  /** The provider's tokens per token of our estimate. */
+  readonly tokenRatio: number;
+}
+
+/** Of one session or of several. */
+export interface ReplayTotal {
+  /** Of the model, as recorded. */
+  readonly calls: number;
+  readonly probes: number;
+  readonly policies: readonly PolicyReplay[];
+  /** Null where `longhaul` or all others were left out. */
+  readonly comparison: Comparison | null;
+}
+
 export interface PolicyReplay {
   readonly policy: ReplayPolicyName;
+  /** In dollars. */
+  readonly cost: {
+    readonly total: number;
+    /** What calls for summaries took of it. */
+    readonly summaries: number;
+  };
   /** Of all calls, those for summaries included. */
   readonly tokens: TokenSums;
-  /** Dollars; undefined where the model's prices are unknown. */
-  readonly cost: number | undefined;
-  /** What summaries took of these. */
-  readonly summaries: {
-    readonly calls: number;
-    readonly tokens: TokenSums;
-    readonly cost: number | undefined;
-  };
+  readonly summaryCalls: number;
   readonly compactions: number;
   /** Times that tool results were emptied without a compaction. */
   readonly clearings: number;
@@ -37,32 +64,9 @@ export interface PolicyReplay {
   /** Calls that were too long for the window whatever was done: the agent would have stopped there. */
   readonly refusedCalls: number;
   readonly peakTokens: number;
-  readonly finalTokens: number;
-  readonly probes: KeptProbes;
+  readonly lastTokens: number;
+  /** Probes in the context at the end. */
+  readonly probesKept: number;
+  /** Each call in its order; none for a total. */
   readonly turns: readonly ReplayedTurn[];
-}
-
-export interface KeptProbes {
-  /** In the context at the end. */
-  readonly kept: number;
-  readonly total: number;
-}
-
-export interface SessionReplay {
-  readonly id: string;
-  /** The session's, by which the rules of the API go. */
-  readonly model: string | undefined;
-  /** Whose prices these are; undefined where they are unknown. */
-  readonly pricedAs: string | undefined;
-  readonly calls: number;
-  readonly windowTokens: number;
-  readonly thresholdTokens: number;
-  readonly cacheTtl: CacheTtl;
-  /** System prompt and tools, in each call. */
-  readonly overheadTokens: number;
-  /** The same as recorded; more than a small window holds is cut for the replay. */
-  readonly recordedOverheadTokens: number | undefined;
-  /** The provider's tokens per token of our estimate. */
-  readonly tokenRatio: number;
-  readonly policies: readonly PolicyReplay[];
 }

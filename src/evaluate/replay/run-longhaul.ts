@@ -26,9 +26,10 @@ export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<Run
 }
 
 function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
-  const { clock, scale, thresholds, ttl, transcriptPath } = stage;
+  const { clock, scale, thresholds, ttl, transcriptPath, engine } = stage;
   let ids = 0;
   return {
+    ...engine,
     model: summaryModel(stage, cache),
     request: scale.frame,
     windowTokens: thresholds.size,

@@ -2,12 +2,16 @@ import { contentBlocks } from "../../conversation/block.ts";
 import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../../conversation/entry.ts";
 import { responseIdOf } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../../models/port.ts";
+import type { CompactorOptions } from "../../turn/options.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { CacheTtl } from "./cache.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 import type { Scale } from "./scale.ts";
 import type { Till } from "./till.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
+
+/** What a host may choose. */
+export type EngineSetup = Pick<CompactorOptions, "settings" | "clearing" | "compaction">;
 
 /** What one policy is replayed with. */
 export interface Stage {
@@ -20,6 +24,7 @@ export interface Stage {
   /** The session's, for the rules that depend on it. */
   readonly model: string;
   readonly transcriptPath: string;
+  readonly engine: EngineSetup;
   /** Told after each call. */
   onCall(): void;
 }

@@ -8,6 +8,9 @@ import { type PrefixCache, usageOf } from "./cache.ts";
 import { latencyMs } from "./latency.ts";
 import { type Stage, tokensOfRequest } from "./run.ts";
 
+/** In tokens of the estimate: what models write for an agent like Claude Code, the middle of recorded sessions. */
+export const MODEL_SUMMARY_TOKENS = 3_300;
+
 /**
  * The provider's model, for whoever asks for a summary: the built-in summariser writes it, the cache says what it read,
  * and it takes as long as a model would, on the clock of the replay.
@@ -43,7 +46,9 @@ async function* streamSummary(
 }
 
 async function replyTo(request: ModelRequest): Promise<ModelReply> {
-  for await (const event of builtInModel().stream(request)) if (event.type === "end") return event.reply;
+  for await (const event of builtInModel({ budgetTokens: MODEL_SUMMARY_TOKENS }).stream(request)) {
+    if (event.type === "end") return event.reply;
+  }
   throw new Error("The built-in model always answers.");
 }
 

@@ -17,14 +17,14 @@ export interface TokenSums {
 export interface ReplayedTurn {
   /** What the model read. */
   readonly tokens: number;
-  /** Dollars up to and with this call, those of summaries included; undefined where prices are unknown. */
-  readonly cost: number | undefined;
+  /** Dollars up to and with this call, those of summaries included. */
+  readonly cost: number;
   /** The history was rewritten for it: compacted, trimmed or cleared. */
   readonly isRewritten: boolean;
 }
 
 export interface TillOptions {
-  /** Whose prices hold. */
+  /** Whose prices hold; they are known. */
   readonly model: string;
   readonly ttl: CacheTtl;
   readonly cache: PrefixCache;
@@ -36,25 +36,15 @@ const NOTHING: TokenSums = { plain: 0, written: 0, read: 0, output: 0 };
 export class Till {
   readonly turns: ReplayedTurn[] = [];
   tokens: TokenSums = NOTHING;
-  summaryTokens: TokenSums = NOTHING;
   summaryCalls = 0;
   cacheBreaks = 0;
-  #dollars = 0;
-  #summaryDollars = 0;
-  #isPriced = true;
+  cost = 0;
+  summaryCost = 0;
   #last: { readonly cached: number; readonly at: number } | undefined;
   readonly #options: TillOptions;
 
   constructor(options: TillOptions) {
     this.#options = options;
-  }
-
-  get cost(): number | undefined {
-    return this.#isPriced ? this.#dollars : undefined;
-  }
-
-  get summaryCost(): number | undefined {
-    return this.#isPriced ? this.#summaryDollars : undefined;
   }
 
   /** A call of the conversation itself. */
@@ -85,16 +75,14 @@ export class Till {
   /** A call for a summary, whoever made it. */
   summary(usage: PricedUsage): void {
     this.summaryCalls++;
-    this.summaryTokens = plus(this.summaryTokens, usage);
-    this.#summaryDollars += this.#pay(usage);
+    this.summaryCost += this.#pay(usage);
   }
 
   #pay(usage: PricedUsage): number {
-    const dollars = costOf(usage, this.#options.model);
+    const dollars = costOf(usage, this.#options.model) ?? 0;
     this.tokens = plus(this.tokens, usage);
-    if (dollars === undefined) this.#isPriced = false;
-    this.#dollars += dollars ?? 0;
-    return dollars ?? 0;
+    this.cost += dollars;
+    return dollars;
   }
 }
 
