@@ -37,7 +37,11 @@ describe("the command line's documentation", () => {
   });
 
   it("names no option that the program does not have", () => {
-    const program = readFileSync(join(ROOT, "src", "cli", "program.ts"), "utf8");
+    const folder = join(ROOT, "src", "cli");
+    const program = readdirSync(folder)
+      .filter((name) => /(?:program|-command)\.ts$/.test(name))
+      .map((name) => readFileSync(join(folder, name), "utf8"))
+      .join("\n");
     const options = new Set(
       pages.flatMap((page) => readFileSync(page, "utf8").match(/(?<=longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? []),
     );

@@ -75,6 +75,7 @@ describe("docs/json.md", () => {
       "compact SESSION --json",
       () => ["compact", session, "--model", "claude-sonnet-5-5", "--base-url", simulator.url, "--in-place"],
     ],
+    ["ledger SESSION --json", () => ["ledger", session, "--all"]],
   ])("names every field that %s prints", async (heading, args) => {
     const { stdout, code } = await runCli([...args(), "--json"], {
       home,
