@@ -44,7 +44,7 @@ export function checkFacts({ plan, kept, summary, roomTokens }: CheckInput): Che
   const inSummary = findFacts(facts, [summary]);
   const inKept = findFacts(facts, searched(kept));
   const missing = facts.filter(({ id }) => !inSummary.has(id) && !inKept.has(id));
-  const budgetTokens = Math.min(FACTS_BUDGET_TOKENS, Math.floor(roomTokens * QUOTED_SHARE));
+  const budgetTokens = Math.max(0, Math.min(FACTS_BUDGET_TOKENS, Math.floor(roomTokens * QUOTED_SHARE)));
   const { text, tokens, quoted, leftOut } = quoteFacts(missing, {
     budgetTokens,
     countTokens: plan.countTokens,

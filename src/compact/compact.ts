@@ -78,24 +78,29 @@ async function carryOut(
     bindsThinking: options.bindsThinking === true,
     isSigned: written.source === "provider",
   });
-  const unchecked = summaryTexts(plan, written, options, "");
-  const blockTokens = unchecked.block === undefined ? 0 : plan.countTokens(written.text);
-  const besides = plan.overheadTokens + kept.tokens + blockTokens + plan.countTokens(unchecked.text);
-  const ceiling = Math.max(0, resultCeiling(plan, options) - 1);
-  const roomTokens = Math.max(0, ceiling - besides);
+  const blockTokens = written.source === "provider" ? plan.countTokens(written.text) : 0;
+  const besides = plan.overheadTokens + kept.tokens + blockTokens;
+  const ceiling = resultCeiling(plan, options) - 1;
+  const asWritten = summaryTexts(plan, written, options, "");
   const checked =
     options.facts === "off"
       ? undefined
-      : checkFacts({ plan, kept: kept.entries, summary: written.text, roomTokens });
-  const { quotation = "", quotedTokens = 0 } = checked ?? {};
-  const summary = quotation === "" ? unchecked : summaryTexts(plan, written, options, quotation);
-  const room = Math.max(0, roomTokens - quotedTokens);
+      : checkFacts({
+          plan,
+          kept: kept.entries,
+          summary: written.text,
+          roomTokens: ceiling - besides - plan.countTokens(asWritten.text),
+        });
+  const { quotation = "" } = checked ?? {};
+  const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
+  const fixedTokens = besides + plan.countTokens(summary.text);
+  const room = Math.max(0, ceiling - fixedTokens);
   // Before anything is put back: that takes what room there is, and would leave none for the hooks.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await wait(restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
 
-  const tokensAfter = besides + quotedTokens + hookOutput.tokens + restoredTokens(restored);
+  const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
   if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
   const tier = tierOf({ variant: plan.variant, written });
   const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });

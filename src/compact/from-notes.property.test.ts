@@ -96,7 +96,10 @@ describe("whatever the conversation and whichever message is remembered", () => 
       fc.asyncProperty(cases, fc.boolean(), async ({ entries, request }, bindsThinking) => {
         const plan = planned({ entries, request });
         if (plan === undefined) return;
-        const compaction = await compact(plan, countingPorts(), { notes: { text: NOTES }, bindsThinking });
+        const { thresholdTokens } = request;
+        const target = thresholdTokens === undefined ? {} : { targetTokens: thresholdTokens };
+        const how = { notes: { text: NOTES }, bindsThinking, ...target };
+        const compaction = await compact(plan, countingPorts(), how);
         expect(compaction.written).toMatchObject({ source: "notes", text: NOTES });
         expect(compaction.tokensAfter).toBeLessThan(request.thresholdTokens ?? plan.tokensBefore);
         const after = deepFreeze(rebuild(compaction));

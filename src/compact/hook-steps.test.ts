@@ -40,7 +40,7 @@ describe("hooks around a compaction", () => {
   it("run in the order PreCompact, SessionStart, PostCompact, each with what it is told", async () => {
     const hooks = new RecordingRunner();
     const hookContext = { permissionMode: "plan", agentId: "a-1" };
-    const { written } = await compacted({
+    const { written, quotation } = await compacted({
       hooks,
       hookContext,
       transcriptPath: "/t.jsonl",
@@ -53,11 +53,13 @@ describe("hooks around a compaction", () => {
       permission_mode: "plan",
       agent_id: "a-1",
     };
+    const compact_summary = `${written.text}\n\n${quotation}`;
     expect(hooks.inputs).toEqual([
       { ...common, hook_event_name: "PreCompact", trigger: "auto", custom_instructions: "be brief" },
       { ...common, hook_event_name: "SessionStart", source: "compact" },
-      { ...common, hook_event_name: "PostCompact", trigger: "auto", compact_summary: written.text },
+      { ...common, hook_event_name: "PostCompact", trigger: "auto", compact_summary },
     ]);
+    expect(quotation).not.toBe("");
   });
 
   it("PreCompact adds its words to the user's, with an empty line between", async () => {
@@ -124,15 +126,16 @@ describe("hooks around a compaction", () => {
 
   it("what SessionStart says beyond the target is cut, and that is told", async () => {
     const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
-    const { tokensAfter: least } = await compact(plan, countingPorts(), {});
+    const facts = "off";
+    const { tokensAfter: least } = await compact(plan, countingPorts(), { facts });
     const hooks = new RecordingRunner({ SessionStart: { output: "the branch is main\n".repeat(9_000) } });
-    const cut = await compact(plan, countingPorts(), { hooks, targetTokens: least + 1_000 });
+    const cut = await compact(plan, countingPorts(), { facts, hooks, targetTokens: least + 1_000 });
     expect(cut.tokensAfter).toBeLessThan(least + 1_000);
     expect(cut.tokensAfter).toBeGreaterThan(least + 500);
     expect(String(cut.hookResults[0]?.attachment.content)).toMatch(/^the branch is main\n.*left out/s);
     const told = [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }];
     expect(cut.restored.skipped).toEqual(told);
-    const none = await compact(plan, countingPorts(), { hooks, targetTokens: 1 });
+    const none = await compact(plan, countingPorts(), { facts, hooks, targetTokens: 1 });
     expect(none.tokensAfter).toBe(least);
     expect(none.hookResults).toEqual([]);
     expect(none.restored.skipped).toEqual(told);

@@ -21,8 +21,12 @@ export function carriedEntries(
   { since }: StepBack,
   bindsThinking: boolean,
 ): { readonly entries: readonly Entry[]; readonly blocks: number } {
-  return bindsThinking ? withoutThinkingFrom(since, 0) : { entries: since, blocks: 0 };
+  const { entries, blocks } = bindsThinking ? withoutThinkingFrom(since, 0) : { entries: since, blocks: 0 };
+  return { entries: entries.filter(saysSomething), blocks };
 }
+
+const saysSomething = (entry: Entry): boolean =>
+  entry.type !== "assistant" || entry.message.content.length > 0;
 
 export interface Continued {
   readonly mark: UndoMark;

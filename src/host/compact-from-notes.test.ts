@@ -73,7 +73,7 @@ describe("a session compacted from its notes", () => {
   it("tells hooks and agent where the transcript is, and counts those words against the target", async () => {
     const loaded = await session();
     const fromNotes = { text: TEXT, coveredUuid: COVERED, keep: { leastTokens: 1, leastMessages: 1 } };
-    const { compaction } = await compactSession(loaded, { fromNotes, restoreFiles: false });
+    const { compaction } = await compactSession(loaded, { fromNotes, restoreFiles: false, facts: "off" });
     expect(compaction.summary.message.content).toContain(loaded.path);
     const targetTokens = compaction.tokensAfter;
     expect(await failureOf({ fromNotes, targetTokens, restoreFiles: false })).toEqual(
