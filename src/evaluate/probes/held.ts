@@ -16,9 +16,11 @@ export function contextOf(entries: readonly Entry[]): Haystack {
 
 export function haystackOf(texts: readonly string[]): Haystack {
   const text = plain(withPathsInFull(texts.join("\n").replaceAll("\\", "/")));
+  const lowerCase = text.toLowerCase();
   return {
     holds: ({ kind, needles }) => {
-      const isName = kind === "file" || kind === "number";
+      if (kind === "number") return needles.every((needle) => holdsName(lowerCase, plain(needle)));
+      const isName = kind === "file";
       return needles.every((needle) =>
         isName ? holdsName(text, plain(needle)) : text.includes(plain(needle)),
       );
@@ -40,13 +42,22 @@ function holdsName(text: string, name: string): boolean {
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character);
 
-/** `folder/{one.ts, two.ts}` names two files to whoever reads it. */
+/** `folder/{one.ts, two.ts}`: whoever reads it knows two files. */
+const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g;
+/** `Files under /project/: one.ts, src/two.ts`: they are told from that folder on. */
+const FOLDER_LINE = /^\W*files (?:in|under) (\S+\/): (.+)$/gim;
+
 function withPathsInFull(text: string): string {
-  const paths: string[] = [];
-  for (const [, folder = "", names = ""] of text.matchAll(/([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g)) {
-    for (const name of names.split(",")) paths.push(`${folder}${name.trim()}`);
-  }
-  return paths.length === 0 ? text : `${text}\n${paths.join("\n")}`;
+  const ungrouped = text.replace(GROUP, (_, folder: string, names: string) =>
+    names
+      .split(",")
+      .map((name) => `${folder}${name.trim()}`)
+      .join(", "),
+  );
+  return ungrouped.replace(FOLDER_LINE, (line, folder: string, files: string) => {
+    const paths = files.split(/[\s,;]+/).map((name) => `${folder}${name.replace(/\.$/, "")}`);
+    return `${line} ${paths.join(" ")}`;
+  });
 }
 
 /** Fields that are no words: their values name kinds, ids and encodings. */

@@ -23,13 +23,13 @@ const FILLERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Figures that a person named, each once. */
+/** Figures that a person named, each once; in capitals or not, it is the same figure. */
 export function numberProbes(digest: SessionDigest): readonly DraftProbe[] {
   const found = new Set<string>();
   for (const exchange of digest.exchanges) {
     if (!isRequest(exchange) || exchange.message === undefined) continue;
     for (const line of ownWords(exchange.message.text).split("\n")) {
-      for (const figure of figuresIn(line)) found.add(figure);
+      for (const figure of figuresIn(line)) found.add(figure.toLowerCase());
     }
   }
   return [...found].map((figure) => ({ kind: "number", text: figure, needles: [figure] }));
@@ -42,8 +42,11 @@ function ownWords(text: string): string {
 
 function* figuresIn(line: string): Generator<string> {
   // The number of an item in a list is no figure.
-  const words = line.replace(/^\s*\d{1,2}[.)]\s/, "").replace(/\s+/g, " ");
-  for (const pattern of NAMES) for (const [name] of words.matchAll(pattern)) yield name;
+  let words = line.replace(/^\s*\d{1,2}[.)]\s/, "").replace(/\s+/g, " ");
+  for (const pattern of NAMES) {
+    for (const [name] of words.matchAll(pattern)) yield name;
+    words = words.replace(pattern, "");
+  }
   for (const { groups = {} } of words.matchAll(FIGURE)) {
     const { before, figure, unit } = groups;
     const isTold = unit !== undefined && !FILLERS.has(unit.slice(1).toLowerCase());

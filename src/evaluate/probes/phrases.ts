@@ -3,7 +3,7 @@ import { headOf, tailOf } from "../../conversation/text.ts";
 /** Long enough to stand nowhere by chance, short enough to be quoted by anybody who quotes. */
 const PHRASE_CHARS = 60;
 /** Up to this length a text is known by how it begins; of a longer one the end counts too. */
-const BY_ITS_BEGINNING_CHARS = 300;
+const BY_ITS_BEGINNING_CHARS = 1.5 * PHRASE_CHARS;
 
 /** A text for people, on one line. */
 export const shown = (text: string): string => {
