@@ -83,6 +83,7 @@ export {
 export { groupRounds, type Round } from "./conversation/rounds.ts";
 export type { Todo } from "./conversation/todos.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
+export type { StepBack, StepKind, UndoRecord } from "./conversation/undo.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
 export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
@@ -219,6 +220,7 @@ export type {
   ResponseFacts,
   TranscriptPort,
   Turn,
+  UndoOptions,
 } from "./turn/options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";
 export {

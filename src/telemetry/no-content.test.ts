@@ -181,6 +181,14 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     waitedMs: figure,
   }),
   "spans-expanded": fc.record({ spans: figure, messages: figure }),
+  undone: fc.record({
+    direction: fc.constantFrom("undo", "redo"),
+    step: fc.constantFrom("compaction", "collapse", "expansion", "snip"),
+    tokensBefore: figure,
+    tokensAfter: figure,
+    messagesRestored: figure,
+    messagesCarried: figure,
+  }),
   "background-started": fc.record({ tokens: figure, isRefresh: fc.boolean() }),
   "background-ended": fc.record({
     outcome: fc.constantFrom("ready", "failed", "discarded"),

@@ -1,6 +1,8 @@
 import type { Entry } from "../conversation/entry.ts";
-import { readEntries } from "./load.ts";
+import type { StepBack } from "../conversation/undo.ts";
+import { indexWithoutDuplicates, readEntries } from "./load.ts";
 import { withSessionFile } from "./session-file.ts";
+import { type StepChoice, stepBack } from "./steps.ts";
 
 /** Entries of a session file by their ids, as their last lines have them. What is not there is left out. */
 export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
@@ -12,5 +14,13 @@ export async function readWritten(path: string, uuids: readonly string[]): Promi
       if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
     }
     return [...found.values()];
+  });
+}
+
+/** A step of the conversation that a session file holds, and what was before it. */
+export async function readStepBack(path: string, choice: StepChoice): Promise<StepBack | undefined> {
+  return await withSessionFile(path, async ({ readAt, bytes }) => {
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
+    return stepBack(indexWithoutDuplicates(read).index, choice);
   });
 }

@@ -1,8 +1,9 @@
 import type { Entry } from "../conversation/entry.ts";
+import type { StepBack } from "../conversation/undo.ts";
 import { LonghaulError } from "../errors.ts";
 import { type AppendFile, type OpenedAppendFile, openAppendFile } from "./append-file.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";
-import { readWritten } from "./read-written.ts";
+import { readStepBack, readWritten } from "./read-written.ts";
 import { linesOf } from "./serialize.ts";
 import { isSystemError } from "./session-file.ts";
 import { notWritten } from "./write-error.ts";
@@ -13,6 +14,8 @@ export interface TranscriptWriter {
   append(entries: readonly Entry[]): Promise<void>;
   /** Entries that are in the file, by their ids, in any order. Reads all of it. */
   read(uuids: readonly string[]): Promise<readonly Entry[]>;
+  /** The newest step that led to the conversation, or with `redo` the newest undo. Reads all of the file. */
+  stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
@@ -90,6 +93,11 @@ class GroupCommitWriter implements TranscriptWriter {
   async read(uuids: readonly string[]): Promise<readonly Entry[]> {
     await this.#running;
     return await readWritten(this.path, uuids);
+  }
+
+  async stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined> {
+    await this.#running;
+    return await readStepBack(this.path, choice);
   }
 
   async close(): Promise<void> {

@@ -64,8 +64,10 @@ function decide(state: ConversationState): "compact" | SkipReason {
 }
 
 /** Our own count is no proof that the last compaction did not help: the next response tells. */
-const ripeness = (state: ConversationState): "compact" | SkipReason =>
-  state.breaker.isResting() || isResumedAfterCompaction(state) ? "just-compacted" : "compact";
+function ripeness(state: ConversationState): "compact" | SkipReason {
+  if (state.breaker.restsAfterUndo(state.size().paddedTokens)) return "just-undone";
+  return state.breaker.isResting() || isResumedAfterCompaction(state) ? "just-compacted" : "compact";
+}
 
 /** It was the last that another process did, and only the safety margin of our count asks for the next one. */
 function isResumedAfterCompaction(state: ConversationState): boolean {

@@ -51,6 +51,8 @@ export class Breaker {
   readonly #recoveredAt: Moment[] = [];
   #turn = 0;
   #toldOpen = false;
+  /** Somebody undid a compaction: that would be pointless if the next turn compacted again. */
+  #restUntilTokens: number | undefined;
   #last: { readonly turn: number; readonly trigger: Trigger; readonly isProven: boolean } | undefined;
 
   constructor({ now }: BreakerPorts) {
@@ -71,8 +73,14 @@ export class Breaker {
     return !areTooFrequent(this.#recoveredAt, at, RECOVERY_TURNS) && !this.#recoveries.isHeld(at);
   }
 
-  /** The newest compaction was just now, and nothing has shown yet that it helped. */
+  /** Whether a conversation of this size is still to be left as the undo left it. */
+  restsAfterUndo(tokens: number): boolean {
+    return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
+  }
+
+  /** The newest compaction was just now, and nothing has shown yet that it helped; or it was undone. */
   isResting(): boolean {
+    if (this.#restUntilTokens !== undefined) return true;
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;
   }
 
@@ -97,12 +105,20 @@ export class Breaker {
     readonly threshold: number;
   }): readonly BreakerChange[] {
     const changes = this.#settle("time");
+    if (!this.restsAfterUndo(tokens)) this.#restUntilTokens = undefined;
     if (tokens < threshold * PROGRESS_SHARE) this.#strikes.release();
     return [...changes, ...this.#settle("progress")];
   }
 
+  /** The newest step was taken back, or done again: then there is nothing to rest for. */
+  undone({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
+    this.#restUntilTokens = restUntilTokens;
+    this.#last = undefined;
+  }
+
   compacted({ trigger }: { readonly trigger: Trigger }): readonly BreakerChange[] {
     const changes = this.#settle("time");
+    this.#restUntilTokens = undefined;
     const at = this.#moment();
     this.#last = { turn: this.#turn, trigger, isProven: false };
     if (trigger === "manual") {

@@ -132,10 +132,11 @@ export class Collapse {
   }
 
   #isOff(): boolean {
-    const { caller, options, ownsSharedState } = this.#state;
+    const { caller, options, ownsSharedState, breaker } = this.#state;
     const { settings, compaction } = options;
     const reactiveOnly = compaction.reactiveOnly === true;
-    return !ownsSharedState || whyNotToCollapse({ settings, caller, reactiveOnly }) !== undefined;
+    if (!ownsSharedState || breaker.restsAfterUndo(this.#size())) return true;
+    return whyNotToCollapse({ settings, caller, reactiveOnly }) !== undefined;
   }
 
   #size(): number {

@@ -12,11 +12,13 @@ import type {
   Message,
   ResponseFacts,
   Turn,
+  UndoOptions,
 } from "./options.ts";
 import { recover } from "./recover.ts";
 import { resolveOptions } from "./resolve-options.ts";
 import { snipMessages } from "./snip-turn.ts";
 import { ConversationState } from "./state.ts";
+import { goBack } from "./undo.ts";
 
 /**
  * Keeps one conversation within its model's window: three calls around each model call, and everything else by
@@ -72,6 +74,14 @@ class ConversationCompactor implements Compactor {
 
   expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>> {
     return this.#inTurn(() => expandMessages(this.#state, messages, spanIds));
+  }
+
+  undo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#inTurn(() => goBack(this.#state, messages, { redo: false, signal }));
+  }
+
+  redo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#inTurn(() => goBack(this.#state, messages, { redo: true, signal }));
   }
 
   child(options: ChildOptions = {}): Compactor {

@@ -1,3 +1,4 @@
+import type { StepKind } from "../conversation/undo.ts";
 import type { NetSaving } from "../cost/net-saving.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
@@ -40,6 +41,7 @@ export type SkipReason =
   | "collapse-on"
   | "below-threshold"
   | "floor-above-threshold"
+  | "just-undone"
   | "just-compacted"
   /** It is being written in the background, and the window still holds what there is. */
   | "summary-under-way";
@@ -218,6 +220,18 @@ export type EventDetail =
       readonly waitedMs: number;
     }
   | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
+  /** A step was taken back, or done again. */
+  | {
+      readonly type: "undone";
+      readonly direction: "undo" | "redo";
+      readonly step: StepKind;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** Messages of the conversation as it was before the step. */
+      readonly messagesRestored: number;
+      /** Messages that came since, and were carried over. */
+      readonly messagesCarried: number;
+    }
   /** A summary is written ahead of need; a refresh brings one up to date with what came since. */
   | { readonly type: "background-started"; readonly tokens: number; readonly isRefresh: boolean }
   | {

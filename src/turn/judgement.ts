@@ -39,6 +39,11 @@ export class Judgement {
     this.#trigger = trigger;
   }
 
+  /** It was undone: what is reported next is about another conversation. */
+  undone(): void {
+    this.#firstTurn = undefined;
+  }
+
   /** Undefined where there is nothing to judge, or nothing to judge it by as yet. */
   reported({ turn, tokens, threshold }: ReportedSize): Verdict | undefined {
     if (this.#firstTurn === undefined || turn < this.#firstTurn) return undefined;

@@ -7,6 +7,7 @@ import type { Finding } from "../conversation/check/finding.ts";
 import type { Entry, Usage } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
+import type { StepBack } from "../conversation/undo.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { GrowthThresholds } from "../memory/extract/growth.ts";
@@ -134,6 +135,11 @@ export interface TranscriptPort {
   has?(uuid: string): boolean;
   /** Entries that were written, by their ids, in any order; without it nothing that was collapsed can be expanded. */
   read?(uuids: readonly string[]): Promise<readonly Entry[]>;
+  /**
+   * The newest step that led to the conversation as it is written now, and what was before it; with `redo` the newest
+   * undo. Undefined where there is none. Without this nothing can be undone.
+   */
+  stepBack?(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
 }
 
 /** Told as things happen. None of them may stop a compaction: what throws here is reported and passed over. */
@@ -200,6 +206,10 @@ export interface ManualOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface UndoOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface ChildOptions
   extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
   readonly agentId?: string | undefined;
@@ -224,6 +234,13 @@ export interface Compactor {
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
   /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */
   expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
+  /**
+   * Takes back the newest compaction, commit of collapsed spans or snip: the conversation is as it was before it, plus
+   * what came since. The next time the one before it. Needs a transcript with `stepBack`.
+   */
+  undo<T extends Message>(messages: readonly T[], options?: UndoOptions): Promise<Turn<T>>;
+  /** Takes the last undo back. */
+  redo<T extends Message>(messages: readonly T[], options?: UndoOptions): Promise<Turn<T>>;
   /** A subagent's own conversation: its own window, state and breaker. */
   child(options?: ChildOptions): Compactor;
   /** The end of a conversation. Resolves when the transcript has everything; a subagent is no longer listed. */

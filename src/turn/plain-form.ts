@@ -7,11 +7,12 @@ import type {
   Usage,
   UserEntry,
 } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { contentText, field } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { reminder } from "../conversation/flatten/reminder.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { isBlock } from "../conversation/untrusted.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
+import { isBlock, isRecord } from "../conversation/untrusted.ts";
 import { isContinuation } from "../summary/continuation.ts";
 import type { Message } from "./options.ts";
 
@@ -48,6 +49,24 @@ export class PlainForm {
     this.#entriesOf.set(message, [entry]);
     this.#messageOf.set(entry, message);
     return entry;
+  }
+
+  /** Entries that were read back from a transcript: what was a message of the host's own is one again. */
+  readBack(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const message = messageGiven(entry);
+      if (message === undefined) continue;
+      this.#entriesOf.set(message, [entry]);
+      this.#messageOf.set(entry, message);
+    }
+  }
+
+  /** The same message as a new line. */
+  renewed(entry: Entry, renewed: Entry): void {
+    const message = this.#messageOf.get(entry);
+    if (message === undefined) return;
+    this.#entriesOf.set(message, [renewed]);
+    this.#messageOf.set(renewed, message);
   }
 
   /** Entries as messages: neighbours of one role are one message if one of them is ours, since roles alternate. */
@@ -93,12 +112,24 @@ function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts 
 function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   if (message.role === "system") {
     const content = reminder(contentText(message.content));
-    return { type: "user", isMeta: true, message: { role: "user", content }, ...link };
+    const entry = { type: "user", isMeta: true, message: { role: "user", content }, ...link } as const;
+    return { ...entry, asGiven: message } as UserEntry;
   }
   // Only at the start: the same words further on are something that somebody pasted.
   const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
   const entry: UserEntry = { type: "user", message: message as UserEntry["message"], ...link };
   return isSummary ? { ...entry, isCompactSummary: true } : entry;
+}
+
+/** The message that a line was made of; undefined for what we wrote ourselves. */
+function messageGiven(entry: Entry): ApiMessage | undefined {
+  if (entry.type !== "user" && entry.type !== "assistant") return undefined;
+  if (isStandIn(entry) || field(entry, "writtenWith") !== undefined) return undefined;
+  const given = field(entry, "asGiven");
+  if (isRecord(given)) return given as unknown as ApiMessage;
+  if (entry.type === "user") return entry.message;
+  const { id: _, model: __, usage: ___, ...message } = entry.message;
+  return message;
 }
 
 /** Undefined for what is never sent. */

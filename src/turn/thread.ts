@@ -31,7 +31,7 @@ import type { Taken, ThreadOptions } from "./thread-options.ts";
 export class Thread {
   readonly measures: Measures;
   readonly #options: ThreadOptions;
-  readonly #plain = new PlainForm();
+  readonly plain: PlainForm = new PlainForm();
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
   #outgoing: CheckedMessages | FlattenedEntries;
@@ -109,7 +109,7 @@ export class Thread {
     if (typeof ref === "string") return ref;
     const message = messages[ref];
     if (isEntry(message)) return message.uuid ?? -1;
-    return (isRecord(message) && this.#plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
+    return (isRecord(message) && this.plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }
 
   /** Results were emptied; `mark` says so, and how much the last reported usage now overstates. */
@@ -152,7 +152,7 @@ export class Thread {
     const outgoing = this.#newOutgoing();
     const findings =
       outgoing instanceof CheckedMessages
-        ? outgoing.replace(this.#plain.messagesFor(entries))
+        ? outgoing.replace(this.plain.messagesFor(entries))
         : outgoing.replace(entries);
     this.#outgoing = outgoing;
     this.#entries = [...entries];
@@ -185,9 +185,7 @@ export class Thread {
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
     const isWhole = entries.length === this.#entries.length && entries[0] === this.#entries[0];
     if (isWhole) return this.outbox()();
-    return this.#form === "messages"
-      ? this.#plain.messagesFor(entries)
-      : flatten(entries, this.#flattening());
+    return this.#form === "messages" ? this.plain.messagesFor(entries) : flatten(entries, this.#flattening());
   }
 
   #readAll(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
@@ -199,7 +197,7 @@ export class Thread {
     // A host may make all its messages anew and change but one: those that say the same are still the same.
     const shared = this.#host.sharedWith(messages);
     const entries = this.#wrapAll(messages, facts, (message, at) => {
-      const known = this.#plain.recognised(message, shared[at])?.filter((entry) => !taken.has(entry));
+      const known = this.plain.recognised(message, shared[at])?.filter((entry) => !taken.has(entry));
       for (const entry of known ?? []) taken.add(entry);
       return known;
     });
@@ -240,7 +238,7 @@ export class Thread {
         if (seen !== undefined && seen.length > 0) entries.push(...seen);
         else {
           const own = plain === newest ? facts : undefined;
-          entries.push(this.#plain.wrap(plain, this.#options.newLink(parent), own));
+          entries.push(this.plain.wrap(plain, this.#options.newLink(parent), own));
         }
       }
       parent = entries.at(-1)?.uuid ?? parent;
