@@ -16,9 +16,13 @@ const EMPTY: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Particles and words of asking. */
+const EMPTY_UNSPACED =
+  /请|請|使用|用|不要|不用|不是|而|以后|总是|必须|添加|增加|把|了|的|都|吧|を|は|が|に|の|と|も|で|して|しないで|ください|使って|使わない|追加|추가|해줘|해 줘|하지|마|을|를|은|는|이|가/gu;
+
 export function contentWords(text: string): ReadonlySet<string> {
   const words = new Set<string>();
-  const lower = text.toLowerCase();
+  const lower = text.toLowerCase().replace(EMPTY_UNSPACED, " ");
   for (const [run] of lower.matchAll(UNSPACED)) {
     for (let at = 0; at + 1 < run.length; at++) words.add(run.slice(at, at + 2));
   }

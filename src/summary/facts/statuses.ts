@@ -51,17 +51,19 @@ export class Statuses {
     const said = readSaid(message.text, asks ? "active" : "done");
     if (!asks) return said;
     const sentences = sentencesOf(message.text);
-    for (const sentence of sentences) this.#callOff(sentence, sentences.length > 1);
-    if (!this.#belongsToThread(message)) this.#endThread();
+    const calledOff = sentences.map((sentence) => this.#callOff(sentence, sentences.length > 1));
+    const isAboutOther = calledOff.some((target) => target !== undefined && !this.#thread.includes(target));
+    if (!this.#belongsToThread(message, isAboutOther)) this.#endThread();
     this.#thread.push(said);
     if (said.isRule) this.#rules.push(said);
     return said;
   }
 
-  #belongsToThread(message: HumanMessage): boolean {
+  /** `isAboutOther`: it takes back something older, and is no complaint about what was done last. */
+  #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
     if (this.#thread.length === 0) return true;
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
-    if (goesOn(message.text) || soundsLikeCorrection(message)) return true;
+    if (goesOn(message.text) || (soundsLikeCorrection(message) && !isAboutOther)) return true;
     return this.#hasAsked && isAnswer(message.text);
   }
 
@@ -70,48 +72,56 @@ export class Statuses {
     this.#thread = [];
   }
 
-  #callOff(sentence: string, hasMore: boolean): void {
+  /** What the sentence takes back, where it says what. */
+  #callOff(sentence: string, hasMore: boolean): Said | undefined {
     const off = callOff(sentence);
-    if (off === undefined) this.#contradict(sentence);
-    else if (off.how === "replaced") this.#replace(off.what, sentence);
-    else if (!pointsBack(off.what)) this.#callOffNamed(off);
-    else if (off.how !== "lifted") {
-      const status = off.how === "turned-round" && hasMore ? "superseded" : "cancelled";
-      for (const said of this.#thread) if (said.status === "active") said.status = status;
-    }
+    if (off === undefined) return this.#contradict(sentence);
+    if (off.how === "replaced") return this.#replace(off.what, sentence);
+    if (!pointsBack(off.what)) return this.#callOffNamed(off);
+    if (off.how === "lifted") return undefined;
+    const status = off.how === "turned-round" && hasMore ? "superseded" : "cancelled";
+    for (const said of this.#thread) if (said.status === "active") said.status = status;
+    return undefined;
   }
 
   /** The newest that the words fit. Where none does, nothing is called off. */
-  #callOffNamed({ what, how }: CallOff): void {
+  #callOffNamed({ what, how }: CallOff): Said | undefined {
     const named = contentWords(what);
-    const target = this.#active(how === "lifted").find(({ text }) => {
+    return this.#retract("cancelled", how === "lifted", ({ text }) => {
       const words = contentWords(text);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, named) >= ABOUT_SHARE;
     });
-    if (target) target.status = "cancelled";
   }
 
   /** "Spaces instead of tabs" takes the place of what was about tabs and little else. */
-  #replace(what: string, sentence: string): void {
+  #replace(what: string, sentence: string): Said | undefined {
     const named = contentWords(what);
     const spoken = contentWords(sentence);
-    const target = this.#active(false).find(({ text }) => {
+    return this.#retract("superseded", false, ({ text }) => {
       const words = contentWords(text);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, spoken) >= NAMED_SHARE;
     });
-    if (target) target.status = "superseded";
   }
 
   /** The opposite of an earlier rule takes its place. */
-  #contradict(sentence: string): void {
-    if (!saysRule(sentence)) return;
+  #contradict(sentence: string): Said | undefined {
+    if (!saysRule(sentence)) return undefined;
     const spoken = contentWords(sentence);
-    const target = this.#active(true).find(({ text }) => {
+    return this.#retract("superseded", true, ({ text }) => {
       const words = contentWords(text);
       const isSame = shareIn(words, spoken) >= NAMED_SHARE && shareIn(spoken, words) >= NAMED_SHARE;
       return isSame && isNegative(text) !== isNegative(sentence);
     });
-    if (target) target.status = "superseded";
+  }
+
+  #retract(
+    status: "cancelled" | "superseded",
+    onlyRules: boolean,
+    fits: (said: Said) => boolean,
+  ): Said | undefined {
+    const target = this.#active(onlyRules).find(fits);
+    if (target) target.status = status;
+    return target;
   }
 
   /** Newest first. */

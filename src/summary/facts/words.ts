@@ -10,7 +10,7 @@ const RULE_ANYWHERE =
 
 /** Is the sentence a rule that holds on after the work at hand? */
 export function saysRule(sentence: string): boolean {
-  if (/[?？]$/.test(sentence)) return false;
+  if (/[?？]$/.test(sentence) || isCallOffAlone(sentence)) return false;
   return STANDING.test(sentence) || RULE_OPENING.test(sentence) || RULE_ANYWHERE.test(sentence);
 }
 
@@ -65,10 +65,18 @@ export interface CallOff {
 }
 
 /** Words that only point back. */
-const POINTS_BACK =
-  /^(?:(?:it|that|this|those|these|them|all|everything|of|about|the|my|last|previous|whole|entire|one|part|thing|things|request|task|idea|plan|work|what|i|you|said|asked|told|for|now|anymore|any|more|then|completely|entirely|please|es|das|alles|den|die|auftrag|bitte|mehr|cela|ça|tout|eso|esto|todo|lo|это|всё|все|про|о|об|了|吧|して|ください|해|줘|해줘|요)[\s,.!。！]*)*$/iu;
+const POINTERS: ReadonlySet<string> = new Set(
+  (
+    "it that this those these them all everything of about the my last previous whole entire one part thing things request task idea plan work what i you said asked told for now anymore any more then completely entirely please " +
+    "es das alles den die auftrag bitte mehr cela ça tout eso esto todo lo это всё все про о об 了 吧 です ます だ よ ね して ください 해 줘 해줘 요"
+  ).split(" "),
+);
 
-export const pointsBack = (what: string): boolean => POINTS_BACK.test(what);
+export const pointsBack = (what: string): boolean =>
+  what
+    .toLowerCase()
+    .split(/[\s,.!。！]+/)
+    .every((word) => word === "" || POINTERS.has(word));
 
 /** What one sentence of a person calls off. */
 export function callOff(sentence: string): CallOff | undefined {
@@ -101,4 +109,10 @@ function clauseAround(sentence: string, cue: RegExpExecArray): string {
       .at(-1) ?? "";
   const following = sentence.slice(cue.index + cue[0].length).split(/[，、。；,.;!？?！]/, 1)[0] ?? "";
   return `${before} ${following}`.trim();
+}
+
+/** "Never mind" has the word of a rule in it, and is none. */
+function isCallOffAlone(sentence: string): boolean {
+  const off = callOff(sentence);
+  return off?.how === "cancelled" && (pointsBack(off.what) || /never ?mind/i.test(sentence));
 }
