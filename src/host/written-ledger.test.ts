@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { countingPorts, longSession } from "../../test/support/long-session.ts";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { compact, rebuild } from "../compact/compact.ts";
+import { planCompaction } from "../compact/plan.ts";
+import { isCompactBoundary } from "../conversation/entry.ts";
+import { isInContext } from "../conversation/ledger.ts";
+import { readLedger } from "../conversation/ledger-reader.ts";
+import { wordsIn } from "../conversation/words-in.ts";
+import { findFacts } from "../summary/facts/check.ts";
+import { loadSession } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/new-session.ts";
+import type { Session } from "../transcript/session.ts";
+import { compactSession, type SessionCompaction, writeCompaction } from "./compact-session.ts";
+import { sessionLedgers } from "./session-ledgers.ts";
+
+const folder = temporaryFolder();
+let count = 0;
+
+/** So many requests that a target as small as this one cannot hold all of them. */
+const SMALL = { keepRecentTokens: 500, targetTokens: 2_500, restoreFiles: false } as const;
+
+async function compacted(): Promise<SessionCompaction & { readonly after: Session }> {
+  const path = `${folder}/session-${++count}.jsonl`;
+  await writeNewSession(path, longSession(80).entries);
+  const result = await compactSession(await loadSession(path), SMALL);
+  await writeCompaction(result, { mode: "in-place" });
+  return { ...result, after: await loadSession(path) };
+}
+
+describe("the ledger of a compaction that was written", () => {
+  it("stands on its boundary in the transcript, as the compaction tells it", async () => {
+    const { compaction, after } = await compacted();
+    const [only] = sessionLedgers(after);
+    expect(only).toMatchObject({ source: "file", isCurrent: true });
+    expect(only?.ledger).toEqual(compaction.ledger);
+    expect(only?.ledger?.facts.length).toBeGreaterThan(50);
+  });
+
+  it("is true: what it says is in the context is there, and what it says is not is in the entries that it names", async () => {
+    const { compaction, after } = await compacted();
+    const facts = compaction.ledger?.facts ?? [];
+    const inContext = findFacts(facts, [wordsIn(after.conversation)]);
+    expect(facts.filter((fact) => isInContext(fact) && !inContext.has(fact.id))).toEqual([]);
+    const absent = facts.filter((fact) => !isInContext(fact));
+    expect(absent.length).toBeGreaterThan(0);
+    for (const fact of absent) {
+      const named = after.entries.filter(({ uuid }) => uuid !== undefined && fact.entryIds.includes(uuid));
+      expect([fact.text, named.length > 0]).toEqual([fact.text, true]);
+    }
+  });
+
+  it("has nothing that is gone, and all that is not in the context where there is no transcript", async () => {
+    const plan = planCompaction({ entries: longSession(80).entries }, SMALL);
+    const kept = await compact(plan, countingPorts(), { ...SMALL, transcriptPath: "/sessions/s.jsonl" });
+    const lost = await compact(plan, countingPorts(), SMALL);
+    const fates = (ledger: typeof kept.ledger): ReadonlySet<string> =>
+      new Set(ledger?.facts.map(({ fate }) => fate));
+    expect(fates(kept.ledger)).toContain("recoverable");
+    expect(fates(kept.ledger)).not.toContain("gone");
+    expect(fates(lost.ledger)).toContain("gone");
+    expect(fates(lost.ledger)).not.toContain("recoverable");
+  });
+
+  it("goes into the next one: no fact is forgotten when the conversation is compacted again", async () => {
+    const first = planCompaction({ entries: longSession(40, "a").entries }, SMALL);
+    const once = await compact(first, countingPorts(), SMALL);
+    const entries = [...rebuild(once), ...longSession(40, "b").entries];
+    const twice = await compact(planCompaction({ entries }, SMALL), countingPorts(), SMALL);
+    const ids = new Set(twice.ledger?.facts.map(({ id }) => id));
+    const active = once.ledger?.facts.filter(({ status }) => status === "active") ?? [];
+    expect(active.length).toBeGreaterThan(0);
+    const carried = once.ledger?.facts.filter(({ id }) => ids.has(id)).length ?? 0;
+    expect(carried + (twice.ledger?.earlier?.facts ?? 0)).toBe(once.ledger?.facts.length);
+    expect(readLedger(rebuild(twice).filter(isCompactBoundary)[0] ?? once.boundary)).toEqual(twice.ledger);
+  });
+});
