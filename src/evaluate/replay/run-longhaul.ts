@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { createCompactor } from "../../turn/create-compactor.ts";
 import type { Compactor, CompactorOptions, Turn } from "../../turn/options.ts";
+import { SessionFiles } from "../session-files.ts";
 import type { PrefixCache, ReplayUsage } from "./cache.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./run.ts";
@@ -9,8 +10,10 @@ import { summaryModel, tooLong } from "./summary-model.ts";
 /** The engine itself, as a host has it: three calls around each model call. */
 export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
   const counts = { compactions: 0, clearings: 0 };
+  const files = new SessionFiles();
   const compactor = createCompactor({
     ...engineOptions(stage, cache),
+    state: { files },
     host: {
       onEvent: ({ type }) => {
         if (type === "compacted") counts.compactions++;
@@ -18,7 +21,7 @@ export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<Run
       },
     },
   });
-  const run = new EngineRun(stage, compactor);
+  const run = new EngineRun(stage, compactor, files);
   const entries = await run.run();
   const closing = compactor.close();
   await stage.clock.passDuring(closing);
@@ -37,7 +40,6 @@ function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
     // The same wherever it runs.
     environment: {},
     transcript: { path: transcriptPath, append: async () => undefined },
-    state: {},
     ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },
   };
 }
@@ -47,10 +49,12 @@ class EngineRun {
   refusedCalls = 0;
   readonly #stage: Stage;
   readonly #compactor: Compactor;
+  readonly #files: SessionFiles;
 
-  constructor(stage: Stage, compactor: Compactor) {
+  constructor(stage: Stage, compactor: Compactor, files: SessionFiles) {
     this.#stage = stage;
     this.#compactor = compactor;
+    this.#files = files;
   }
 
   async run(): Promise<readonly Entry[]> {
@@ -60,6 +64,7 @@ class EngineRun {
     const next = (entries: readonly Entry[]): readonly Entry[] =>
       asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.stallMs });
     for (const [index, call] of calls.entries()) {
+      this.#files.add(call.news);
       const turn = await this.#before([...messages, ...next(call.news)], call);
       const { sent, usage } = await this.#send(turn, call, calls[index + 1]?.news ?? rest);
       last = { call, usage };
