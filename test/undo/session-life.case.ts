@@ -1,26 +1,30 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { apiRuleViolations } from "../../test/support/api-rules.ts";
-import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
-import { commitSpans, linesOf } from "../compact/collapse/commit.ts";
-import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
-import type { CompactionPorts } from "../compact/host-fields.ts";
-import { snip } from "../compact/snip.ts";
-import { withClearedResults } from "../conversation/cleared.ts";
-import { soundCuts } from "../conversation/cut.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { LonghaulError } from "../errors.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
-import type { Session } from "../transcript/session.ts";
-import { openTranscript } from "../transcript/writer.ts";
-import { findModel } from "../window/models.ts";
-import { clearSession, writeClearing } from "./clear-session.ts";
-import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";
-import { undoSession, writeUndo } from "./undo-session.ts";
+import { commitSpans, linesOf } from "../../src/compact/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../../src/compact/collapse/expand.ts";
+import type { CompactionPorts } from "../../src/compact/host-fields.ts";
+import { snip } from "../../src/compact/snip.ts";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import { soundCuts } from "../../src/conversation/cut.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withoutThinkingFrom } from "../../src/conversation/thinking.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
+import {
+  type CompactSessionOptions,
+  compactSession,
+  writeCompaction,
+} from "../../src/host/compact-session.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { writeNewSession } from "../../src/transcript/new-session.ts";
+import type { Session } from "../../src/transcript/session.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+import { findModel } from "../../src/window/models.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 
 /** What may happen to a session. */
 export interface LifeStep {
