@@ -6,7 +6,7 @@ import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { type ChainedCompaction, type Course, planCourse, runChain } from "./chain.ts";
 import { costsOf, pricedModel } from "./costs.ts";
 import { createPolicy } from "./policies/policies.ts";
-import { POLICY_NAMES, type PolicyName } from "./policy.ts";
+import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
 import { deriveProbes } from "./probes/derive.ts";
 import { contextOf, type Haystack } from "./probes/held.ts";
 import type { Probe } from "./probes/probe.ts";
@@ -21,8 +21,8 @@ export const EVALUATED_WINDOW_TOKENS = 50_000;
 export const EVALUATED_CHAINS: readonly number[] = [1, 10];
 
 export interface EvaluateOptions {
-  /** All of them unless given. */
-  readonly policies?: readonly PolicyName[] | undefined;
+  /** All that we know unless given: their names, or policies of one's own. */
+  readonly policies?: readonly (PolicyName | Policy)[] | undefined;
   /** How many compactions in a row; one and ten unless given. */
   readonly compactions?: readonly number[] | undefined;
   readonly windowTokens?: number | undefined;
@@ -31,7 +31,7 @@ export interface EvaluateOptions {
 }
 
 export interface EvaluationProgress {
-  readonly policy: PolicyName;
+  readonly policy: string;
   readonly compactions: number;
   readonly done: number;
   readonly total: number;
@@ -62,7 +62,8 @@ export async function evaluateStream(
     const exam = prepareExam(session, stream, thresholds, count);
     const results: PolicyEvaluation[] = [];
     for (const policy of policies) {
-      options.onProgress?.({ policy, compactions: count, done: done++, total });
+      const name = typeof policy === "string" ? policy : policy.name;
+      options.onProgress?.({ policy: name, compactions: count, done: done++, total });
       results.push(await evaluatePolicy(policy, exam));
     }
     chains.push({ ...exam.facts, compactions: count, policies: results });
@@ -99,10 +100,11 @@ function prepareExam(
   return { session, course, thresholds, probes, recoverable: recoverableFrom(said), facts };
 }
 
-async function evaluatePolicy(name: PolicyName, exam: Exam): Promise<PolicyEvaluation> {
+async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<PolicyEvaluation> {
   const { session, course, thresholds, probes } = exam;
   const files = new SessionFiles();
-  const policy = createPolicy(name, { model: session.model, state: { files } });
+  const known = { model: session.model, state: { files } };
+  const policy = typeof wanted === "string" ? createPolicy(wanted, known) : wanted;
   const chain = await runChain(course, {
     policy,
     onSaid: (entries) => files.add(entries),
@@ -112,7 +114,7 @@ async function evaluatePolicy(name: PolicyName, exam: Exam): Promise<PolicyEvalu
   });
   const context = contextOf(chain.entries);
   return {
-    policy: name,
+    policy: policy.name,
     compactions: chain.compactions.length,
     ...tallyProbes(probes, context, policy.hasRecall ? exam.recoverable : NOWHERE),
     tokens: tokensOf(chain.compactions),

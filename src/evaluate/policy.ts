@@ -38,7 +38,8 @@ export interface PolicyCall {
 }
 
 export interface Policy {
-  readonly name: PolicyName;
+  /** One of {@link POLICY_NAMES}, or of one's own. */
+  readonly name: string;
   /** For people, in a few words. */
   readonly description: string;
   /** Whether what it leaves out can be found again with recall. */

@@ -1,4 +1,3 @@
-import type { PolicyName } from "./policy.ts";
 import type { Probe, ProbeKind } from "./probes/probe.ts";
 
 /** How one session fares under each policy. The shape that `eval --json` prints for it; see docs/json.md. */
@@ -22,7 +21,7 @@ export interface ChainEvaluation {
 }
 
 export interface PolicyEvaluation {
-  readonly policy: PolicyName;
+  readonly policy: string;
   /** How many took place; more than wished for where a policy leaves so much that the window fills up sooner. */
   readonly compactions: number;
   readonly probes: Tally;

@@ -23,7 +23,7 @@ function policyTotal(policies: readonly PolicyEvaluation[]): PolicyEvaluation {
     Math.round(sumOf(policies, figure) / Math.max(1, policies.length));
   const byKind = PROBE_KINDS.map((kind) => [kind, tallyTotal(policies.map(({ kinds }) => kinds[kind]))]);
   return {
-    policy: policies[0]?.policy ?? "longhaul",
+    policy: policies[0]?.policy ?? "",
     compactions: sumOf(policies, ({ compactions }) => compactions),
     probes: tallyTotal(policies.map(({ probes }) => probes)),
     activeDirectives: tallyTotal(policies.map(({ activeDirectives }) => activeDirectives)),

@@ -1,4 +1,3 @@
-import type { PolicyName } from "../../evaluate/policy.ts";
 import { PROBE_KINDS } from "../../evaluate/probes/probe.ts";
 import type { ChainEvaluation, Evaluation, PolicyEvaluation, Tally } from "../../evaluate/result.ts";
 import type { Terminal } from "../terminal.ts";
@@ -18,7 +17,7 @@ export interface EvalViewOptions {
 }
 
 /** Ours stand out among the others. */
-const OURS: ReadonlySet<PolicyName> = new Set(["longhaul", "longhaul-hostile"]);
+const OURS: ReadonlySet<string> = new Set(["longhaul", "longhaul-hostile"]);
 
 const HINT =
   "A probe is something that was said or done and that the agent needs again: what a person asked for, files, errors, answers, figures, open items. Active: what people asked for and nobody has settled. Costs: calls that wrote summaries, and what the cache had to take in anew.";
