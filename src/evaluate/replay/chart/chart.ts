@@ -1,0 +1,161 @@
+import type { PolicyReplay, Replay } from "../result.ts";
+import { type PlotOptions, plot, type Series } from "./plot.ts";
+import { STYLE } from "./style.ts";
+import { element, label, line, type Svg, text } from "./svg.ts";
+import { shortDollars, shortTokens } from "./ticks.ts";
+
+const WIDTH = 900;
+const MARGIN = { left: 70, right: 30 };
+const PLOT_WIDTH: number = WIDTH - MARGIN.left - MARGIN.right;
+const HEAD_HEIGHT = 62;
+const ROW_HEIGHT = 18;
+const CONTEXT_HEIGHT = 220;
+const COST_HEIGHT = 150;
+/** Between a legend and a plot, or two plots: the title of the one and the axis of the other. */
+const GAP = 64;
+/** Above the highest line. */
+const HEADROOM = 1.08;
+
+/** The size of the context and the costs over the calls of each session, as an SVG document. */
+export function replayChart(replays: Replay | readonly Replay[]): string {
+  const all: readonly Replay[] = Array.isArray(replays) ? replays : [replays as Replay];
+  const panels: Svg[] = [];
+  let top = 0;
+  for (const [index, replay] of all.entries()) {
+    panels.push(...panelOf(replay, top, index));
+    top += heightOf(replay);
+  }
+  const height = Math.max(top, HEAD_HEIGHT);
+  const root = element(
+    "svg",
+    {
+      xmlns: "http://www.w3.org/2000/svg",
+      viewBox: `0 0 ${WIDTH} ${height}`,
+      width: WIDTH,
+      height,
+      role: "img",
+    },
+    [
+      element("title", {}, [text("Sessions replayed under several policies")]),
+      element("style", {}, [text(STYLE)]),
+      element("rect", { class: "paper", width: WIDTH, height }),
+      ...panels,
+    ],
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root.markup}\n`;
+}
+
+const heightOf = ({ policies }: Replay): number =>
+  HEAD_HEIGHT + (policies.length + 1) * ROW_HEIGHT + CONTEXT_HEIGHT + COST_HEIGHT + 3 * GAP;
+
+function panelOf(replay: Replay, top: number, index: number): readonly Svg[] {
+  const contextTop = top + HEAD_HEIGHT + (replay.policies.length + 1) * ROW_HEIGHT + GAP - 14;
+  const place = { x: MARGIN.left, width: PLOT_WIDTH };
+  return [
+    ...headOf(replay, top),
+    ...legendOf(replay, top + HEAD_HEIGHT),
+    plot({ ...place, ...contextPlot(replay), y: contextTop, height: CONTEXT_HEIGHT, id: `context-${index}` }),
+    plot({
+      ...place,
+      ...costPlot(replay),
+      y: contextTop + CONTEXT_HEIGHT + GAP,
+      height: COST_HEIGHT,
+      id: `cost-${index}`,
+    }),
+  ];
+}
+
+function headOf({ session, window, pricesOf, cacheTtl, calls }: Replay, top: number): readonly Svg[] {
+  const facts = [
+    `${calls} calls`,
+    `a window of ${shortTokens(window.size)} tokens`,
+    `prices of ${pricesOf}`,
+    `prompt cache of ${cacheTtl === "1h" ? "one hour" : "five minutes"}`,
+  ];
+  return [
+    label(`Session ${session.id}`, 24, top + 30, { class: "title" }),
+    label(facts.join(" · "), 24, top + 50, { class: "dim" }),
+  ];
+}
+
+/** Where the columns of the legend end. */
+const COLUMNS: readonly { readonly title: string; readonly x: number }[] = [
+  { title: "cost", x: 290 },
+  { title: "compactions", x: 390 },
+  { title: "cache breaks", x: 490 },
+  { title: "waited", x: 570 },
+  { title: "probes kept", x: 680 },
+  { title: "largest context", x: 800 },
+];
+
+function legendOf({ policies, probes }: Replay, top: number): readonly Svg[] {
+  const titles = COLUMNS.map(({ title, x }) =>
+    label(title, x, top + 12, { class: "dim", "text-anchor": "end" }),
+  );
+  const rows = policies.flatMap((policy, index): readonly Svg[] => {
+    const y = top + (index + 1) * ROW_HEIGHT + 12;
+    const cells = cellsOf(policy, probes).map((cell, column) =>
+      label(cell, COLUMNS[column]?.x ?? 0, y, { "text-anchor": "end" }),
+    );
+    return [
+      line(24, y - 4, 58, y - 4, `line ${policy.policy}`),
+      label(policy.policy, 68, y, policy.policy === "longhaul" ? { class: "strong" } : {}),
+      ...cells,
+    ];
+  });
+  return [...titles, ...rows];
+}
+
+const cellsOf = (policy: PolicyReplay, probes: number): readonly string[] => [
+  shortDollars(policy.cost.total),
+  String(policy.compactions),
+  String(policy.cacheBreaks),
+  `${Math.round(policy.stallMs / 1_000)} s`,
+  `${policy.probesKept} of ${probes}`,
+  shortTokens(policy.peakTokens),
+];
+
+type PlotContents = Pick<PlotOptions, "title" | "series" | "most" | "limit" | "format">;
+
+function contextPlot({ policies, window }: Replay): PlotContents {
+  // What keeps everything grows out of the picture: the others are to be seen.
+  const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
+  const most = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
+  const isDueInSight = window.autoCompact <= most;
+  return {
+    title: "Tokens in the context · a dot where the history was rewritten",
+    series: policies.map((policy) => seriesOf(policy, ({ tokens }) => tokens, true)),
+    most,
+    ...(isDueInSight
+      ? { limit: { value: window.autoCompact, title: `full at ${shortTokens(window.autoCompact)}` } }
+      : {}),
+    format: shortTokens,
+  };
+}
+
+/** Times the others' highest that the costs of keeping everything are still shown. */
+const MOST_TIMES_HIGHEST = 2;
+
+function costPlot({ policies }: Replay): PlotContents {
+  const highest = Math.max(0.01, ...withinWindow(policies).map(({ cost }) => cost.total));
+  const all = Math.max(0.01, ...policies.map(({ cost }) => cost.total));
+  const isAlone = withinWindow(policies).length === 0;
+  return {
+    title: "Dollars so far",
+    series: policies.map((policy) => seriesOf(policy, ({ cost }) => cost, false)),
+    most: (isAlone ? all : Math.min(all, highest * MOST_TIMES_HIGHEST)) * HEADROOM,
+    format: shortDollars,
+  };
+}
+
+const withinWindow = (policies: readonly PolicyReplay[]): readonly PolicyReplay[] =>
+  policies.filter(({ policy }) => policy !== "everything");
+
+function seriesOf(
+  { policy, turns }: PolicyReplay,
+  figure: (turn: PolicyReplay["turns"][number]) => number,
+  hasMarks: boolean,
+): Series {
+  const marks = hasMarks ? turns.flatMap(({ isRewritten }, index) => (isRewritten ? [index] : [])) : [];
+  return { policy, values: turns.map(figure), marks };
+}

@@ -1,0 +1,107 @@
+import type { ReplayPolicyName } from "../result.ts";
+import { element, label, line, type Svg } from "./svg.ts";
+import { ticksTo } from "./ticks.ts";
+
+/** One policy's line. */
+export interface Series {
+  readonly policy: ReplayPolicyName;
+  readonly values: readonly number[];
+  /** Indexes of the values at which something happened. */
+  readonly marks: readonly number[];
+}
+
+export interface PlotOptions {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  /** What the vertical axis shows. */
+  readonly title: string;
+  readonly series: readonly Series[];
+  /** The largest value of the axis: what is above is cut off. */
+  readonly most: number;
+  /** A line across. */
+  readonly limit?: { readonly value: number; readonly title: string };
+  readonly format: (value: number) => string;
+  /** Unique in the picture. */
+  readonly id: string;
+}
+
+const MARK_RADIUS = 2.6;
+/** Where every other call is marked, marks say nothing any more. */
+const MOST_MARKS_SHARE = 0.3;
+
+/** Lines over the calls of a session, with labelled axes. */
+export function plot(options: PlotOptions): Svg {
+  const { x, y, width, height, title, series, id, limit } = options;
+  const length = Math.max(1, ...series.map(({ values }) => values.length));
+  const across = (index: number): number => x + ((index + 1) / length) * width;
+  const up = (value: number): number => y + height - (value / options.most) * height;
+  const clip = element("clipPath", { id }, [
+    element("rect", { x, y: y - 4, width: width + 4, height: height + 4 }),
+  ]);
+  const lines = series.flatMap((one) => [
+    element("polyline", {
+      class: `line ${one.policy}`,
+      points: one.values.map((value, index) => `${tenth(across(index))},${tenth(up(value))}`).join(" "),
+    }),
+    ...marksOf(one).map((index) =>
+      element("circle", {
+        class: `mark ${one.policy}`,
+        cx: across(index),
+        cy: up(one.values[index] ?? 0),
+        r: MARK_RADIUS,
+      }),
+    ),
+  ]);
+  return element("g", {}, [
+    clip,
+    label(title, x, y - 10, { class: "strong" }),
+    ...verticalAxis(options, up),
+    ...horizontalAxis(options, length, across),
+    ...(limit === undefined ? [] : limitLine(options, limit, up(limit.value))),
+    element("g", { "clip-path": `url(#${id})` }, lines),
+  ]);
+}
+
+const tenth = (value: number): number => Math.round(value * 10) / 10;
+
+const marksOf = ({ marks, values }: Series): readonly number[] =>
+  marks.length > values.length * MOST_MARKS_SHARE ? [] : marks;
+
+function verticalAxis(
+  { x, width, most, format }: PlotOptions,
+  up: (value: number) => number,
+): readonly Svg[] {
+  return ticksTo(most).flatMap((tick) => [
+    line(x, up(tick), x + width, up(tick), tick === 0 ? "axis" : "grid"),
+    label(format(tick), x - 6, up(tick) + 4, { "text-anchor": "end", class: "dim" }),
+  ]);
+}
+
+function horizontalAxis(
+  { x, y, width, height }: PlotOptions,
+  length: number,
+  across: (index: number) => number,
+): readonly Svg[] {
+  const bottom = y + height;
+  const ticks = ticksTo(length).filter((tick) => Number.isInteger(tick) && tick > 0);
+  return [
+    line(x, y, x, bottom, "axis"),
+    ...ticks.map((tick) =>
+      label(String(tick), across(tick - 1), bottom + 16, { "text-anchor": "middle", class: "dim" }),
+    ),
+    label("calls of the model", x + width, bottom + 32, { "text-anchor": "end", class: "dim" }),
+  ];
+}
+
+function limitLine(
+  { x, width }: PlotOptions,
+  { title }: NonNullable<PlotOptions["limit"]>,
+  at: number,
+): readonly Svg[] {
+  return [
+    line(x, at, x + width, at, "limit"),
+    label(title, x + width, at - 4, { "text-anchor": "end", class: "dim" }),
+  ];
+}
