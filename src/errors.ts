@@ -38,6 +38,8 @@ export type LonghaulErrorCode =
   | "notes-changed"
   | "notes-unplaced"
   | "notes-template-invalid"
+  | "pattern-invalid"
+  | "query-empty"
   | "simulator-failed";
 
 /**

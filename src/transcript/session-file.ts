@@ -5,6 +5,8 @@ import { emptyFile } from "./session.ts";
 export interface OpenSessionFile {
   readonly readAt: ReadAt;
   readonly bytes: number;
+  /** For many small reads in a row, each of which is done sooner than it could be waited for. */
+  readonly fd: number;
 }
 
 /** Opens a session for reading and closes it again, with every way this can fail said in words. */
@@ -20,7 +22,7 @@ export async function withSessionFile<T>(
     }
     if (!stat.isFile()) throw unreadable(path, "is not a regular file");
     if (stat.size === 0) throw emptyFile(path);
-    return await use({ readAt: readerOf(handle), bytes: stat.size });
+    return await use({ readAt: readerOf(handle), bytes: stat.size, fd: handle.fd });
   } catch (error) {
     throw isSystemError(error) ? unreadable(path, `cannot be read (${error.code})`, error) : error;
   } finally {

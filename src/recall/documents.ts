@@ -1,0 +1,163 @@
+import type { ContentBlock } from "../conversation/block.ts";
+import { isCollapseMark } from "../conversation/collapsed.ts";
+import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
+import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { filePathIn } from "../conversation/tool-kinds.ts";
+import { entryBlocks, isBlock, isRecord } from "../conversation/untrusted.ts";
+
+/** What a document is; the order is that of the numbers in an index, so that new ones come last. */
+export const DOCUMENT_KINDS = [
+  "user",
+  "assistant",
+  "thinking",
+  "call",
+  "result",
+  "attachment",
+  "system",
+  "summary",
+  "other",
+] as const;
+
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+
+/** What is searched and found: one block of a message, an attachment, a line of the host's. */
+export interface SearchDocument {
+  readonly kind: DocumentKind;
+  /** Its place among the documents of its entry. */
+  readonly block: number;
+  readonly text: string;
+  /** Of calls, and by the call's id of results. */
+  readonly tool?: string | undefined;
+  readonly toolUseId?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/**
+ * Everything in an entry that can be searched, in its order. What only the screen had is left out: progress, the
+ * agent's own copy of a result, titles. So are marks that say nothing.
+ */
+export function documentsOf(entry: Entry): readonly SearchDocument[] {
+  switch (entry.type) {
+    case "user":
+    case "assistant":
+      return messageDocuments(entry);
+    case "attachment":
+      return attachmentDocuments(entry.attachment);
+    case "system":
+      return systemDocuments(entry);
+    default:
+      return [];
+  }
+}
+
+function messageDocuments(entry: Extract<Entry, { type: "user" | "assistant" }>): readonly SearchDocument[] {
+  const spoken = isRetelling(entry) ? "summary" : entry.type;
+  const found: SearchDocument[] = [];
+  for (const [block, content] of entryBlocks(entry).entries()) {
+    const document = blockDocument(content, spoken, block);
+    if (document.text !== "") found.push(document);
+  }
+  return found;
+}
+
+/** It says again what stands above it. */
+const isRetelling = (entry: Entry): boolean => isSummaryEntry(entry) || isStandIn(entry);
+
+function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): SearchDocument {
+  switch (block.type) {
+    case "text":
+      return { kind: spoken, block: nth, text: stringField(block, "text") ?? "" };
+    case "thinking":
+      return { kind: "thinking", block: nth, text: stringField(block, "thinking") ?? "" };
+    case "tool_use":
+      return {
+        kind: "call",
+        block: nth,
+        text: callText(block),
+        tool: stringField(block, "name"),
+        toolUseId: stringField(block, "id"),
+        path: filePathIn(field(block, "input")),
+      };
+    case "tool_result":
+      return {
+        kind: "result",
+        block: nth,
+        text: contentText(field(block, "content")),
+        toolUseId: stringField(block, "tool_use_id"),
+      };
+    default:
+      return { kind: "other", block: nth, text: leafText(block) };
+  }
+}
+
+const callText = (block: ContentBlock): string => {
+  const name = stringField(block, "name") ?? "";
+  const input = leafText(field(block, "input"));
+  return input === "" ? name : `${name}\n${input}`;
+};
+
+function attachmentDocuments(attachment: unknown): readonly SearchDocument[] {
+  if (!isRecord(attachment) || typeof attachment.type !== "string") return [];
+  const content = attachmentContent({ ...attachment, type: attachment.type });
+  const text = contentText(content);
+  if (text === "") return [];
+  const path = firstString(attachment, "filename", "path", "file_path", "displayPath", "planFilePath");
+  return [{ kind: "attachment", block: 0, text, tool: attachment.type, path }];
+}
+
+function systemDocuments(entry: Entry): readonly SearchDocument[] {
+  if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return [];
+  const text = stringField(entry, "content") ?? "";
+  return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
+}
+
+/** Bytes in letters, and what only the provider can read. */
+const UNREADABLE: ReadonlySet<string> = new Set([
+  "data",
+  "signature",
+  "encrypted_content",
+  "encrypted_index",
+]);
+
+/** Inputs are nested as deep as a model likes; nobody searches further down. */
+const DEEPEST = 12;
+
+/** Every value with its name, texts as they are: what was written into a file can be found word for word. */
+function leafText(value: unknown): string {
+  const lines: string[] = [];
+  addLeaves(value, "", lines, 0);
+  return lines.join("\n");
+}
+
+function addLeaves(value: unknown, name: string, lines: string[], depth: number): void {
+  if (value === null || value === undefined || UNREADABLE.has(name)) return;
+  const label = name === "" ? "" : `${name}: `;
+  if (typeof value === "string") lines.push(`${label}${value}`);
+  else if (typeof value !== "object") lines.push(`${label}${String(value)}`);
+  else if (depth === DEEPEST) lines.push(`${label}${JSON.stringify(value)}`);
+  else if (Array.isArray(value)) for (const item of value) addLeaves(item, name, lines, depth + 1);
+  else for (const [key, inner] of Object.entries(value)) addLeaves(inner, key, lines, depth + 1);
+}
+
+/** Ids of the facts that a boundary tells of. */
+export function ledgerFactIds(entry: Entry): readonly string[] {
+  if (!isCompactBoundary(entry)) return [];
+  const ledger = field(field(entry.compactMetadata, "longhaul"), "ledger");
+  return listField(ledger, "facts").flatMap((fact) => stringField(fact, "id") ?? []);
+}
+
+/** The entries that a fact of a boundary was found in. */
+export function entriesOfFact(entry: Entry, id: string): readonly string[] {
+  if (!isCompactBoundary(entry)) return [];
+  const ledger = field(field(entry.compactMetadata, "longhaul"), "ledger");
+  const fact = listField(ledger, "facts").find((one) => stringField(one, "id") === id);
+  return asList(field(fact, "entryIds")).filter((uuid) => typeof uuid === "string");
+}
+
+/** Whether thinking is in the entry as the model gets it. */
+export const hasThinking = (entry: Entry): boolean =>
+  entry.type === "assistant" &&
+  entryBlocks(entry).some((block) => isBlock(block) && block.type === "thinking");

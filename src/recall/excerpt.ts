@@ -1,0 +1,82 @@
+import type { CountText } from "../tokens/measure.ts";
+import type { Match } from "./pattern.ts";
+import { termsOf } from "./terms.ts";
+
+export interface Excerpt {
+  readonly from: number;
+  readonly to: number;
+  /** Ranges of the whole text. */
+  readonly matches: readonly Match[];
+}
+
+/** Few tokens are longer. */
+const CHARACTERS_PER_TOKEN = 6;
+const MOST_MATCHES = 200;
+
+/** How far a text from here on fits into so many tokens: whole lines where that costs little; always something. */
+export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
+  let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
+  for (;;) {
+    const tokens = countTokens(text.slice(from, from + length));
+    if (tokens <= budgetTokens || length <= 1) break;
+    length = Math.max(1, Math.min(length - 1, Math.floor((length * budgetTokens * 0.97) / tokens)));
+  }
+  const end = from + length;
+  if (end >= text.length) return text.length;
+  const line = text.lastIndexOf("\n", end - 1) + 1;
+  return line > from + length * 0.7 ? line : wholeCharacter(text, end);
+}
+
+/** Not between the two halves of a character; forward, so that something is always taken. */
+function wholeCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
+}
+
+/** The part of a text around what was found, as large as it may be. */
+export function excerptAround(
+  text: string,
+  matches: readonly Match[],
+  budgetTokens: number,
+  countTokens: CountText,
+): Excerpt {
+  const whole = fittingEnd(text, 0, budgetTokens, countTokens);
+  if (whole >= text.length) return { from: 0, to: text.length, matches };
+  const focus = densest(matches, whole);
+  // A third of it before the match: what leads to it tells more than nothing.
+  const before = Math.max(0, focus - Math.floor(whole / 3));
+  const line = text.lastIndexOf("\n", focus - 1) + 1;
+  const start = line > before ? line : wholeCharacter(text, before);
+  const from = focus < whole * 0.8 ? 0 : start;
+  const to = from === 0 ? whole : fittingEnd(text, from, budgetTokens, countTokens);
+  return { from, to, matches: matches.filter(([a, b]) => a >= from && b <= to) };
+}
+
+/** Where the most matches are close together. */
+function densest(matches: readonly Match[], width: number): number {
+  let [best, most] = [matches[0]?.[0] ?? 0, 0];
+  for (const [nth, [start]] of matches.entries()) {
+    let count = 0;
+    for (let at = nth; at < matches.length && (matches[at]?.[0] ?? 0) < start + width / 2; at++) count++;
+    if (count > most) [best, most] = [start, count];
+  }
+  return best;
+}
+
+/** Where the words of a question stand in a text: whole words first, or at least pieces of them. */
+export function wordMatches(text: string, words: string): readonly Match[] {
+  const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
+  const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);
+  if (wanted.length === 0) return [];
+  const pattern = wanted.map((term) => term.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  const found = (source: string): readonly Match[] => {
+    const matches: Match[] = [];
+    for (const match of text.matchAll(new RegExp(source, "gi"))) {
+      matches.push([match.index, match.index + match[0].length]);
+      if (matches.length === MOST_MATCHES) break;
+    }
+    return matches;
+  };
+  const whole = found(`(?<![a-z0-9])(?:${pattern})(?![a-z0-9])`);
+  return whole.length > 0 ? whole : found(pattern);
+}

@@ -1,0 +1,117 @@
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { field, stringField } from "../conversation/fields.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
+import { EntryReader } from "../transcript/entry-reader.ts";
+import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
+import { FLAGS, NAMES, ODD_ESCAPES, type SegmentBytes, SegmentWriter } from "./segment-writer.ts";
+
+/** What a result needs to know of its call. */
+export interface CallFacts {
+  readonly tool: string | undefined;
+  readonly path: string | undefined;
+}
+
+export interface GatheredSegment {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: SegmentBytes;
+}
+
+/** So many postings take about a hundred megabytes while they are gathered; then a new segment begins. */
+const MOST_POSTINGS = 8_000_000;
+
+/** In JSON, a plain letter or digit that is written by its number. Nobody does it, but somebody could. */
+const ODD_ESCAPE = Buffer.from("\\u00");
+const PLAIN = /\\u00(?:3[0-9]|4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA]|20)/;
+
+/** Makes segments of the lines of a session as they come. */
+export class Gatherer {
+  readonly #earlierCall: (toolUseId: string) => CallFacts | undefined;
+  readonly #calls = new Map<string, CallFacts>();
+  readonly #reader = new EntryReader(undefined);
+  readonly segments: GatheredSegment[] = [];
+  #writer = new SegmentWriter();
+  #from: number;
+  #to: number;
+
+  /** @param earlierCall what is known of calls that stand above the first line. */
+  constructor(from: number, earlierCall: (toolUseId: string) => CallFacts | undefined) {
+    this.#from = from;
+    this.#to = from;
+    this.#earlierCall = earlierCall;
+  }
+
+  /** @param onEntry told of each entry of the line. */
+  line(bytes: Buffer, offset: number, isComplete: boolean, onEntry: (entry: Entry) => void): void {
+    this.#reader.read(bytes, offset, isComplete);
+    const entries = this.#reader.entries.splice(0);
+    this.#reader.damage.length = 0;
+    const isOdd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1"));
+    for (const [entryInLine, entry] of entries.entries()) {
+      this.#entry(entry, { lineOffset: offset, lineBytes: bytes.length, entryInLine }, isOdd);
+      onEntry(entry);
+    }
+    this.#to = offset + bytes.length + (isComplete ? 1 : 0);
+    if (this.#writer.postings > MOST_POSTINGS) this.#endSegment();
+  }
+
+  end(): readonly GatheredSegment[] {
+    if (this.#to > this.#from) this.#endSegment();
+    return this.segments;
+  }
+
+  #endSegment(): void {
+    this.segments.push({ from: this.#from, to: this.#to, bytes: this.#writer.toBytes() });
+    this.#writer = new SegmentWriter();
+    this.#from = this.#to;
+  }
+
+  #entry(
+    entry: Entry,
+    line: { readonly lineOffset: number; readonly lineBytes: number; readonly entryInLine: number },
+    isOdd: boolean,
+  ): void {
+    const uuid = typeof entry.uuid === "string" ? entry.uuid : undefined;
+    const place = { ...line, uuid, time: timeOf(entry), flags: flagsOf(entry) };
+    const shared = [...(uuid === undefined ? [] : [NAMES.entry + uuid]), ...(isOdd ? [ODD_ESCAPES] : [])];
+    for (const [nth, document] of documentsOf(entry).entries()) {
+      const { toolUseId } = document;
+      const named = toolUseId === undefined ? shared : [...shared, NAMES.toolUse + toolUseId];
+      this.#writer.add(this.#withCall(document), { ...place, isFirst: nth === 0 }, named);
+    }
+    // A boundary says nothing that is searched, but its facts are asked for by their ids.
+    const facts = isCompactBoundary(entry) ? ledgerFactIds(entry).map((id) => NAMES.fact + id) : [];
+    if (facts.length === 0) return;
+    const names = [...shared, ...facts];
+    this.#writer.add({ kind: "summary", block: 0, text: "" }, { ...place, isFirst: true }, names);
+  }
+
+  /** A result says neither which tool it is of nor which file it is about: its call does. */
+  #withCall(document: SearchDocument): SearchDocument {
+    const { toolUseId, kind, tool, path } = document;
+    if (toolUseId === undefined) return document;
+    if (kind === "call") {
+      this.#calls.set(toolUseId, { tool, path });
+      return document;
+    }
+    const call = this.#calls.get(toolUseId) ?? this.#earlierCall(toolUseId);
+    return call === undefined ? document : { ...document, ...call };
+  }
+}
+
+function timeOf(entry: Entry): number {
+  return typeof entry.timestamp === "string" ? Date.parse(entry.timestamp) : Number.NaN;
+}
+
+function flagsOf(entry: Entry): number {
+  const isCopy = stringField(entry, "writtenWith") !== undefined;
+  return (
+    (entry.isSidechain === true ? FLAGS.sidechain : 0) |
+    (entry.isMeta === true ? FLAGS.meta : 0) |
+    (isCopy ? FLAGS.copy : 0) |
+    (hasError(entry) ? FLAGS.error : 0)
+  );
+}
+
+const hasError = (entry: Entry): boolean =>
+  entry.type === "user" && entryBlocks(entry).some((block) => field(block, "is_error") === true);

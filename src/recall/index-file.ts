@@ -1,0 +1,169 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { field, figureField, listField, stringField } from "../conversation/fields.ts";
+import { isRecord, parseJson } from "../conversation/untrusted.ts";
+import { damaged } from "./damage.ts";
+import type { Section } from "./dictionary.ts";
+import { Segment, type SegmentFacts } from "./segment.ts";
+import { SECTIONS, type SectionName, type SegmentBytes } from "./segment-writer.ts";
+
+/** Changes with every change of the format: an index of another version is built anew. */
+export const INDEX_VERSION = 1;
+
+/** At the very end of the file, so that one that was cut off is known at once. */
+const END_MARK = Buffer.from("longhaul recall\n");
+/** The length and the checksum of what tells where everything is; then the mark. */
+const END_BYTES = 8 + END_MARK.length;
+/** Enough for the directory of most files, in one read together with the end. */
+const FIRST_READ_BYTES = 16 * 1024;
+
+interface SectionPlace {
+  readonly at: number;
+  readonly bytes: number;
+  readonly crc: number;
+}
+
+export interface SegmentPlace extends SegmentFacts {
+  readonly sections: Readonly<Record<SectionName, SectionPlace>>;
+}
+
+/** What tells an index from one of another file, or of another state of it. */
+export interface SessionMark {
+  /** How much of the session is in the index: always whole lines. */
+  readonly bytes: number;
+  readonly fingerprint: string;
+}
+
+/** Tells where everything is in an index, and what it is the index of. */
+export interface IndexDirectory {
+  readonly version: number;
+  readonly session: SessionMark;
+  /** What the next line of the session hangs on, as long as nothing but talk was added. */
+  readonly leaf: string | null;
+  readonly segments: readonly SegmentPlace[];
+  /** One byte for each document of all segments. */
+  readonly standing: SectionPlace;
+}
+
+/** A file by its places; what is read from it is never trusted. */
+export class IndexFile {
+  readonly #file: number;
+  readonly #bytes: number;
+
+  private constructor(file: number, bytes: number) {
+    this.#file = file;
+    this.#bytes = bytes;
+  }
+
+  /** Undefined where there is none that can be read. */
+  static open(path: string): IndexFile | undefined {
+    try {
+      const file = openSync(path, "r");
+      return new IndexFile(file, fstatSync(file).size);
+    } catch {
+      return undefined;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  read(from: number, to: number): Buffer {
+    if (!(from >= 0 && to >= from && to <= this.#bytes)) damaged("a place beyond its end");
+    const buffer = Buffer.allocUnsafeSlow(to - from);
+    for (let filled = 0; filled < buffer.length; ) {
+      const count = readSync(this.#file, buffer, filled, buffer.length - filled, from + filled);
+      if (count === 0) damaged("it ends too early");
+      filled += count;
+    }
+    return buffer;
+  }
+
+  directory(): IndexDirectory {
+    const end = this.read(Math.max(0, this.#bytes - FIRST_READ_BYTES), this.#bytes);
+    if (end.length < END_BYTES || !end.subarray(-END_MARK.length).equals(END_MARK)) damaged("no end");
+    const length = end.readUInt32LE(end.length - END_BYTES);
+    const checksum = end.readUInt32LE(end.length - END_BYTES + 4);
+    const start = this.#bytes - END_BYTES - length;
+    const fits = length + END_BYTES <= end.length;
+    const text = fits
+      ? end.subarray(end.length - END_BYTES - length, end.length - END_BYTES)
+      : this.read(start, start + length);
+    if (crc32(text) !== checksum) damaged("its directory");
+    return directoryOf(parseJson(text.toString("utf8")));
+  }
+
+  section({ at, bytes, crc }: SectionPlace): Section {
+    return {
+      bytes,
+      read: (from, to) => this.read(at + from, at + Math.min(to, bytes)),
+      whole: () => checked(this.read(at, at + bytes), crc),
+    };
+  }
+
+  segment(place: SegmentPlace): Segment {
+    return new Segment(
+      place,
+      sectionsOf((name) => this.section(place.sections[name])),
+    );
+  }
+}
+
+function checked(bytes: Buffer, crc: number): Buffer {
+  if (crc32(bytes) !== crc) damaged("a part of it");
+  return bytes;
+}
+
+/** A segment that is in no file, or not yet. */
+export function segmentInMemory(facts: SegmentFacts, { sections }: SegmentBytes): Segment {
+  return new Segment(
+    facts,
+    sectionsOf((name) => {
+      const bytes = sections[name];
+      return { bytes: bytes.length, read: (from, to) => bytes.subarray(from, to), whole: () => bytes };
+    }),
+  );
+}
+
+const sectionsOf = <T>(make: (name: SectionName) => T): Readonly<Record<SectionName, T>> =>
+  Object.fromEntries(SECTIONS.map((name) => [name, make(name)])) as Record<SectionName, T>;
+
+/** Where the sections come to stand when they are written one after the other from here on. */
+export function placeSections(facts: SegmentFacts, { sections }: SegmentBytes, from: number): SegmentPlace {
+  let at = from;
+  const places = sectionsOf((name) => {
+    const place = { at, bytes: sections[name].length, crc: crc32(sections[name]) };
+    at += place.bytes;
+    return place;
+  });
+  return { ...facts, sections: places };
+}
+
+export function directoryBytes(directory: IndexDirectory): Buffer {
+  const text = Buffer.from(JSON.stringify(directory), "utf8");
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(text.length, 0);
+  end.writeUInt32LE(crc32(text), 4);
+  return Buffer.concat([text, end, END_MARK]);
+}
+
+/** Its checksum says that we wrote it; another version may have written other things. */
+function directoryOf(value: unknown): IndexDirectory {
+  if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
+  const session = field(value, "session");
+  return {
+    version: INDEX_VERSION,
+    session: {
+      bytes: figureField(session, "bytes"),
+      fingerprint: stringField(session, "fingerprint") ?? "",
+    },
+    leaf: stringField(value, "leaf") ?? null,
+    segments: listField(value, "segments") as readonly SegmentPlace[],
+    standing: field(value, "standing") as SectionPlace,
+  };
+}

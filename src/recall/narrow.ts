@@ -1,0 +1,71 @@
+import type { IndexedSession } from "./open-session.ts";
+import type { Segment } from "./segment.ts";
+import { LONG_WORDS } from "./segment-writer.ts";
+import { neededTerms } from "./terms.ts";
+import { LONGEST_TERM } from "./words.ts";
+
+/** A piece that is in more terms than this says nothing. */
+const MOST_TERMS = 2_000;
+/** Fewer documents than this are looked at; to narrow them down would take longer. */
+const FEW_DOCUMENTS = 64;
+
+/**
+ * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
+ * the texts have no words.
+ */
+export function candidates(session: IndexedSession, literals: readonly string[]): readonly number[] {
+  const found: number[] = [];
+  for (let nth = session.segments.length - 1; nth >= 0; nth--) {
+    const segment = session.segments[nth] as Segment;
+    const base = session.baseOf(nth);
+    const local = candidatesIn(segment, literals);
+    if (local === undefined) {
+      for (let at = segment.facts.documents - 1; at >= 0; at--) found.push(base + at);
+    } else for (let at = local.length - 1; at >= 0; at--) found.push(base + (local[at] as number));
+  }
+  return found;
+}
+
+function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Array | undefined {
+  const needed = literals.map(neededTerms);
+  let found: Uint32Array | undefined;
+  const narrow = (documents: Uint32Array): void => {
+    found = found === undefined ? documents : intersection(found, documents);
+  };
+  for (const term of needed.flatMap(({ whole }) => whole)) {
+    narrow(segment.words.postings(term)?.documents ?? new Uint32Array(0));
+    if (found?.length === 0) return found;
+  }
+  for (const piece of needed.flatMap(({ pieces }) => pieces)) {
+    if (found !== undefined && found.length <= FEW_DOCUMENTS) break;
+    const documents = documentsWithPiece(segment, piece);
+    if (documents !== undefined) narrow(documents);
+  }
+  return found;
+}
+
+/** Also those with words of which only the beginning is known. */
+function documentsWithPiece(segment: Segment, piece: string): Uint32Array | undefined {
+  const terms = segment.words.termsWith(piece.slice(0, LONGEST_TERM - 1), "anywhere", MOST_TERMS);
+  if (terms.length === MOST_TERMS) return undefined;
+  const marked = new Uint8Array(segment.facts.documents);
+  const lists = terms.map((term) => term.postings().documents);
+  for (const list of [...lists, segment.names.postings(LONG_WORDS)?.documents ?? []]) {
+    for (const document of list) marked[document] = 1;
+  }
+  const documents: number[] = [];
+  for (let at = 0; at < marked.length; at++) if (marked[at] === 1) documents.push(at);
+  return Uint32Array.from(documents);
+}
+
+function intersection(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const both = new Uint32Array(Math.min(a.length, b.length));
+  let [count, left, right] = [0, 0, 0];
+  while (left < a.length && right < b.length) {
+    const [one, other] = [a[left] as number, b[right] as number];
+    if (one === other) both[count++] = one;
+    if (one <= other) left++;
+    if (other <= one) right++;
+  }
+  return both.subarray(0, count);
+}

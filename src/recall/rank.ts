@@ -1,0 +1,144 @@
+import type { IndexedSession } from "./open-session.ts";
+import type { Segment } from "./segment.ts";
+import { type QueryTerm, termsOf } from "./terms.ts";
+
+/** Usual figures of BM25: how soon a word that comes again stops to count, and how much long texts are held back. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.75;
+/** A part of an identifier is a hint, not what was asked for. */
+const PART_WEIGHT = 0.4;
+/** Terms that only hold what was asked for, where no term is it. */
+const PIECE_WEIGHT = 0.5;
+const SHORTEST_PIECE = 3;
+const MOST_PIECES = 64;
+/** A question is a line; whoever pastes a page means its beginning. */
+const MOST_TERMS = 48;
+/** Of three words and more so many must be there, unless nothing has them. */
+const LEAST_SHARE = 0.4;
+
+export interface Ranking {
+  /** The best ones, best first; of those that are equally good the newest. */
+  readonly documents: readonly number[];
+  readonly total: number;
+}
+
+/** Ranks what fits by the words, and gives the best of it. */
+export function rankByWords(
+  session: IndexedSession,
+  words: string,
+  fits: (document: number) => boolean,
+  most: number,
+): Ranking {
+  const terms = distinct(termsOf(words)).slice(0, MOST_TERMS);
+  const scores = new Scores(session);
+  for (const [nth, term] of terms.entries()) scores.add(term, nth + 1);
+  const least = terms.length < 3 ? 0 : terms.length * LEAST_SHARE;
+  const ranked = best(scores, fits, least, most);
+  return ranked.total > 0 || least === 0 ? ranked : best(scores, fits, 0, most);
+}
+
+function distinct(terms: readonly QueryTerm[]): readonly QueryTerm[] {
+  return [...new Map(terms.map((term) => [term.text, term])).values()];
+}
+
+/** What each document is worth, as the words of the question are looked up one after the other. */
+class Scores {
+  readonly values: Float32Array;
+  /** How many of the words are in it. */
+  readonly coverage: Float32Array;
+  readonly #lastTerm: Uint8Array;
+  readonly #session: IndexedSession;
+  readonly #averageLength: number;
+
+  constructor(session: IndexedSession) {
+    this.#session = session;
+    this.values = new Float32Array(session.documents);
+    this.coverage = new Float32Array(session.documents);
+    this.#lastTerm = new Uint8Array(session.documents);
+    const words = session.segments.reduce((sum, { facts }) => sum + facts.words, 0);
+    this.#averageLength = Math.max(1, words / Math.max(1, session.documents));
+  }
+
+  add(term: QueryTerm, nth: number): void {
+    const isFound = this.#addLists((segment) => listsOf(segment, term.text), 1, nth, 1);
+    for (const part of term.parts) {
+      this.#addLists((segment) => listsOf(segment, part), PART_WEIGHT, nth, PART_WEIGHT / term.parts.length);
+    }
+    if (isFound || term.parts.length > 0 || term.text.length < SHORTEST_PIECE) return;
+    const pieces = (segment: Segment): readonly Postings[] =>
+      segment.words.termsWith(term.text, "anywhere", MOST_PIECES).map((found) => found.postings());
+    this.#addLists(pieces, PIECE_WEIGHT, nth, PIECE_WEIGHT);
+  }
+
+  #addLists(
+    listsIn: (segment: Segment) => readonly Postings[],
+    weight: number,
+    nth: number,
+    share: number,
+  ): boolean {
+    const lists = this.#session.segments.map(listsIn);
+    const frequency = lists.flat().reduce((sum, { documents }) => sum + documents.length, 0);
+    if (frequency === 0) return false;
+    const count = Math.max(this.#session.documents, frequency);
+    const rarity = Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) * weight;
+    for (const [at, segment] of this.#session.segments.entries()) {
+      for (const list of lists[at] ?? [])
+        this.#addList(segment, this.#session.baseOf(at), list, { rarity, nth, share });
+    }
+    return true;
+  }
+
+  #addList(
+    segment: Segment,
+    base: number,
+    { documents, counts }: Postings,
+    { rarity, nth, share }: { readonly rarity: number; readonly nth: number; readonly share: number },
+  ): void {
+    const lengths = segment.lengths();
+    for (let at = 0; at < documents.length; at++) {
+      const local = documents[at] as number;
+      const count = counts[at] as number;
+      const length = (lengths[local] as number) / this.#averageLength;
+      const held = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length);
+      const document = base + local;
+      this.values[document] =
+        (this.values[document] as number) + rarity * ((count * (SATURATION + 1)) / (count + held));
+      // Whoever has the whole has its parts as well, and has been counted.
+      if (share < 1 && this.#lastTerm[document] === nth) continue;
+      this.coverage[document] = (this.coverage[document] as number) + share;
+      if (share === 1) this.#lastTerm[document] = nth;
+    }
+  }
+}
+
+type Postings = NonNullable<ReturnType<Segment["words"]["postings"]>>;
+
+function listsOf(segment: Segment, term: string): readonly Postings[] {
+  const list = segment.words.postings(term);
+  return list === undefined ? [] : [list];
+}
+
+/** Keeps the best as they come: a question with common words fits nearly everything. */
+function best(
+  { values, coverage }: Scores,
+  fits: (document: number) => boolean,
+  least: number,
+  most: number,
+): Ranking {
+  const kept: { readonly document: number; readonly score: number }[] = [];
+  let total = 0;
+  // From the newest, so that of equals the newest stays ahead.
+  for (let document = values.length - 1; document >= 0; document--) {
+    const value = values[document] as number;
+    const covered = coverage[document] as number;
+    if (value === 0 || covered < least || !fits(document)) continue;
+    total++;
+    const score = value * covered;
+    if (kept.length === most && score <= (kept.at(-1)?.score ?? 0)) continue;
+    let place = kept.length;
+    while (place > 0 && (kept[place - 1]?.score ?? 0) < score) place--;
+    kept.splice(place, 0, { document, score });
+    if (kept.length > most) kept.pop();
+  }
+  return { documents: kept.map(({ document }) => document), total };
+}

@@ -1,0 +1,106 @@
+import type { CountText } from "../tokens/measure.ts";
+import { entriesOfFact } from "./documents.ts";
+import { fittingEnd } from "./excerpt.ts";
+import { pieceOf } from "./hit.ts";
+import type { IndexedSession, ReadDocument } from "./open-session.ts";
+import type { RecallPiece, RecallReading } from "./query.ts";
+import { PAGE_TOKENS } from "./search.ts";
+import { NAMES } from "./segment-writer.ts";
+import { STANDING } from "./standing.ts";
+
+export interface ReadOptions {
+  readonly page?: number | undefined;
+  readonly budgetTokens?: number | undefined;
+}
+
+const MOST_CANDIDATES = 20;
+/** An id that is shorter begins too many. */
+const SHORTEST_BEGINNING = 4;
+
+/**
+ * Everything that an id stands for, verbatim, a page at a time: an entry by its uuid, a call with its result by the
+ * id of the call, what a fact of a ledger was found in by the fact's id. The beginning of an id will do.
+ */
+export function readById(
+  session: IndexedSession,
+  id: string,
+  { page = 1, budgetTokens = PAGE_TOKENS }: ReadOptions,
+  countTokens: CountText,
+): RecallReading {
+  const wanted = id.trim();
+  const candidates = idsFor(session, wanted);
+  const [name] = candidates;
+  if (candidates.length !== 1 || name === undefined) {
+    return {
+      pieces: [],
+      page: 1,
+      hasMore: false,
+      tokens: 0,
+      candidates: candidates.map((one) => one.slice(1)),
+    };
+  }
+  const documents = documentsOfName(session, name).map((number) => session.read(number));
+  const tokens = documents.reduce((sum, { document }) => sum + countTokens(document.text), 0);
+  return { ...pageOf(session, documents, { page, budgetTokens }, countTokens), tokens, candidates: [] };
+}
+
+/** The one that is it; else all that begin so. */
+function idsFor(session: IndexedSession, id: string): readonly string[] {
+  const kinds = [NAMES.entry, NAMES.toolUse, NAMES.fact];
+  const exact = kinds.map((kind) => kind + id).find((name) => session.named(name).length > 0);
+  if (exact !== undefined) return [exact];
+  if (id.length < SHORTEST_BEGINNING) return [];
+  const found = new Set<string>();
+  for (const { names } of session.segments) {
+    for (const kind of kinds) {
+      for (const term of names.termsWith(kind + id, "start", MOST_CANDIDATES)) found.add(term.text());
+    }
+  }
+  return [...found].slice(0, MOST_CANDIDATES);
+}
+
+function documentsOfName(session: IndexedSession, name: string): readonly number[] {
+  const named = session.named(name);
+  if (!name.startsWith(NAMES.fact)) return once(session, named);
+  // The newest boundary that tells of it knows best where it stands.
+  const boundary = named.at(-1);
+  if (boundary === undefined) return [];
+  const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
+  return once(session, [...new Set(uuids.flatMap((uuid) => session.named(NAMES.entry + uuid)))]);
+}
+
+/** Without lines that were written again, unless nothing else is there. */
+function once(session: IndexedSession, documents: readonly number[]): readonly number[] {
+  const first = documents.filter(
+    (number) => ((session.standing[number] as number) & STANDING.repeated) === 0,
+  );
+  return first.length > 0 ? first : documents;
+}
+
+function pageOf(
+  session: IndexedSession,
+  documents: readonly ReadDocument[],
+  { page, budgetTokens }: { readonly page: number; readonly budgetTokens: number },
+  countTokens: CountText,
+): Pick<RecallReading, "pieces" | "page" | "hasMore"> {
+  const pages: RecallPiece[][] = [[]];
+  let left = budgetTokens;
+  for (const document of documents) {
+    const { text } = document.document;
+    for (let from = 0; from < text.length; ) {
+      if (left < Math.min(budgetTokens, 1) || (pages.at(-1)?.length !== 0 && left < budgetTokens / 8)) {
+        if (pages.length > page) break;
+        pages.push([]);
+        left = budgetTokens;
+      }
+      const to = fittingEnd(text, from, left, countTokens);
+      const piece = pieceOf(session, document, from, to);
+      pages.at(-1)?.push(piece);
+      left -= countTokens(piece.text);
+      from = to;
+      if (from < text.length) left = 0;
+    }
+  }
+  const shown = pages[page - 1] ?? [];
+  return { pieces: shown, page, hasMore: pages.length > page };
+}

@@ -1,0 +1,68 @@
+import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
+import { withSessionFile } from "../transcript/session-file.ts";
+import { IndexDamaged } from "./damage.ts";
+import { type IndexOptions, openIndex } from "./keep-index.ts";
+import { IndexedSession } from "./open-session.ts";
+import type { RecallPage, RecallQuery, RecallReading } from "./query.ts";
+import { type ReadOptions, readById } from "./read.ts";
+import { search } from "./search.ts";
+
+export interface RecallOptions {
+  /** Where the index is kept: beside the session unless another place is named; null keeps none. */
+  readonly indexPath?: string | null | undefined;
+  /** How long a page is; by the usual estimate where nothing is given. */
+  readonly countTokens?: CountText | undefined;
+  /** Told while the session is read for its index. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** Searches what is no longer in the context of a session. Nothing is ever written into the session. */
+export interface Recall {
+  search(query: RecallQuery): Promise<RecallPage>;
+  /** Everything that an id, or the beginning of one, stands for: verbatim, a page at a time. */
+  read(id: string, options?: ReadOptions): Promise<RecallReading>;
+}
+
+/** Beside the session, and its owner's alone. */
+export const recallIndexPath = (sessionPath: string): string =>
+  `${sessionPath.replace(/\.jsonl$/, "")}.recall`;
+
+/**
+ * Recall over a session file. Nothing is held between two questions: each looks at the session as it is then, opens
+ * the index, and brings it up to date.
+ */
+export function openRecall(path: string, options: RecallOptions = {}): Recall {
+  const { countTokens = ESTIMATORS.o200k } = options;
+  return {
+    search: (query) => withIndex(path, options, (session) => search(session, query, countTokens)),
+    read: (id, reading = {}) =>
+      withIndex(path, options, async (session) => readById(session, id, reading, countTokens)),
+  };
+}
+
+async function withIndex<T>(
+  path: string,
+  { indexPath, onProgress }: RecallOptions,
+  use: (session: IndexedSession) => Promise<T>,
+): Promise<T> {
+  const kept: IndexOptions = {
+    indexPath: indexPath === null ? undefined : (indexPath ?? recallIndexPath(path)),
+    onProgress,
+  };
+  return await withSessionFile(path, async (file) => {
+    const attempt = async (index: IndexOptions): Promise<T> => {
+      const opened = await openIndex(file, path, index);
+      try {
+        return await use(new IndexedSession(file.fd, opened));
+      } finally {
+        opened.close();
+      }
+    };
+    try {
+      return await attempt(kept);
+    } catch (error) {
+      if (!(error instanceof IndexDamaged)) throw error;
+      return await attempt({ ...kept, mustRebuild: true });
+    }
+  });
+}

@@ -1,0 +1,166 @@
+import { LonghaulError } from "../errors.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { excerptAround, wordMatches } from "./excerpt.ts";
+import { pieceOf } from "./hit.ts";
+import { candidates } from "./narrow.ts";
+import type { IndexedSession, ReadDocument } from "./open-session.ts";
+import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
+import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
+import { rankByWords } from "./rank.ts";
+import { byPattern, exactly, plainBytes, type ScanRequest, scan } from "./scan.ts";
+import { NAMES } from "./segment-writer.ts";
+import { STANDING } from "./standing.ts";
+
+/** What an agent can look through in one go. */
+export const HITS_PER_PAGE = 8;
+/** A page of hits, or of an entry, that does not push much else out of a context. */
+export const PAGE_TOKENS = 4_000;
+/** A file or a tool that has more names than this in a session was not really named. */
+const MOST_NAMES = 10_000;
+
+interface Found {
+  readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
+  readonly total: number | undefined;
+  readonly hasMore: boolean;
+  readonly notSearched: number;
+}
+
+/** Finds what is asked for, and gives one page of it. */
+export async function search(
+  session: IndexedSession,
+  query: RecallQuery,
+  countTokens: CountText,
+): Promise<RecallPage> {
+  const page = Math.max(1, Math.floor(query.page ?? 1));
+  const limit = Math.max(1, Math.floor(query.limit ?? HITS_PER_PAGE));
+  const found = await find(session, query, (page - 1) * limit, limit);
+  const hits: RecallHit[] = [];
+  let leftTokens = query.budgetTokens ?? PAGE_TOKENS;
+  for (const [nth, { document, matches }] of found.documents.entries()) {
+    const share = Math.max(1, Math.floor(leftTokens / (found.documents.length - nth)));
+    const excerpt = excerptAround(document.document.text, matches, share, countTokens);
+    const piece = pieceOf(session, document, excerpt.from, excerpt.to);
+    leftTokens -= countTokens(piece.text);
+    const ranges = excerpt.matches.map(([from, to]) => [from - excerpt.from, to - excerpt.from] as const);
+    hits.push({ ...piece, matches: ranges });
+  }
+  const { total, hasMore, notSearched } = found;
+  return { hits, page, total, hasMore, notSearched };
+}
+
+async function find(
+  session: IndexedSession,
+  query: RecallQuery,
+  skip: number,
+  limit: number,
+): Promise<Found> {
+  const { words, exact, pattern, signal } = query;
+  const fits = filterOf(session, query);
+  if (pattern !== undefined || exact !== undefined) {
+    const request = { ...scanOf(session, query, fits), skip, limit, signal };
+    const { hits, hasMore, notSearched } = await scan(session, request);
+    const documents = hits.map(({ document, match }) => ({ document, matches: [match] }));
+    return { documents, total: hasMore ? undefined : skip + hits.length, hasMore, notSearched };
+  }
+  const isByWords = words !== undefined && words.trim() !== "";
+  if (!isByWords && query.file === undefined && query.tool === undefined) throw emptyQuery();
+  const { documents, total } = isByWords
+    ? rankByWords(session, words, fits, skip + limit)
+    : newestFirst(session, fits, skip + limit);
+  return {
+    documents: documents.slice(skip).map((number) => {
+      const document = session.read(number);
+      return { document, matches: isByWords ? wordMatches(document.document.text, words) : [] };
+    }),
+    total,
+    hasMore: total > skip + limit,
+    notSearched: 0,
+  };
+}
+
+function emptyQuery(): LonghaulError {
+  return new LonghaulError("query-empty", "Nothing was asked for.", {
+    remedy: "Give words, an exact text, a pattern, a file, a tool or an id.",
+  });
+}
+
+/** Every text and every pattern that is given must be found; the first of them says where. */
+function scanOf(
+  session: IndexedSession,
+  { words, exact, pattern, ignoreCase }: RecallQuery,
+  fits: (document: number) => boolean,
+): Pick<ScanRequest, "candidates" | "bytes" | "find"> {
+  if (exact !== undefined && exact.trim() === "") throw emptyQuery();
+  if (pattern !== undefined && pattern === "") throw emptyQuery();
+  const guarded = pattern === undefined ? undefined : new GuardedPattern(pattern, ignoreCase ? "im" : "m");
+  const inPattern = pattern === undefined ? [] : literalsIn(pattern);
+  const safe = ignoreCase ? inPattern.filter((text) => /^[ -~]*$/.test(text)) : inPattern;
+  const texts = exact === undefined ? [] : [exact];
+  const ranked = words === undefined || words.trim() === "" ? undefined : documentsWith(session, words, fits);
+  const all = candidates(session, [...texts, ...safe]).filter(
+    (document) => fits(document) && ranked?.has(document) !== false,
+  );
+  const findExact = exact === undefined ? undefined : exactly(exact);
+  const findPattern = guarded === undefined ? undefined : byPattern(guarded);
+  return {
+    candidates: all,
+    bytes: plainBytes([...texts, ...(ignoreCase ? [] : safe)]),
+    find: (read) => {
+      const found = (findExact ?? findPattern)?.(read) ?? [];
+      if (findExact === undefined || findPattern === undefined) return found;
+      const also = findPattern(read);
+      return found.map((match, nth) => (match === undefined || also[nth] === undefined ? undefined : match));
+    },
+  };
+}
+
+const documentsWith = (
+  session: IndexedSession,
+  words: string,
+  fits: (document: number) => boolean,
+): ReadonlySet<number> => new Set(rankByWords(session, words, fits, Number.MAX_SAFE_INTEGER).documents);
+
+function newestFirst(
+  session: IndexedSession,
+  fits: (document: number) => boolean,
+  most: number,
+): { readonly documents: readonly number[]; readonly total: number } {
+  const documents: number[] = [];
+  let total = 0;
+  for (let document = session.documents - 1; document >= 0; document--) {
+    if (!fits(document)) continue;
+    total++;
+    if (documents.length < most) documents.push(document);
+  }
+  return { documents, total };
+}
+
+/** What is asked of every hit, whatever it is searched by. */
+function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): (document: number) => boolean {
+  const hidden = STANDING.repeated | (all === true ? 0 : STANDING.inContext | STANDING.retold);
+  const byFile = file === undefined ? undefined : documentsNamed(session, NAMES.path, pathPart(file));
+  const byTool =
+    tool === undefined ? undefined : documentsNamed(session, NAMES.tool, tool.trim().toLowerCase());
+  return (document) => {
+    if (((session.standing[document] as number) & hidden) !== 0) return false;
+    return byFile?.has(document) !== false && byTool?.has(document) !== false;
+  };
+}
+
+/** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
+const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
+
+function documentsNamed(session: IndexedSession, kind: string, name: string): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const [nth, segment] of session.segments.entries()) {
+    const exact = segment.names.postings(kind + name);
+    const isTool = kind === NAMES.tool;
+    // A tool is meant by its name; a file by any part of its path.
+    const terms = isTool ? [] : segment.names.termsWith(name, "anywhere", MOST_NAMES);
+    const lists = terms.filter((term) => term.text().startsWith(kind)).map((term) => term.postings());
+    for (const list of exact === undefined ? lists : [exact, ...lists]) {
+      for (const document of list.documents) found.add(session.baseOf(nth) + document);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,164 @@
+import { isCollapseMark } from "../conversation/collapsed.ts";
+import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { hasThinking } from "./documents.ts";
+import type { Segment } from "./segment.ts";
+import { MARKS, NAMES, uuidHashes } from "./segment-writer.ts";
+
+/** How a document stands to the conversation as it is now: one byte for each. */
+export const STANDING = {
+  /** The agent has it before its eyes. */
+  inContext: 1,
+  /** A line written again, or a copy of what stands elsewhere. */
+  repeated: 2,
+  /** It tells again what other documents say. */
+  retold: 4,
+} as const;
+
+export interface CurrentConversation {
+  readonly conversation: readonly Entry[];
+  readonly clearedToolUseIds: ReadonlySet<string>;
+}
+
+/** From the conversation that the session has now. */
+export function standingOf(
+  segments: readonly Segment[],
+  { conversation, clearedToolUseIds }: CurrentConversation,
+): Buffer {
+  const columns = joinedColumns(segments);
+  const standing = Buffer.alloc(columns.marks.length);
+  const context = new Map<number, { readonly hasThinking: boolean }>();
+  for (const entry of conversation) {
+    if (typeof entry.uuid !== "string") continue;
+    const { hash, check } = uuidHashes(entry.uuid);
+    context.set(keyOf(hash, check), { hasThinking: hasThinking(entry) });
+  }
+  const cleared = documentsOfCalls(segments, clearedToolUseIds);
+  const seen = new Set<number>();
+  // From the newest: of lines with one id the last counts.
+  for (let at = standing.length - 1; at >= 0; at--) {
+    const marks = columns.marks[at] as number;
+    const key = keyAt(columns.uuids, at);
+    if (key !== NO_UUID && seen.has(key)) standing[at] = STANDING.repeated;
+    else {
+      const shown = context.get(key);
+      const isGone = (marks & MARKS.thinking) !== 0 && shown?.hasThinking === false;
+      if (shown !== undefined && !isGone && !cleared.has(at)) standing[at] = STANDING.inContext;
+    }
+    if ((marks & MARKS.retold) !== 0) standing[at] = (standing[at] as number) | STANDING.retold;
+    if ((marks & MARKS.first) !== 0) seen.add(key);
+  }
+  matchCopies(columns, standing);
+  return standing;
+}
+
+interface JoinedColumns {
+  readonly marks: Buffer;
+  readonly uuids: Uint32Array;
+  readonly contents: Uint32Array;
+}
+
+function joinedColumns(segments: readonly Segment[]): JoinedColumns {
+  const marks = Buffer.concat(segments.map((segment) => segment.marks()));
+  const uuids = new Uint32Array(marks.length * 2);
+  const contents = new Uint32Array(marks.length * 2);
+  let base = 0;
+  for (const segment of segments) {
+    uuids.set(segment.uuids(), base * 2);
+    contents.set(segment.contents(), base * 2);
+    base += segment.facts.documents;
+  }
+  return { marks, uuids, contents };
+}
+
+/** As much of two hashes as a number holds exactly. */
+const keyOf = (hash: number, check: number): number => hash * 2 ** 21 + (check & 0x1fffff);
+const keyAt = (pairs: Uint32Array, at: number): number =>
+  keyOf(pairs[at * 2] as number, pairs[at * 2 + 1] as number);
+const NO_UUID = keyOf(0, 0);
+
+/**
+ * A compaction may write what it keeps again, under new ids. The first time something was said is the one that is
+ * found; it is in the context as long as a copy of it is.
+ */
+function matchCopies({ marks, contents }: JoinedColumns, standing: Buffer): void {
+  const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
+  const isLine = (at: number): boolean => ((standing[at] as number) & STANDING.repeated) === 0;
+  const copies = new Map<number, boolean>();
+  for (let at = 0; at < standing.length; at++) {
+    if (!isCopy(at) || !isLine(at)) continue;
+    const key = keyAt(contents, at);
+    copies.set(key, copies.get(key) === true || ((standing[at] as number) & STANDING.inContext) !== 0);
+  }
+  if (copies.size === 0) return;
+  const told = new Set<number>();
+  for (const wantsCopy of [false, true]) {
+    for (let at = 0; at < standing.length; at++) {
+      const key = keyAt(contents, at);
+      const isInContext = copies.get(key);
+      if (isCopy(at) !== wantsCopy || !isLine(at) || isInContext === undefined) continue;
+      const isRepeated = wantsCopy && told.has(key);
+      if (isInContext) standing[at] = (standing[at] as number) | STANDING.inContext;
+      if (isRepeated) standing[at] = (standing[at] as number) | STANDING.repeated;
+      told.add(key);
+    }
+  }
+}
+
+/** Documents of results with these ids, by their numbers in all segments. */
+function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<string>): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const id of toolUseIds) {
+    let base = 0;
+    for (const segment of segments) {
+      for (const nth of segment.names.postings(NAMES.toolUse + id)?.documents ?? []) {
+        if (segment.document(nth).kind === "result") found.add(base + nth);
+      }
+      base += segment.facts.documents;
+    }
+  }
+  return found;
+}
+
+/**
+ * What was added to a session when it does no more than go on: each line hangs on the one before it. Then everything
+ * stands as it stood. Undefined where that is not so, and the conversation has to be looked at.
+ */
+export function plainGrowth(leaf: string | null, added: readonly Entry[]): string | undefined {
+  let newest = leaf ?? undefined;
+  for (const entry of added) {
+    if (typeof entry.uuid !== "string") continue;
+    if (entry.isSidechain === true) continue;
+    if (isRewriting(entry) || newest === undefined || entry.parentUuid !== newest) return undefined;
+    newest = entry.uuid;
+  }
+  return newest;
+}
+
+/** Of a document that was added so: in the context, unless it is another agent's. */
+export const standingOfAdded = (marks: number): number =>
+  (marks & MARKS.sidechain) === 0 ? STANDING.inContext : 0;
+
+function isRewriting(entry: Entry): boolean {
+  if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;
+  return isSummaryEntry(entry) || isStandIn(entry) || stringField(entry, "writtenWith") !== undefined;
+}
+
+/** Whether an id of these stands in the segments already. */
+export function hasUuid(segments: readonly Segment[], added: readonly Entry[]): boolean {
+  const keys = new Set<number>();
+  for (const { uuid } of added) {
+    if (typeof uuid !== "string") continue;
+    const { hash, check } = uuidHashes(uuid);
+    const key = keyOf(hash, check);
+    if (keys.has(key)) return true;
+    keys.add(key);
+  }
+  for (const segment of segments) {
+    const uuids = segment.uuids();
+    for (let at = 0; at < segment.facts.documents; at++) if (keys.has(keyAt(uuids, at))) return true;
+  }
+  return false;
+}
