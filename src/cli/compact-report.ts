@@ -2,19 +2,21 @@ import type { Compaction } from "../compact/compact.ts";
 import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import type { WrittenSummary } from "../compact/write-summary.ts";
+import { clearedResultIds, isCleared } from "../conversation/cleared.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { Ledger } from "../conversation/ledger.ts";
-import { readLedger } from "../conversation/ledger-reader.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
 import { presentSections, splitSections } from "../summary/sections.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
-import { costOf } from "../window/prices.ts";
+import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import type { CompactCost } from "./compact-cost.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
@@ -51,6 +53,10 @@ export interface CompactReport {
   readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
   readonly summarised: Size;
   readonly kept: Size;
+  /** Results in the kept messages that stay cleared, and what they held. */
+  readonly cleared: { readonly results: number; readonly tokens: number };
+  /** What it costs and brings; null where prices are not known. */
+  readonly cost: CompactCost | null;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
   /** What became of the facts of what was summarised. */
@@ -92,6 +98,8 @@ export interface CompactReportInput {
   readonly notes?: Omit<CompactionNotes, "source"> | undefined;
   readonly thresholds: Thresholds;
   readonly written: WrittenLines | undefined;
+  readonly cost?: CompactCost | null;
+  readonly prices?: PriceTable | undefined;
 }
 
 export function compactReport({
@@ -101,6 +109,8 @@ export function compactReport({
   notes,
   thresholds,
   written,
+  cost = null,
+  prices,
 }: CompactReportInput): CompactReport {
   const { size, effective, autoCompact, warning, blocking } = thresholds;
   return {
@@ -111,17 +121,33 @@ export function compactReport({
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
-    summary: summaryReport(compaction.written, plan, notes?.sections ?? []),
+    summary: summaryReport(compaction.written, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
     summarised: { tokens: plan.summarisedTokens, messages: messagesSent(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
+    cleared: clearedAmong(plan),
+    cost,
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
-    ledger: readLedger(compaction.boundary) ?? null,
+    ledger: compaction.ledger ?? null,
     hooks: compaction.hookOutcomes,
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
   };
+}
+
+/** They are in the file as they were; only what is sent of them is empty. */
+function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactReport["cleared"] {
+  const ids = new Set(kept.flatMap((entry) => clearedResultIds(entry)));
+  let tokens = 0;
+  for (const entry of ids.size === 0 ? [] : entries) {
+    if (!isEntry(entry) || entry.type !== "user") continue;
+    for (const block of entryBlocks(entry)) {
+      const isOne = block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
+      if (isOne) tokens += tokensSent.ofBlock(block);
+    }
+  }
+  return { results: ids.size, tokens };
 }
 
 function restoredReport({ kind, name, tokens, isTruncated, attachment }: RestoredItem): RestoredReport {
@@ -140,7 +166,7 @@ const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "f
 function summaryReport(
   written: WrittenSummary,
   { countTokens }: CompactionPlan,
-  noted: readonly string[],
+  { noted, prices }: { readonly noted: readonly string[]; readonly prices: PriceTable | undefined },
 ): CompactReport["summary"] {
   const { source, text } = written;
   const call = "usage" in written ? written : undefined;
@@ -149,7 +175,7 @@ function summaryReport(
     source,
     model: call?.model ?? null,
     usage: call?.usage ?? null,
-    cost: (call && costOf(call.usage, call.model)) ?? null,
+    cost: (call && costOf(call.usage, call.model, prices)) ?? null,
     condensedRounds: answer?.condensedRounds ?? 0,
     attempts: written.attempts,
     truncated: answer?.isTruncated ?? false,

@@ -3,12 +3,15 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
+import { field } from "../conversation/fields.ts";
 import { measureContext } from "../tokens/context.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
 import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel, withProvenWindow } from "../window/models.ts";
+import { readPrices } from "../window/own-prices.ts";
+import type { PriceTable } from "../window/prices.ts";
 import { resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
@@ -27,6 +30,8 @@ export interface Composition extends CompactionPorts {
   readonly places: UserPlaces;
   load(query: string): Promise<Session>;
   thresholdsOf(session: Pick<Session, "model" | "conversation">, choice: WindowChoice): Thresholds;
+  /** The user's own, by model. */
+  readonly prices: PriceTable;
   /** Whether compaction was switched off altogether. */
   readonly compactEnabled: boolean;
 }
@@ -35,12 +40,14 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
   const places: UserPlaces = { home: homedir(), env: environment };
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
-  for (const warning of warnings) terminal.note(`longhaul: ${warning}`);
+  const own = readPrices(field(file, "prices"));
+  for (const warning of [...warnings, ...own.warnings]) terminal.note(`longhaul: ${warning}`);
   return {
     terminal,
     places,
     now: () => new Date(),
     newUuid: () => randomUUID(),
+    prices: own.prices,
     compactEnabled: settings.compactEnabled,
     load: async (query) => {
       const path = await findSession(query, places);

@@ -49,6 +49,10 @@ export class Pace {
     return this.#compactedTo;
   }
 
+  get turns(): number {
+    return this.#turns;
+  }
+
   /** In tokens, usually. */
   get growthPerTurn(): number {
     return this.#growth;

@@ -3,6 +3,9 @@ import type { Prices } from "../window/prices.ts";
 /** How long what is written to the cache stays, which sets what writing it costs. */
 export type CacheTtl = "5m" | "1h";
 
+/** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
+export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000, "1h": 3_600_000 };
+
 export const PER_MILLION = 1_000_000;
 
 export const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>

@@ -1,9 +1,9 @@
 import { isCacheDrop } from "../clear/cache-drop.ts";
+import { CACHE_TTL_MS } from "../cost/rates.ts";
 import type { EventDetail } from "./events.ts";
 import { isSameJson } from "./same-json.ts";
 
-/** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
-export const CACHE_TTL_MS: Readonly<Record<"5m" | "1h", number>> = { "5m": 300_000, "1h": 3_600_000 };
+export { CACHE_TTL_MS } from "../cost/rates.ts";
 
 /** What the cached prefix depends on, besides messages. Held by reference until the next response. */
 export interface CacheFingerprint {

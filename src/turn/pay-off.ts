@@ -1,9 +1,9 @@
 import { keepRecentUnder } from "../compact/keep-recent.ts";
 import { carriedPays, type Rewriting } from "../cost/carried.ts";
 import { type NetSaving, netSaving } from "../cost/net-saving.ts";
+import { usualCompaction } from "../cost/usual-compaction.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
-import { inProportion } from "../window/in-proportion.ts";
 import { costOf } from "../window/prices.ts";
 import { whyNotToCompact } from "./guards.ts";
 import type { ConversationState } from "./state.ts";
@@ -12,10 +12,6 @@ import type { ConversationState } from "./state.ts";
 const EARLIEST_SHARE = 0.5;
 /** Nobody knows how long a conversation goes on: what is done early must pay in half the turns expected. */
 const CAREFUL_SHARE = 0.5;
-
-/** What a compaction leaves besides what is kept, until one has shown it: a summary, and what is put back. */
-const USUAL_SUMMARY_TOKENS = 6_000;
-const USUAL_RESTORED_TOKENS = 24_000;
 
 /** A clearing as far as its price depends on it, in tokens as the provider counts them. */
 export interface ClearingSize {
@@ -160,31 +156,28 @@ function compactionWay(
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
 ): Alternative {
+  const { thresholds, options } = state;
   const overhead = state.overheadTokens ?? state.frameTokens();
+  const keptTokens = options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
+  const usual = usualCompaction(thresholds, { overheadTokens: overhead, keptTokens });
   return {
     name: "compact",
-    tokensAfter: state.pace.compactedTo ?? overhead + usualRest(state),
+    tokensAfter: state.pace.compactedTo ?? usual.tokensAfter,
     unchangedTokens: overhead,
-    callCost: callCost(state, contextTokens, situation),
+    callCost: callCost(state, { contextTokens, outputTokens: usual.outputTokens }, situation),
   };
-}
-
-function usualRest({ thresholds, options }: ConversationState): number {
-  const kept = options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
-  return kept + inProportion(thresholds, USUAL_SUMMARY_TOKENS + USUAL_RESTORED_TOKENS);
 }
 
 /** A fork reads what is cached; a call of its own pays for all of it; notes and the built-in summariser call nobody. */
 function callCost(
   state: ConversationState,
-  contextTokens: number,
+  { contextTokens, outputTokens }: { readonly contextTokens: number; readonly outputTokens: number },
   { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
 ): number {
   const { options, notes, frame } = state;
   if (options.model === undefined || notes !== undefined || options.compaction.summariser === "built-in") {
     return 0;
   }
-  const outputTokens = inProportion(state.thresholds, USUAL_SUMMARY_TOKENS);
   const isFork = frame !== undefined && cachedTokens > 0;
   const read = isFork ? cachedTokens : 0;
   const usage = {

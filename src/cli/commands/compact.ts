@@ -2,6 +2,7 @@ import { compactSession, type SessionCompaction, writeCompaction } from "../../h
 import type { Session } from "../../transcript/session.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
+import { compactCost } from "../compact-cost.ts";
 import { compactReport } from "../compact-report.ts";
 import {
   type CompactionNotes,
@@ -51,7 +52,15 @@ export async function compact(
     return { notes, ...(await carryOut(session, { thresholds, signal, notes }, options, composition)) };
   });
   const written = target && (await writeCompaction(result, target, composition));
-  const report = compactReport({ ...result, thresholds, written });
+  const { prices } = composition;
+  const cost = compactCost({
+    ...result,
+    thresholds,
+    prices,
+    now: composition.now(),
+    wouldAsk: options.dryRun && !options.fromNotes ? (options.model ?? session.model) : undefined,
+  });
+  const report = compactReport({ ...result, thresholds, written, cost, prices });
   const view = { showSummary: options.summary === true, modelNotAsked: modelNotAsked(options) };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
 }

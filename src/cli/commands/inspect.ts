@@ -1,5 +1,6 @@
 import { besideSession } from "../beside-report.ts";
 import type { Composition } from "../composition.ts";
+import { costReport } from "../cost-report.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { promptsOf } from "../prompts-report.ts";
 import { spanMessages } from "../span-report.ts";
@@ -37,6 +38,13 @@ export async function inspect(
   }
   const thresholds = composition.thresholdsOf(session, options);
   const beside = await besideSession(session, thresholds);
-  const report = { ...inspectSession(session, thresholds), ...beside };
+  const inspected = inspectSession(session, thresholds);
+  const cost = costReport(session, {
+    thresholds,
+    contextTokens: inspected.context.tokens,
+    now: composition.now(),
+    prices: composition.prices,
+  });
+  const report = { ...inspected, cost, ...beside };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 }

@@ -1,6 +1,7 @@
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
+import { compactCostSection } from "./cost-view.ts";
 import { ledgerLine } from "./ledger-line.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
 import { skippedWords } from "./skipped-words.ts";
@@ -13,6 +14,7 @@ export function compactView(report: CompactReport, options: SummaryViewOptions, 
     header(report, terminal),
     beforeAndAfter(report, terminal),
     whatBecameOfIt(report, terminal),
+    compactCostSection(report.cost, terminal),
     report.ledger === null ? "" : ledgerLine(report.ledger, terminal),
     hooksSection(report, terminal),
     notesSection(report, terminal),
@@ -48,7 +50,7 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
   const { summarised, summary, kept, restored, skipped } = report;
   const lines = [
     `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
-    `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim`,
+    `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim${clearedWords(report)}`,
     `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
     ...restored.map(({ kind, displayPath, tokens, truncated }) => {
       const facts = [KIND_LABELS[kind] ?? "", truncated ? "its head" : ""].filter(Boolean).join(", ");
@@ -59,6 +61,11 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
   if (skipped.length > 0)
     lines.push(colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, width, "  ")));
   return lines.join("\n");
+}
+
+function clearedWords({ cleared }: CompactReport): string {
+  if (cleared.results === 0) return "";
+  return `; ${plural(cleared.results, "result")} of ${formatCount(cleared.tokens)} tokens stay cleared`;
 }
 
 const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory"]);

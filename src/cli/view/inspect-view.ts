@@ -1,8 +1,10 @@
 import type { BesideReport } from "../beside-report.ts";
+import type { CostReport } from "../cost-report.ts";
 import type { InspectReport } from "../inspect-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { memorySection, notesSection } from "./beside-view.ts";
+import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
 import { inProject } from "./project-path.ts";
 import { collapseSection } from "./span-view.ts";
@@ -15,7 +17,7 @@ const LABEL_WIDTH = 26;
 const ROWS_SHOWN = 8;
 const SMALLEST_SHARE_SHOWN = 0.005;
 
-type ShownReport = InspectReport & Partial<BesideReport>;
+type ShownReport = InspectReport & Partial<BesideReport & { readonly cost: CostReport | null }>;
 
 /** The report as people see it; a section that has nothing to say is left out. */
 export function inspectView(report: ShownReport, terminal: Terminal): string {
@@ -33,6 +35,7 @@ function allSections(report: ShownReport, terminal: Terminal): string[] {
   return [
     header(report, terminal),
     contextSection(report, terminal),
+    costSection(report.cost, report.session.model, terminal),
     accountingSection(report, terminal),
     largestSection(report, terminal),
     duplicatesSection(report, terminal),

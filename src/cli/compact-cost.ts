@@ -1,0 +1,116 @@
+import type { Compaction } from "../compact/compact.ts";
+import type { CompactionPlan } from "../compact/plan.ts";
+import { inputTokens } from "../conversation/usage.ts";
+import { netSaving } from "../cost/net-saving.ts";
+import { weigh } from "../cost/weigh.ts";
+import { expectedCall, sessionSituation } from "../host/session-cost.ts";
+import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
+import type { Session } from "../transcript/session.ts";
+import { costOf, type PriceTable } from "../window/prices.ts";
+import type { Thresholds } from "../window/thresholds.ts";
+
+/** What a compaction costs and brings, in dollars. */
+export interface CompactCost {
+  /** Of the session, by whose prices its prompts are reckoned. */
+  readonly model: string;
+  /** Calls for the summary; null where none was made, and none would be. */
+  readonly call: CallCost | null;
+  /** What the next prompt writes to the provider's cache anew; 0 once that has gone cold. */
+  readonly rewrite: number;
+  readonly savedPerTurn: number;
+  /** Null: it never pays. */
+  readonly breakEvenTurns: number | null;
+  readonly expectedTurns: number;
+  /** What the expected turns save, less the call and the rewrite. */
+  readonly netSaving: number;
+}
+
+export interface CallCost {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number;
+  /** No model was asked: this is what a call would take. */
+  readonly isEstimate: boolean;
+}
+
+export interface CompactCostInput {
+  readonly session: Session;
+  readonly plan: CompactionPlan;
+  readonly compaction: Compaction;
+  readonly thresholds: Thresholds;
+  readonly now: Date;
+  readonly prices: PriceTable;
+  /** The model that a dry run would have asked; undefined where nothing is left open. */
+  readonly wouldAsk: string | undefined;
+}
+
+/** Null where prices are not known. */
+export function compactCost(input: CompactCostInput): CompactCost | null {
+  const { session, plan, compaction, thresholds, prices } = input;
+  const { tokensBefore, overheadTokens, keptTokens, keptPlace } = plan;
+  const now = input.now.getTime();
+  const situation = sessionSituation(session, { thresholds, contextTokens: tokensBefore, now, prices });
+  const call = callOf(input);
+  if (situation === undefined || call === undefined) return null;
+  const { tokensAfter } = compaction;
+  const unchangedTokens = overheadTokens + (keptPlace === "before" ? keptTokens : 0);
+  const callCost = call?.cost ?? 0;
+  const { model, cachedTokens, cacheTtl, expectedTurns: turns } = situation;
+  const rewritten = { model, prices, cacheTtl, tokensBefore, tokensAfter, unchangedTokens, cachedTokens };
+  const saving = netSaving({ ...rewritten, callCost, turns });
+  const way = { name: "compact", tokensAfter, unchangedTokens, callCost } as const;
+  const options = weigh({ ...situation, alternatives: [way] })?.options ?? [];
+  const [nothing, compact] = options;
+  if (saving === undefined || nothing === undefined || compact === undefined) return null;
+  return {
+    model,
+    call,
+    rewrite: saving.rewrite,
+    savedPerTurn: nothing.costPerTurn - compact.costPerTurn,
+    breakEvenTurns: compact.breakEvenTurns ?? null,
+    expectedTurns: turns,
+    netSaving: saving.dollars,
+  };
+}
+
+/** Undefined where its price is not known. */
+function callOf(input: CompactCostInput): CallCost | null | undefined {
+  const { compaction, plan, thresholds, wouldAsk, prices } = input;
+  if (wouldAsk === undefined) return callsMade(compaction.attempts, prices);
+  if (wouldAsk === BUILT_IN_MODEL_NAME) return null;
+  const usage = expectedCall(plan, thresholds);
+  const cost = costOf(usage, wouldAsk, prices);
+  if (cost === undefined) return undefined;
+  const { input_tokens, output_tokens } = usage;
+  return {
+    model: wouldAsk,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+    cost,
+    isEstimate: true,
+  };
+}
+
+/** Those that failed were paid for as well. */
+function callsMade(attempts: readonly SummaryAttempt[], prices: PriceTable): CallCost | null | undefined {
+  const calls: CallCost[] = [];
+  for (const { usage, model } of attempts) {
+    if (usage === undefined || model === undefined) continue;
+    const cost = costOf(usage, model, prices);
+    if (cost === undefined) return undefined;
+    const [tokensIn, tokensOut] = [inputTokens(usage), usage.output_tokens];
+    calls.push({ model, inputTokens: tokensIn, outputTokens: tokensOut, cost, isEstimate: false });
+  }
+  const last = calls.at(-1);
+  const sum = (figure: (call: CallCost) => number): number =>
+    calls.reduce((total, call) => total + figure(call), 0);
+  if (last === undefined) return null;
+  return {
+    ...last,
+    inputTokens: sum((call) => call.inputTokens),
+    outputTokens: sum((call) => call.outputTokens),
+    cost: sum(({ cost }) => cost),
+  };
+}
