@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import type { Entry } from "../conversation/entry.ts";
+import { createDemoSession } from "../demo/demo.ts";
+import { evaluateStream } from "./evaluate.ts";
+import { createPolicy } from "./policies/policies.ts";
+import type { Policy } from "./policy.ts";
+import { deriveProbes } from "./probes/derive.ts";
+import { contextOf } from "./probes/held.ts";
+import type { Evaluation, PolicyEvaluation } from "./result.ts";
+import { asStream } from "./stream.ts";
+import { totalOf } from "./totals.ts";
+
+const SESSION = { id: "generated", model: "claude-sonnet-5" };
+const stream = asStream(createDemoSession({ approximateTokens: 60_000 }));
+
+const only = ({ chains }: Evaluation): PolicyEvaluation | undefined => chains[0]?.policies[0];
+
+/** Keeps everything but the entries that hold a text. */
+const losing = (text: string, hasRecall = false): Policy => ({
+  name: "loses-one",
+  description: "",
+  hasRecall,
+  shrink: async ({ entries }) => ({
+    entries: entries.filter((entry) => !JSON.stringify(entry).includes(text)),
+    calls: [],
+  }),
+});
+
+describe("an evaluation", () => {
+  it("reports what a policy loses as lost, and nothing else", async () => {
+    const [probe] = deriveProbes(stream).filter(({ kind }) => kind === "number");
+    const text = probe?.needles[0] ?? "";
+    const policies = [losing(text)];
+    const result = only(
+      await evaluateStream(SESSION, stream, { policies, compactions: [1], windowTokens: 400_000 }),
+    );
+    const kept = contextOf(stream.filter((entry: Entry) => !JSON.stringify(entry).includes(text)));
+    const gone = deriveProbes(stream).filter((asked) => !kept.holds(asked));
+    expect(gone).toContainEqual(probe);
+    expect(result?.missing).toEqual(gone.map((asked) => ({ ...asked, fate: "lost" })));
+    expect(result?.probes.lost).toBe(gone.length);
+    expect(result?.kinds.number.lost).toBeGreaterThan(0);
+  });
+
+  it("reports it as recoverable where the agent can search the transcript", async () => {
+    const policies = [losing("berth", true)];
+    const result = only(await evaluateStream(SESSION, stream, { policies, compactions: [1] }));
+    expect(result?.probes.recoverable).toBeGreaterThan(0);
+    expect(result?.probes.lost).toBe(0);
+    expect(result?.missing.every(({ fate }) => fate === "recoverable")).toBe(true);
+  });
+
+  it("is the same each time, and its parts add up", async () => {
+    const options = { compactions: [2], windowTokens: 30_000 };
+    const one = await evaluateStream(SESSION, stream, options);
+    expect(await evaluateStream(SESSION, stream, options)).toEqual(one);
+    for (const { policies, probes } of one.chains) {
+      for (const result of policies) {
+        const { total, inContext, recoverable, lost } = result.probes;
+        expect(total).toBe(probes);
+        expect(inContext + recoverable + lost).toBe(total);
+        expect(result.missing).toHaveLength(recoverable + lost);
+        const kinds = Object.values(result.kinds);
+        expect(kinds.reduce((sum, kind) => sum + kind.inContext, 0)).toBe(inContext);
+        expect(result.cost.total).toBeCloseTo(result.cost.calls + result.cost.rewrites);
+      }
+    }
+  });
+
+  it("tells of several sessions as of one", async () => {
+    const one = await evaluateStream(SESSION, stream, { policies: ["drop-oldest"], compactions: [2] });
+    const [chain] = totalOf([one, one]);
+    expect(chain?.probes).toBe(2 * (one.chains[0]?.probes ?? 0));
+    expect(chain?.policies[0]?.probes.lost).toBe(2 * (only(one)?.probes.lost ?? 0));
+    expect(chain?.policies[0]?.tokens).toEqual(only(one)?.tokens);
+  });
+
+  it("asks for the calls that a summary takes at the prices of the session's model", async () => {
+    const options = { policies: ["plain-summary", "keep-last"], compactions: [1] } as const;
+    const { chains, pricesOf } = await evaluateStream(SESSION, stream, options);
+    const [plain, keep] = chains[0]?.policies ?? [];
+    expect(pricesOf).toBe(SESSION.model);
+    expect(plain?.cost.calls).toBeGreaterThan(0);
+    expect(keep?.cost.calls).toBe(0);
+    expect(keep?.cost.rewrites).toBeGreaterThan(0);
+    const unknown = await evaluateStream({ id: "x", model: "unheard-of" }, stream, options);
+    expect(unknown.pricesOf).not.toBe("unheard-of");
+  });
+});
+
+describe("a policy that is made by its name", () => {
+  it("leaves a conversation as it is that it could not make smaller", async () => {
+    const entries = stream.slice(0, 2);
+    const thresholds = {
+      size: 100,
+      effective: 90,
+      autoCompact: 80,
+      warning: 70,
+      error: 70,
+      blocking: 85,
+      autoCompactEnabled: true,
+    };
+    const outcome = await createPolicy("longhaul").shrink({ entries, thresholds, transcriptPath: "/x" });
+    expect(outcome.entries).toEqual(entries);
+  });
+});
