@@ -14,20 +14,23 @@ export interface Directives {
 
 const QUEUED_CHARS = 200;
 
-/** What people said. `carried`: what was known of it before the entries, oldest first. */
+/** What people said. `before`: all that was known before the entries, oldest first. */
 export function readDirectives(
   digest: SessionDigest,
   entries: readonly Entry[],
-  carried: readonly Fact[],
+  before: readonly Fact[],
 ): Directives {
   const queued = new Set(
     digest.exchanges.flatMap(({ message }) => message?.text.slice(0, QUEUED_CHARS) ?? []),
   );
   // What was typed ahead stands in the queue first, without a name, and in the conversation later.
-  const known = carried
+  const known = before
+    .filter(({ kind }) => kind === "directive")
     .filter(({ text, entryIds }) => entryIds.length > 0 || !queued.has(text.slice(0, QUEUED_CHARS)))
     .map((fact) => ({ fact, said: readSaid(fact.text, fact.status ?? "active") }));
-  const statuses = new Statuses(known.map(({ said }) => said).filter(({ status }) => status === "active"));
+  const active = known.map(({ said }) => said).filter(({ status }) => status === "active");
+  const hasAsked = before.some(({ kind }) => kind === "question");
+  const statuses = new Statuses(active, hasAsked);
   const spoken: { readonly said: Said; readonly at: number }[] = [];
   for (const exchange of digest.exchanges) {
     const said = statuses.read(exchange);

@@ -37,7 +37,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const { previous, following = [] } = options;
   const before = factsIn(previous?.ledger);
   const digest = digestSession([...entries, ...following], openBefore(before));
-  const directives = readDirectives(digest, entries, before.filter(isOf("directive")));
+  const directives = readDirectives(digest, entries, before);
   const people = [...directives.carried, ...directives.fresh];
   const carried = [...withPlansUpToDate(goingOn(before, digest), people), ...directives.carried];
   const fresh = [

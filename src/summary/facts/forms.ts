@@ -41,8 +41,8 @@ export function neededPieces(text: string, isActive: boolean): readonly string[]
 
 function piecesOf(text: string, lengths: Lengths): readonly string[] {
   if (text.length <= lengths.whole) return [text];
-  const head = upToWord(headOf(text, lengths.head));
-  const tail = fromWord(tailOf(text, lengths.tail));
+  const head = startOf(text, lengths.head);
+  const tail = endOf(text, lengths.tail);
   const middle = text.slice(head.length, text.length - tail.length);
   return [head.trim(), ...rulesIn(middle, lengths), tail.trim()].filter((piece) => piece !== "");
 }
@@ -50,16 +50,19 @@ function piecesOf(text: string, lengths: Lengths): readonly string[] {
 function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
   if (rules === 0) return [];
   const found = proseSentences(middle).filter((sentence) => middle.includes(sentence) && saysRule(sentence));
-  return [...new Set(found.map((sentence) => upToWord(headOf(sentence, rule)).trim()))].slice(0, rules);
+  return [...new Set(found.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
 }
 
 /** Without the last word where it may be half of one; a word may be as long as the whole, though. */
-function upToWord(text: string): string {
-  const space = text.search(/\s\S*$/);
-  return space > text.length / 2 ? text.slice(0, space) : text;
+function startOf(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars);
+  const space = head.search(/\s\S*$/);
+  return space > head.length / 2 ? head.slice(0, space) : head;
 }
 
-function fromWord(text: string): string {
-  const space = text.search(/\s/);
-  return space !== -1 && space < text.length / 2 ? text.slice(space) : text;
+function endOf(text: string, maxChars: number): string {
+  const tail = tailOf(text, maxChars);
+  const space = tail.search(/\s/);
+  return space !== -1 && space < tail.length / 2 ? tail.slice(space) : tail;
 }

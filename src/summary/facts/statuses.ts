@@ -28,13 +28,14 @@ const ABOUT_SHARE = 0.25;
 export class Statuses {
   #thread: Said[];
   readonly #rules: Said[];
-  /** The agent has ended its turn on the thread. */
-  #hasEnded = false;
+  /** The agent has ended its turn on the thread: where it has not, it goes on before anybody else speaks. */
+  #hasEnded = true;
   /** It did so with a question. */
-  #hasAsked = false;
+  #hasAsked: boolean;
 
-  /** `active`: what was active before, oldest first. */
-  constructor(active: readonly Said[]) {
+  /** `active`: what was active before, oldest first. `hasAsked`: the agent waits for an answer. */
+  constructor(active: readonly Said[], hasAsked: boolean) {
+    this.#hasAsked = hasAsked;
     this.#thread = active.filter(({ isRule }) => !isRule);
     this.#rules = active.filter(({ isRule }) => isRule);
   }
