@@ -25,6 +25,8 @@ import {
   SESSION_ARGUMENT,
   windowOption,
 } from "./option-values.ts";
+import { addRecall } from "./recall-command.ts";
+import { addReplay } from "./replay-command.ts";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: () => Promise<Composition>): Command {
@@ -41,7 +43,9 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addClear(program, compose);
   addNotes(program, compose);
   addLedger(program, compose);
+  addRecall(program, compose);
   addEval(program, compose);
+  addReplay(program, compose);
   addSessions(program, compose);
   addSim(program, compose);
   program

@@ -1,0 +1,156 @@
+import { withoutControls } from "../../conversation/text.ts";
+import type { RecallHit, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
+import type { RecallReport } from "../recall-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatCount, formatTime, plural } from "./numbers.ts";
+import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
+
+const LINES_PER_HIT = 4;
+const INDENT = "  ";
+
+export function recallView(report: RecallReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const { hits, query, page, hasMore } = report;
+  const title = `${colours.bold("Recall")} ${colours.dim(fitText(report.session.path, width - 7, "front"))}`;
+  if (hits.length === 0)
+    return [title, ...nothingFound(report).map((line) => foldText(line, width))].join("\n");
+  const notes = [
+    `${countOf(report)} ${whatFor(query)}${page > 1 ? `, page ${page}` : ""}`,
+    ...(report.notSearched > 0
+      ? [
+          `${plural(report.notSearched, "entry")} not searched: the pattern is too slow on them`.replace(
+            "entrys",
+            "entries",
+          ),
+        ]
+      : []),
+  ];
+  const more = hasMore ? `; --page ${page + 1} shows more` : "";
+  const hint = `All of this is from the past: things may have changed since. --id ID reads one whole${more}.`;
+  return [
+    [title, ...notes.map((note) => foldText(note, width))].join("\n"),
+    ...hits.map((hit) => hitLines(hit, terminal).join("\n")),
+    colours.dim(foldText(hint, width)),
+  ].join("\n\n");
+}
+
+const countOf = ({ total, hits, page, query: { limit = 0 } }: RecallReport): string =>
+  total === undefined
+    ? `More than ${formatCount((page - 1) * limit + hits.length)} found`
+    : `${formatCount(total)} found`;
+
+function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): string {
+  const parts = [
+    ...(words === undefined ? [] : [`for ${oneLine(words)}`]),
+    ...(exact === undefined ? [] : [`with exactly "${oneLine(exact)}"`]),
+    ...(pattern === undefined ? [] : [`with /${oneLine(pattern)}/`]),
+    ...(file === undefined ? [] : [`about the file ${oneLine(file)}`]),
+    ...(tool === undefined ? [] : [`of the tool ${oneLine(tool)}`]),
+    ...(all === true ? ["in the whole session"] : []),
+  ];
+  return parts.join(", ");
+}
+
+function nothingFound({ query, page, notSearched }: RecallReport): readonly string[] {
+  const { exact, pattern, file, tool, all } = query;
+  const isLater = page > 1;
+  return [
+    isLater ? `There is no page ${page} ${whatFor(query)}.` : `Nothing found ${whatFor(query)}.`,
+    ...(notSearched > 0 ? ["The pattern is too slow on some entries, which were not searched."] : []),
+    ...(exact !== undefined ? ["Without --exact the words are looked for one by one."] : []),
+    ...(pattern !== undefined ? ["--ignore-case takes capitals and small letters for the same."] : []),
+    ...(file !== undefined || tool !== undefined
+      ? ["A file is known by the calls that name it, a tool by its name as the agent writes it."]
+      : []),
+    ...(all === true || isLater ? [] : ["--all also searches what is still in the context."]),
+  ];
+}
+
+function hitLines(hit: RecallHit, terminal: Terminal): readonly string[] {
+  const { colours, width } = terminal;
+  return [
+    headOf(hit, terminal),
+    ...snippet(hit, width - INDENT.length, colours).map((line) => INDENT + line),
+    `${INDENT}${colours.dim("id")} ${colours.cyan(oneLine(hit.id ?? "none"))}`,
+  ];
+}
+
+/** When, who, and which file. */
+function headOf(piece: RecallPiece, { colours, width }: Terminal): string {
+  const when = formatTime(piece.timestamp);
+  const remarks = [
+    ...(piece.isError ? [colours.red("failed")] : []),
+    ...(piece.isInContext ? [colours.yellow("in the context")] : []),
+  ];
+  const start = [colours.dim(when), colours.bold(oneLine(piece.who)), ...remarks].join("  ");
+  const room = width - textWidth(start) - 2;
+  return piece.file === undefined || room < 12 ? start : `${start}  ${fitText(piece.file, room, "front")}`;
+}
+
+interface Line {
+  readonly text: string;
+  readonly matches: readonly (readonly [number, number])[];
+}
+
+/** The lines that were found; the first ones where none was. */
+function snippet(hit: RecallHit, width: number, colours: Terminal["colours"]): readonly string[] {
+  const lines = linesOf(hit).filter(({ text }) => text.trim() !== "");
+  const found = lines.filter(({ matches }) => matches.length > 0);
+  const shown = (found.length > 0 ? found : lines).slice(0, LINES_PER_HIT);
+  return shown.map((line) => marked(line, width, colours.yellow));
+}
+
+function linesOf({ text, matches }: RecallHit): readonly Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const line of text.split("\n")) {
+    const end = start + line.length;
+    const inside = matches
+      .filter(([from, to]) => from < end && to > start)
+      .map(([from, to]) => [Math.max(0, from - start), Math.min(line.length, to - start)] as const);
+    lines.push({ text: line, matches: inside });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** A long line is shown around the first of what was found. */
+function marked({ text, matches }: Line, width: number, mark: (text: string) => string): string {
+  const first = matches[0]?.[0] ?? 0;
+  const from = first < width * 0.7 ? 0 : first - Math.floor(width / 3);
+  let line = from > 0 ? "…" : "";
+  let at = from;
+  for (const [start, end] of [...matches, [text.length, text.length] as const]) {
+    if (end <= at && start < text.length) continue;
+    const before = fitted(text.slice(at, start), width - textWidth(line));
+    line += before.text;
+    if (before.isCut) break;
+    const found = fitted(text.slice(Math.max(at, start), end), width - textWidth(line));
+    if (found.text !== "") line += mark(found.text);
+    if (found.isCut) break;
+    at = Math.max(at, end);
+  }
+  return line.trimStart();
+}
+
+function fitted(text: string, width: number): { readonly text: string; readonly isCut: boolean } {
+  const clean = withoutControls(text).replace(/\s+/g, " ");
+  if (textWidth(clean) <= width) return { text: clean, isCut: false };
+  return { text: width < 2 ? "" : fitText(clean, width), isCut: true };
+}
+
+export interface ReadingReport extends RecallReading {
+  readonly session: { readonly path: string };
+  readonly id: string;
+}
+
+/** Everything, as it was written. Long lines are the terminal's to break: this is for reading and for pipes. */
+export function readingView(report: ReadingReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const { page, hasMore, tokens } = report;
+  const facts = `${formatCount(tokens)} tokens${page > 1 || hasMore ? `, page ${page}` : ""}`;
+  const title = `${colours.bold("Recall")} ${fitText(report.id, width - 20)} ${colours.dim(facts)}`;
+  const pieces = report.pieces.map((piece) => `${headOf(piece, terminal)}\n${withoutControls(piece.text)}`);
+  const more = hasMore ? [colours.dim(`--page ${page + 1} goes on.`)] : [];
+  return [title, ...pieces, ...more].join("\n\n");
+}
