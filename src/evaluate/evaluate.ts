@@ -8,10 +8,10 @@ import { costsOf, pricedModel } from "./costs.ts";
 import { createPolicy } from "./policies/policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
 import { deriveProbes } from "./probes/derive.ts";
-import { contextOf, type Haystack } from "./probes/held.ts";
+import { contextOf } from "./probes/held.ts";
 import type { Probe } from "./probes/probe.ts";
-import { type Recoverable, recoverableFrom } from "./recoverable.ts";
-import type { ChainEvaluation, Evaluation, PolicyEvaluation } from "./result.ts";
+import { type Recoverable, withTranscript } from "./recoverable.ts";
+import type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation } from "./result.ts";
 import { SessionFiles } from "./session-files.ts";
 import { sessionStream } from "./stream.ts";
 import { tallyProbes } from "./tally.ts";
@@ -60,13 +60,16 @@ export async function evaluateStream(
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
     const exam = prepareExam(session, stream, thresholds, count);
-    const results: PolicyEvaluation[] = [];
-    for (const policy of policies) {
-      const name = typeof policy === "string" ? policy : policy.name;
-      options.onProgress?.({ policy: name, compactions: count, done: done++, total });
-      results.push(await evaluatePolicy(policy, exam));
-    }
-    chains.push({ ...exam.facts, compactions: count, policies: results });
+    const results = await withTranscript(exam.said, async (recoverable) => {
+      const all: PolicyEvaluation[] = [];
+      for (const policy of policies) {
+        const name = typeof policy === "string" ? policy : policy.name;
+        options.onProgress?.({ policy: name, compactions: count, done: done++, total });
+        all.push(await evaluatePolicy(policy, exam, recoverable));
+      }
+      return all;
+    });
+    chains.push({ ...sizeOf(exam), compactions: count, policies: results });
   }
   return {
     session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
@@ -79,10 +82,9 @@ export async function evaluateStream(
 interface Exam {
   readonly session: EvaluatedSession;
   readonly course: Course;
+  readonly said: readonly Entry[];
   readonly thresholds: Thresholds;
   readonly probes: readonly Probe[];
-  readonly recoverable: Recoverable;
-  readonly facts: Pick<ChainEvaluation, "messages" | "tokens" | "probes">;
 }
 
 function prepareExam(
@@ -93,14 +95,22 @@ function prepareExam(
 ): Exam {
   const course = planCourse(stream, thresholds, compactions, ESTIMATORS.o200k);
   const said = course.rounds.flatMap(({ entries }) => entries);
-  const probes = deriveProbes(said);
-  const messages = said.filter(({ type }) => type === "user" || type === "assistant").length;
-  const tokens = course.rounds.reduce((sum, round) => sum + round.tokens, 0);
-  const facts = { messages, tokens, probes: probes.length };
-  return { session, course, thresholds, probes, recoverable: recoverableFrom(said), facts };
+  return { session, course, said, thresholds, probes: deriveProbes(said) };
 }
 
-async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<PolicyEvaluation> {
+function sizeOf({ said, course, probes }: Exam): Pick<ChainEvaluation, "messages" | "tokens" | "probes"> {
+  return {
+    messages: said.filter(({ type }) => type === "user" || type === "assistant").length,
+    tokens: course.rounds.reduce((sum, round) => sum + round.tokens, 0),
+    probes: probes.length,
+  };
+}
+
+async function evaluatePolicy(
+  wanted: PolicyName | Policy,
+  exam: Exam,
+  recoverable: Recoverable,
+): Promise<PolicyEvaluation> {
   const { session, course, thresholds, probes } = exam;
   const files = new SessionFiles();
   const known = { model: session.model, state: { files } };
@@ -113,16 +123,20 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
     countText: ESTIMATORS.o200k,
   });
   const context = contextOf(chain.entries);
+  const missing: MissingProbe[] = [];
+  for (const probe of probes) {
+    if (context.holds(probe)) continue;
+    const isFound = policy.hasRecall && (await recoverable.finds(probe));
+    missing.push({ ...probe, fate: isFound ? "recoverable" : "lost" });
+  }
   return {
     policy: policy.name,
     compactions: chain.compactions.length,
-    ...tallyProbes(probes, context, policy.hasRecall ? exam.recoverable : NOWHERE),
+    ...tallyProbes(probes, missing),
     tokens: tokensOf(chain.compactions),
     cost: costsOf(chain.compactions, pricedModel(session.model)),
   };
 }
-
-const NOWHERE: Haystack = { holds: () => false };
 
 function tokensOf(compactions: readonly ChainedCompaction[]): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);

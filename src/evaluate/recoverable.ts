@@ -1,7 +1,70 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
-import { contextOf, type Haystack } from "./probes/held.ts";
+import type { RecallQuery } from "../recall/query.ts";
+import { openRecall, type Recall } from "../recall/recall.ts";
+import { writeNewSession } from "../transcript/new-session.ts";
+import { haystackOf } from "./probes/held.ts";
+import type { Probe } from "./probes/probe.ts";
 
 /** Where an agent that has the recall tool can look. */
-export type Recoverable = Haystack;
+export interface Recoverable {
+  /** Whether searching the transcript for it brings it back, word for word. */
+  finds(probe: Probe): Promise<boolean>;
+}
 
-export const recoverableFrom = (said: readonly Entry[]): Recoverable => contextOf(said);
+/** Recall over a transcript of what was said. It lies in a folder of its own for as long as it is used. */
+export async function withTranscript<T>(
+  said: readonly Entry[],
+  use: (recoverable: Recoverable) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "longhaul-eval-"));
+  try {
+    const path = join(folder, "session.jsonl");
+    if (said.length > 0) await writeNewSession(path, said);
+    return await use(searching(openRecall(path)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function searching(recall: Recall): Recoverable {
+  const known = new Map<string, Promise<boolean>>();
+  return {
+    finds: (probe) => {
+      const found = known.get(probe.id) ?? findsAll(recall, probe);
+      known.set(probe.id, found);
+      return found;
+    },
+  };
+}
+
+async function findsAll(recall: Recall, probe: Probe): Promise<boolean> {
+  for (const needle of probe.needles) {
+    if (!(await findsOne(recall, { ...probe, needles: [needle] }, needle))) return false;
+  }
+  return true;
+}
+
+/** By its words, as an agent would; else by its very text, however the transcript breaks it into lines. */
+async function findsOne(recall: Recall, asked: Probe, needle: string): Promise<boolean> {
+  const queries: readonly RecallQuery[] = [
+    { words: needle, all: true },
+    { pattern: patternOf(needle), ignoreCase: true, all: true },
+  ];
+  for (const query of queries) {
+    const { hits } = await recall.search(query);
+    if (
+      haystackOf(hits.flatMap(({ text, file }) => (file === undefined ? [text] : [text, file]))).holds(asked)
+    )
+      return true;
+  }
+  return false;
+}
+
+const patternOf = (needle: string): string =>
+  needle
+    .replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+    .replace(/\//g, "[\\\\/]+")
+    .replace(/\s+/g, "\\s+");

@@ -1,16 +1,11 @@
-import type { Haystack } from "./probes/held.ts";
 import { PROBE_KINDS, type Probe, type ProbeKind } from "./probes/probe.ts";
 import type { MissingProbe, PolicyEvaluation, Tally } from "./result.ts";
 
-/** Where each probe is: in the context, to be found again, or nowhere. */
+/** Where the probes are: in the context, unless they are among the missing. */
 export function tallyProbes(
   probes: readonly Probe[],
-  context: Haystack,
-  recoverable: Haystack,
+  missing: readonly MissingProbe[],
 ): Pick<PolicyEvaluation, "probes" | "activeDirectives" | "kinds" | "missing"> {
-  const missing = probes
-    .filter((probe) => !context.holds(probe))
-    .map((probe): MissingProbe => ({ ...probe, fate: recoverable.holds(probe) ? "recoverable" : "lost" }));
   const tally = (isMeant: (probe: Probe) => boolean): Tally => {
     const total = probes.filter(isMeant).length;
     const out = missing.filter(isMeant);
