@@ -34,7 +34,8 @@ function tells({ plain, paths }: SearchedText, kind: FactKind, needles: readonly
   return needles.every((needle) => holds(plain, needle, EXACT_KINDS.has(kind)));
 }
 
-const QUOTE_MARKS = /^[^\S\n]*(?:>[^\S\n]*)+/gm;
+/** Within one line each, so that a run of line breaks is gone through once. */
+const QUOTE_MARKS = /^[^\S\n\r\u2028\u2029]*(?:>[^\S\n\r\u2028\u2029]*)+/gm;
 
 /** On one line, without the marks of a quotation. */
 export function plainText(text: string): string {

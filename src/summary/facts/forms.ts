@@ -24,6 +24,9 @@ const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
+/** A message of which this is not the beginning is a document that was pasted. */
+const SCANNED_CHARS = 40_000;
+
 /** All of what was said, or its ends and the rules in it, with a mark where something is left out. */
 export function quotedForm(text: string, isActive: boolean, entryId: string | undefined): string {
   const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
@@ -49,8 +52,13 @@ function piecesOf(text: string, lengths: Lengths): readonly string[] {
 
 function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
   if (rules === 0) return [];
-  const found = proseSentences(middle).filter((sentence) => middle.includes(sentence) && saysRule(sentence));
-  return [...new Set(found.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
+  const scanned = headOf(middle, SCANNED_CHARS);
+  const found = proseSentences(scanned)
+    .filter(saysRule)
+    .slice(0, 2 * rules);
+  // Not one whose white space was put right: it must stand there to the letter.
+  const verbatim = found.filter((sentence) => scanned.includes(sentence));
+  return [...new Set(verbatim.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
 }
 
 /** Without the last word where it may be half of one; a word may be as long as the whole, though. */

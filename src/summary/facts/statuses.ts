@@ -1,4 +1,5 @@
 import type { DirectiveStatus } from "../../conversation/facts.ts";
+import { headOf } from "../../conversation/text.ts";
 import type { Exchange } from "../builtin/exchange.ts";
 import { isRequest } from "../builtin/exchange.ts";
 import { type HumanMessage, soundsLikeCorrection } from "../builtin/read/human.ts";
@@ -9,6 +10,8 @@ import { type CallOff, callOff, goesOn, isAnswer, isNegative, pointsBack, saysRu
 /** Something a person said, with what became of it. */
 export interface Said {
   readonly text: string;
+  /** As much of it as tells what it is about. */
+  readonly about: string;
   readonly isRule: boolean;
   status: DirectiveStatus;
 }
@@ -88,8 +91,8 @@ export class Statuses {
   /** The newest that the words fit. Where none does, nothing is called off. */
   #callOffNamed({ what, how }: CallOff): Said | undefined {
     const named = contentWords(what);
-    return this.#retract("cancelled", how === "lifted", ({ text }) => {
-      const words = contentWords(text);
+    return this.#retract("cancelled", how === "lifted", ({ about }) => {
+      const words = contentWords(about);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, named) >= ABOUT_SHARE;
     });
   }
@@ -98,8 +101,8 @@ export class Statuses {
   #replace(what: string, sentence: string): Said | undefined {
     const named = contentWords(what);
     const spoken = contentWords(sentence);
-    return this.#retract("superseded", false, ({ text }) => {
-      const words = contentWords(text);
+    return this.#retract("superseded", false, ({ about }) => {
+      const words = contentWords(about);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, spoken) >= NAMED_SHARE;
     });
   }
@@ -108,10 +111,10 @@ export class Statuses {
   #contradict(sentence: string): Said | undefined {
     if (!saysRule(sentence)) return undefined;
     const spoken = contentWords(sentence);
-    return this.#retract("superseded", true, ({ text }) => {
-      const words = contentWords(text);
+    return this.#retract("superseded", true, ({ about }) => {
+      const words = contentWords(about);
       const isSame = shareIn(words, spoken) >= NAMED_SHARE && shareIn(spoken, words) >= NAMED_SHARE;
-      return isSame && isNegative(text) !== isNegative(sentence);
+      return isSame && isNegative(about) !== isNegative(sentence);
     });
   }
 
@@ -139,7 +142,8 @@ export class Statuses {
 }
 
 export function readSaid(text: string, status: DirectiveStatus): Said {
-  return { text, status, isRule: status === "active" && sentencesOf(text).some(saysRule) };
+  const isRule = status === "active" && sentencesOf(text).some(saysRule);
+  return { text, about: headOf(text, SCANNED_CHARS), status, isRule };
 }
 
-const sentencesOf = (text: string): readonly string[] => proseSentences(text.slice(0, SCANNED_CHARS));
+const sentencesOf = (text: string): readonly string[] => proseSentences(headOf(text, SCANNED_CHARS));
