@@ -12,6 +12,6 @@ export async function ledger(query: string, options: LedgerOptions, composition:
   const session = await composition.load(query);
   terminal.progress("Looking for what was compacted …");
   const report = ledgerReport(session, options);
-  const view = { all: options.all === true, kind: options.kind };
+  const view = { session: query, all: options.all === true, kind: options.kind };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : ledgerView(report, view, terminal));
 }

@@ -16,6 +16,8 @@ export interface LedgerViewOptions {
   readonly all: boolean;
   /** Only facts of this kind are listed. */
   readonly kind?: FactKind | undefined;
+  /** The session, as commands take it. */
+  readonly session: string;
 }
 
 export const KIND_NAMES: Readonly<Record<FactKind, string>> = {
@@ -31,15 +33,11 @@ export const KIND_NAMES: Readonly<Record<FactKind, string>> = {
   quantity: "quantities",
 };
 
-export interface FactsOptions extends LedgerViewOptions {
-  readonly sessionId: string;
-}
-
 /** What is not in the context, or every fact, with the message that it can be read in. */
 export function factsSection(
   { counts, inThisFile }: CompactionLedgerReport,
   { facts }: Ledger,
-  { all, kind, sessionId }: FactsOptions,
+  { all, kind, session }: LedgerViewOptions,
   terminal: Terminal,
 ): string {
   const { colours, width } = terminal;
@@ -69,14 +67,14 @@ export function factsSection(
       ? [colours.dim(`  and ${formatCount(facts.length - shown.length)} more: --all lists every fact`)]
       : []),
     ...(facts.some(({ fate }) => fate === "recoverable")
-      ? [colours.dim(foldText(`  ${howToRead(inThisFile, sessionId)}`, width, "  "))]
+      ? [colours.dim(foldText(`  ${howToRead(inThisFile, session)}`, width, "  "))]
       : []),
   ].join("\n");
 }
 
-const howToRead = (inThisFile: boolean, sessionId: string): string =>
+const howToRead = (inThisFile: boolean, session: string): string =>
   inThisFile
-    ? `Read one whole: longhaul recall ${oneLine(sessionId).slice(0, 8)} MESSAGE`
+    ? `Read one whole: longhaul recall ${oneLine(session)} --id MESSAGE`
     : "They stand in the session that this one was made from; its summary says where that is.";
 
 function noneListed(kind: FactKind | undefined, all: boolean): string {

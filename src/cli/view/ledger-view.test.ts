@@ -64,7 +64,7 @@ const report = (...compactions: readonly CompactionLedgerReport[]): LedgerReport
   compactions,
 });
 const shown = (one: LedgerReport, all = false, width = 80): string =>
-  ledgerView(one, { all }, terminal(width));
+  ledgerView(one, { all, session: "70d782f7" }, terminal(width));
 
 const SOME = [
   fact(1, "summary"),
@@ -89,7 +89,7 @@ describe("the view of a ledger", () => {
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");
     const narrow = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))), false, 60);
     expect(narrow).toContain("00000005  file  changed …g/folder/of/the/project/part-5.ts\n");
-    expect(view).toContain("longhaul recall 70d782f7 MESSAGE");
+    expect(view).toContain("longhaul recall 70d782f7 --id MESSAGE");
     const all = shown(report(compaction(ledgerOf(SOME))), true);
     for (const where of [
       "file, summary",
@@ -153,7 +153,11 @@ describe("the view of a ledger", () => {
   });
 
   it("has colours only where they are wanted", () => {
-    const coloured = ledgerView(report(compaction(ledgerOf(SOME))), { all: false }, terminal(80, true));
+    const coloured = ledgerView(
+      report(compaction(ledgerOf(SOME))),
+      { all: false, session: "latest" },
+      terminal(80, true),
+    );
     expect(coloured).toContain("\u001b[");
     expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("\u001b[");
   });

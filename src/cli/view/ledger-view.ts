@@ -22,7 +22,7 @@ export function ledgerView(report: LedgerReport, options: LedgerViewOptions, ter
     header(report, terminal),
     ...(newest === undefined
       ? [foldText(NOT_COMPACTED, terminal.width)]
-      : compactionSections(newest, report.session.id, options, terminal)),
+      : compactionSections(newest, options, terminal)),
     earlierSection(earlier, terminal),
   ];
   return sections.filter((section) => section !== "").join("\n\n");
@@ -37,7 +37,6 @@ function header({ session }: LedgerReport, { colours, width }: Terminal): string
 
 function compactionSections(
   compaction: CompactionLedgerReport,
-  sessionId: string,
   options: LedgerViewOptions,
   terminal: Terminal,
 ): readonly string[] {
@@ -48,7 +47,7 @@ function compactionSections(
     [title, sizeLine(ledger, terminal)].join("\n"),
     kindsSection(compaction, ledger, terminal),
     restoredSection(ledger, terminal),
-    factsSection(compaction, ledger, { ...options, sessionId }, terminal),
+    factsSection(compaction, ledger, options, terminal),
   ];
 }
 
