@@ -40,6 +40,7 @@ export type LonghaulErrorCode =
   | "notes-template-invalid"
   | "pattern-invalid"
   | "query-empty"
+  | "chart-not-written"
   | "simulator-failed";
 
 /**

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { PolicyName } from "../evaluate/policy.ts";
 import { POLICY_NAMES } from "../evaluate/policy.ts";
 import type { EvalOptions } from "./commands/eval.ts";
 import type { Composition } from "./composition.ts";
-import { atLeastOne, examples, parseWindow } from "./option-values.ts";
+import { atLeastOne, examples, listed, parseNames, parseWindow } from "./option-values.ts";
 
 export function addEval(program: Command, compose: () => Promise<Composition>): void {
   program
@@ -33,19 +33,6 @@ export function addEval(program: Command, compose: () => Promise<Composition>): 
     });
 }
 
-function parsePolicies(text: string): readonly PolicyName[] {
-  const names = listed(text);
-  const known = POLICY_NAMES.filter((name) => names.includes(name));
-  const unknown = names.find((name) => !known.some((one) => one === name));
-  if (unknown !== undefined || known.length === 0)
-    throw new InvalidArgumentError(`It must be a list of: ${POLICY_NAMES.join(", ")}.`);
-  return known;
-}
+const parsePolicies = (text: string): readonly PolicyName[] => parseNames(text, POLICY_NAMES);
 
 const parseCounts = (text: string): readonly number[] => listed(text).map(atLeastOne(""));
-
-const listed = (text: string): readonly string[] =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");

@@ -66,3 +66,20 @@ export function parseWindow(text: string): number {
 
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  ${line.includes("longhaul") ? line : `longhaul ${line}`}`).join("\n")}`;
+
+/** Parts between commas. */
+export const listed = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+/** Some of these names, in their order whatever the order in which they were given. */
+export function parseNames<Name extends string>(text: string, names: readonly Name[]): readonly Name[] {
+  const wanted = listed(text);
+  const known = names.filter((name) => wanted.includes(name));
+  const isAnyUnknown = wanted.some((name) => !known.some((one) => one === name));
+  if (isAnyUnknown || known.length === 0)
+    throw new InvalidArgumentError(`It must be a list of: ${names.join(", ")}.`);
+  return known;
+}

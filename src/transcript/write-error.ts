@@ -20,8 +20,7 @@ export function notWritten(
   outcome: "unchanged" | "unfinished line left" = "unchanged",
 ): LonghaulError {
   if (cause instanceof LonghaulError) return cause;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "of an unknown error");
+  const { code, reason } = whyNotWritten(cause);
   const state =
     outcome === "unchanged"
       ? "Nothing was changed."
@@ -32,4 +31,13 @@ export function notWritten(
     facts: { path, ...(typeof code === "string" ? { system: code } : {}) },
     cause,
   });
+}
+
+/** In words, and the system's code. */
+export function whyNotWritten(cause: unknown): { readonly code: unknown; readonly reason: string } {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return {
+    code,
+    reason: REASONS.get(code) ?? (cause instanceof Error ? cause.message : "of an unknown error"),
+  };
 }
