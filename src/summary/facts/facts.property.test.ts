@@ -117,7 +117,7 @@ describe("whatever the entries", () => {
         expect(new Set(sheet.facts.map(({ id }) => id)).size).toBe(sheet.facts.length);
         expect(extractFacts(entries, { following })).toEqual(sheet);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -130,7 +130,7 @@ describe("whatever the entries", () => {
           if (fact.kind !== "file") expect(findFacts([fact], [fact.text]).size, JSON.stringify(fact)).toBe(1);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -144,7 +144,7 @@ describe("whatever the entries", () => {
         for (const fact of sheet.facts) expect(known.get(fact.id), fact.text).toEqual(fact);
         expect(next.facts).toHaveLength(sheet.facts.length);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -155,7 +155,7 @@ describe("whatever the entries", () => {
         const { leftOut, text } = quoteFacts(facts, { budgetTokens: 1_000_000, countTokens });
         expect(leftOut, text).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });
@@ -179,7 +179,7 @@ describe("whatever the facts", () => {
         expect(leftOut).toEqual(facts.filter(({ id }) => !found.has(id)));
         expect(quoteFacts(facts, { budgetTokens, countTokens: count }).text).toBe(text);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -189,7 +189,7 @@ describe("whatever the facts", () => {
         const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });
         expect(withoutQuotedFacts(`before\n\n${text}\n\nafter`).replace(/\n+/g, "\n")).toBe("before\nafter");
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });
