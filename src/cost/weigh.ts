@@ -3,10 +3,11 @@ import { turnsOfRoom } from "./expected-turns.ts";
 import { type CacheTtl, PER_MILLION, promptCost, writePrice } from "./rates.ts";
 
 /**
- * Of what is taken out of the context, this share is fetched again. A guess on the careful side: without it every
- * clearing would look free of harm.
+ * Of what is taken out of the context, this share is fetched or found out again. Guesses on the careful side: without
+ * them every rewrite would look free of harm. A cleared result is one call away; what a summary left out is more than
+ * results, and has to be missed first.
  */
-const READ_AGAIN_SHARE = 0.1;
+const AGAIN_SHARE: Readonly<Record<WeighedOption["name"], number>> = { nothing: 0, clear: 0.1, compact: 0.2 };
 
 /** What could be done with a conversation besides nothing. */
 export interface Alternative {
@@ -132,14 +133,14 @@ function figuresOf(
 }
 
 function costOnce(
-  { tokensAfter, unchangedTokens, callCost = 0 }: Way,
+  { name, tokensAfter, unchangedTokens, callCost = 0 }: Way,
   tokensSaved: number,
   prices: Prices,
   { cachedTokens, cacheTtl }: Situation,
 ): number {
   const cached = Math.min(unchangedTokens, cachedTokens);
   const prompt = promptCost({ tokens: tokensAfter, cachedTokens: cached }, prices, cacheTtl);
-  const again = (READ_AGAIN_SHARE * Math.max(0, tokensSaved) * writePrice(prices, cacheTtl)) / PER_MILLION;
+  const again = (AGAIN_SHARE[name] * Math.max(0, tokensSaved) * writePrice(prices, cacheTtl)) / PER_MILLION;
   return callCost + prompt + again;
 }
 

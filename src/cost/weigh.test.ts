@@ -1,0 +1,245 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { expectedTurns } from "./expected-turns.ts";
+import { type Alternative, type Situation, type WeighedOption, type Weighing, weigh } from "./weigh.ts";
+
+/** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
+const SONNET = "claude-sonnet-5-5";
+const WARM: Situation = {
+  model: SONNET,
+  contextTokens: 500_000,
+  cachedTokens: 500_000,
+  thresholdTokens: 967_000,
+  growthPerTurn: 0,
+  expectedTurns: 11,
+  alternatives: [],
+};
+const CLEAR: Alternative = { name: "clear", tokensAfter: 300_000, unchangedTokens: 200_000 };
+const COMPACT: Alternative = {
+  name: "compact",
+  tokensAfter: 40_000,
+  unchangedTokens: 20_000,
+  callCost: 0.16,
+};
+
+const known = (situation: Situation): Weighing => {
+  const weighing = weigh(situation);
+  if (weighing === undefined) throw new Error("the prices should be known");
+  return weighing;
+};
+const option = ({ options }: Weighing, name: WeighedOption["name"]): WeighedOption => {
+  const found = options.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no option ${name}`);
+  return found;
+};
+
+describe("what each way to go on costs, by hand", () => {
+  it("doing nothing reads the whole prompt from the cache, with every call", () => {
+    const nothing = option(known(WARM), "nothing");
+    // 500,000 × $0.20 per million.
+    expect(nothing.costNow).toBeCloseTo(0.1, 10);
+    expect(nothing.costPerTurn).toBeCloseTo(0.1, 10);
+    expect(nothing.total).toBeCloseTo(1.1, 10);
+  });
+
+  it("clearing writes all from the first cleared result on anew, once, and reads less from then on", () => {
+    const weighing = known({ ...WARM, alternatives: [CLEAR] });
+    const clear = option(weighing, "clear");
+    // 200,000 read (0.04), 100,000 written (0.25), a tenth of 200,000 fetched again (0.05).
+    expect(clear.costNow).toBeCloseTo(0.34, 10);
+    // 300,000 read.
+    expect(clear.costPerTurn).toBeCloseTo(0.06, 10);
+    expect(clear.total).toBeCloseTo(0.94, 10);
+    // 0.24 more at first, 0.04 less with each call: six calls after the first.
+    expect(clear.breakEvenTurns).toBe(7);
+    expect(clear.tokensSaved).toBe(200_000);
+    expect(weighing).toMatchObject({ chosen: "clear", why: "cheapest", expectedTurns: 11 });
+  });
+
+  it("compacting pays for the call, and writes what it leaves", () => {
+    const weighing = known({ ...WARM, alternatives: [COMPACT] });
+    const compact = option(weighing, "compact");
+    // The call (0.16), 20,000 read (0.004), 20,000 written (0.05), a fifth of 460,000 found out again (0.23).
+    expect(compact.costNow).toBeCloseTo(0.444, 10);
+    expect(compact.costPerTurn).toBeCloseTo(0.008, 10);
+    expect(compact.total).toBeCloseTo(0.524, 10);
+    expect(compact.breakEvenTurns).toBe(5);
+  });
+
+  it("the hour's cache costs twice as much to write as plain input", () => {
+    const clear = option(known({ ...WARM, cacheTtl: "1h", alternatives: [CLEAR] }), "clear");
+    // 0.04 read, 100,000 and 20,000 at $4 per million.
+    expect(clear.costNow).toBeCloseTo(0.52, 10);
+  });
+
+  it("reading at a fortieth of the price makes clearing pay much later", () => {
+    const clear = option(known({ ...WARM, model: "claude-fable-5-1", alternatives: [CLEAR] }), "clear");
+    // 0.05 read, 1.25 written, 0.25 again, against 0.125 for nothing; then 0.05 less with each call.
+    expect(clear.costNow).toBeCloseTo(1.55, 10);
+    expect(clear.breakEvenTurns).toBe(30);
+  });
+
+  it("a cold cache makes a rewrite free: everything is written anew in any case", () => {
+    const cold = known({ ...WARM, cachedTokens: 0, alternatives: [CLEAR] });
+    // 500,000 × $2.50, against 300,000 and a tenth of 200,000.
+    expect(option(cold, "nothing").costNow).toBeCloseTo(1.25, 10);
+    expect(option(cold, "clear").costNow).toBeCloseTo(0.8, 10);
+    expect(option(cold, "clear").breakEvenTurns).toBe(0);
+  });
+
+  it("growth is read as well, half of it in a usual call", () => {
+    const nothing = option(known({ ...WARM, growthPerTurn: 10_000 }), "nothing");
+    // 500,000 and half of 110,000.
+    expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
+  });
+
+  it("nobody looks further ahead than to the threshold, where a rewrite comes in any case", () => {
+    const full = { contextTokens: 947_000, cachedTokens: 947_000, growthPerTurn: 10_000 };
+    const way: Alternative = { ...CLEAR, tokensAfter: 747_000 };
+    const near = known({ ...WARM, ...full, alternatives: [way] });
+    expect(near.expectedTurns).toBe(2);
+    expect(near.chosen).toBe("nothing");
+    expect(
+      known({ ...WARM, ...full, growthPerTurn: 0, expectedTurns: 100, alternatives: [way] }).chosen,
+    ).toBe("clear");
+  });
+
+  it("prices that are not known give no figures", () => {
+    expect(weigh({ ...WARM, model: "gpt-5" })).toBeUndefined();
+    const prices = { "gpt-5": { input: 1, output: 8, cacheRead: 0.1, cacheWrite5m: 1, cacheWrite1h: 1 } };
+    expect(option(known({ ...WARM, model: "gpt-5", prices }), "nothing").costNow).toBeCloseTo(0.05, 10);
+  });
+});
+
+describe("at the threshold", () => {
+  const FULL: Situation = { ...WARM, contextTokens: 967_000, cachedTokens: 967_000, growthPerTurn: 5_000 };
+
+  it("doing nothing is no choice, however cheap", () => {
+    const dear: Alternative = { ...COMPACT, callCost: 1_000 };
+    const weighing = known({ ...FULL, alternatives: [dear] });
+    expect(option(weighing, "nothing").total).toBeLessThan(option(weighing, "compact").total);
+    expect(weighing).toMatchObject({ chosen: "compact", why: "only-way-below-threshold" });
+  });
+
+  it("a way that frees little has to be gone again and again, and is not taken for cheap", () => {
+    const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 930_000 };
+    const weighing = known({ ...FULL, expectedTurns: 50, alternatives: [little, COMPACT] });
+    expect(option(weighing, "clear").costNow).toBeLessThan(option(weighing, "compact").costNow);
+    expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });
+  });
+
+  it("clearing that frees much goes before a summary", () => {
+    const much: Alternative = { name: "clear", tokensAfter: 100_000, unchangedTokens: 60_000 };
+    expect(known({ ...FULL, alternatives: [much, { ...COMPACT, callCost: 0.5 }] }).chosen).toBe("clear");
+  });
+
+  it("what does not get below it is no choice beside what does", () => {
+    const notEnough: Alternative = { name: "clear", tokensAfter: 967_000, unchangedTokens: 960_000 };
+    expect(known({ ...FULL, alternatives: [notEnough, COMPACT] }).chosen).toBe("compact");
+  });
+});
+
+describe("the expected number of turns", () => {
+  it("is as many again as there have been, within bounds", () => {
+    expect([0, 4, 5, 42, 99, 5_000, Number.NaN].map(expectedTurns)).toEqual([5, 5, 5, 42, 99, 100, 5]);
+  });
+});
+
+const model = fc.constantFrom(
+  SONNET,
+  "claude-opus-5-5",
+  "claude-fable-5-1",
+  "claude-haiku-5-5",
+  "claude-opus-4-8",
+);
+const tokens = fc.integer({ min: 0, max: 1_000_000 });
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+
+const situations: fc.Arbitrary<Situation> = fc
+  .record({
+    model,
+    contextTokens: fc.integer({ min: 1, max: 1_000_000 }),
+    cached: share,
+    thresholdTokens: fc.integer({ min: 1, max: 1_000_000 }),
+    growthPerTurn: fc.integer({ min: 0, max: 50_000 }),
+    expectedTurns: fc.integer({ min: 1, max: 200 }),
+    cacheTtl: fc.constantFrom("5m" as const, "1h" as const),
+    ways: fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom("clear" as const, "compact" as const),
+        left: share,
+        unchanged: share,
+        callCost: fc.double({ min: 0, max: 5, noNaN: true }),
+      }),
+      { selector: ({ name }) => name },
+    ),
+  })
+  .map(({ cached, ways, ...rest }) => ({
+    ...rest,
+    cachedTokens: cached * rest.contextTokens,
+    alternatives: ways.map(({ name, left, unchanged, callCost }) => ({
+      name,
+      callCost,
+      tokensAfter: left * rest.contextTokens,
+      unchangedTokens: unchanged * left * rest.contextTokens,
+    })),
+  }));
+
+const extraOf = (weighing: Weighing, name: "clear" | "compact"): number =>
+  option(weighing, name).costNow - option(weighing, "nothing").costNow;
+
+describe("for any conversation", () => {
+  it("the cheapest of the ways that are safe is chosen, and what it costs adds up", () => {
+    fc.assert(
+      fc.property(situations, (situation) => {
+        const { options, chosen, expectedTurns: turns } = known(situation);
+        const { contextTokens, thresholdTokens } = situation;
+        const safe = options.filter(({ tokensSaved }) => contextTokens - tokensSaved < thresholdTokens);
+        const taken = options.find(({ name }) => name === chosen);
+        if (safe.length > 0) expect(Math.min(...safe.map(({ total }) => total))).toBe(taken?.total);
+        for (const { costNow, costPerTurn, total, breakEvenTurns } of options) {
+          for (const figure of [costNow, costPerTurn, total]) expect(figure).toBeGreaterThanOrEqual(0);
+          expect(total).toBeGreaterThanOrEqual(Math.min(costNow, total));
+          if (breakEvenTurns !== undefined) expect(breakEvenTurns).toBeGreaterThanOrEqual(0);
+        }
+        const [nothing] = options;
+        expect(nothing?.total).toBeCloseTo(
+          (nothing?.costNow ?? 0) + (nothing?.costPerTurn ?? 0) * (turns - 1),
+          8,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("more turns to come never make clearing less attractive", () => {
+    fc.assert(
+      fc.property(situations, tokens, fc.nat(100), (situation, left, more) => {
+        const contextTokens = situation.thresholdTokens * 0.7;
+        const alternatives: readonly Alternative[] = [
+          { name: "clear", tokensAfter: (left / 1_000_000) * contextTokens, unchangedTokens: 0 },
+        ];
+        const few = { ...situation, contextTokens, cachedTokens: contextTokens, alternatives };
+        const gain = (each: Situation): number =>
+          option(known(each), "nothing").total - option(known(each), "clear").total;
+        const many = { ...few, expectedTurns: few.expectedTurns + more };
+        expect(gain(many)).toBeGreaterThanOrEqual(gain(few) - 1e-9);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("a cold cache never makes a rewrite dearer beside doing nothing", () => {
+    fc.assert(
+      fc.property(situations, (situation) => {
+        // One price for all sizes: of Haiku 5.5 a smaller prompt has another.
+        const one = { ...situation, model: SONNET };
+        const cold = known({ ...one, cachedTokens: 0 });
+        for (const { name } of one.alternatives) {
+          expect(extraOf(cold, name)).toBeLessThanOrEqual(extraOf(known(one), name) + 1e-9);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
