@@ -10,6 +10,7 @@ import type { Ledger } from "../conversation/ledger.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 import type { Restored } from "../restore/restored.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
@@ -90,9 +91,11 @@ export function assemble(
 
 /**
  * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
- * the kept messages, which say there what they said before it.
+ * the kept messages, which say there what they said before it. After an undo they may also stand where a compaction
+ * that was taken back had kept them, and would be read as that left them.
  */
-const isRewrite = (entry: Entry): boolean => isStandIn(entry) || savedTokens(entry) !== undefined;
+const isRewrite = (entry: Entry): boolean =>
+  isStandIn(entry) || savedTokens(entry) !== undefined || isUndoMark(entry);
 
 /** The conversation to go on with. */
 export function rebuild(compacted: CompactedEntries): readonly Entry[] {

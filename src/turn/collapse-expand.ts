@@ -88,12 +88,14 @@ async function expandLevel(
 
 /** From the transcript, where there is one: it has everything, also of an earlier process. */
 async function originalsOf(
-  { options, transcript, collapse }: ConversationState,
+  { options, transcript, collapse, thread }: ConversationState,
   uuids: readonly string[],
 ): Promise<readonly Entry[]> {
   if (options.transcript === undefined) return collapse?.originals.of(uuids) ?? [];
   await transcript.flush();
-  return (await options.transcript.read?.(uuids)) ?? [];
+  const read = (await options.transcript.read?.(uuids)) ?? [];
+  thread.plain.readBack(read);
+  return read;
 }
 
 function spanNotFound(spanId: string): LonghaulError {
