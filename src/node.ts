@@ -36,6 +36,22 @@ export {
 } from "./host/undo-session.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
+export type {
+  RecallHit,
+  RecallPage,
+  RecallPiece,
+  RecallQuery,
+  RecallReading,
+} from "./recall/query.ts";
+export type { ReadOptions } from "./recall/read.ts";
+export { openRecall, type Recall, type RecallOptions, recallIndexPath } from "./recall/recall.ts";
+export {
+  createRecallTool,
+  RECALL_TOOL,
+  type RecallTool,
+  type RecallToolDefinition,
+  type RecallToolOptions,
+} from "./recall/tool.ts";
 export type { Damage, DamageKind } from "./transcript/damage.ts";
 export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
 export { findSession } from "./transcript/find-session.ts";

@@ -38,7 +38,7 @@ export class GuardedPattern {
       new RegExp(pattern, flags);
     } catch (error) {
       throw new LonghaulError("pattern-invalid", `/${pattern}/ is no regular expression.`, {
-        remedy: "Write it as in JavaScript, or search for the text as it stands with --exact.",
+        remedy: "Write it as in JavaScript, or look for the exact text instead.",
         cause: error,
       });
     }

@@ -1,5 +1,6 @@
 import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
+import { STANDING } from "./standing.ts";
 import { type QueryTerm, termsOf } from "./terms.ts";
 
 /** Usual figures of BM25: how soon a word that comes again stops to count, and how much long texts are held back. */
@@ -11,6 +12,8 @@ const PART_WEIGHT = 0.4;
 const PIECE_WEIGHT = 0.5;
 const SHORTEST_PIECE = 3;
 const MOST_PIECES = 64;
+/** What somebody said in words of their own tells more than what a command printed. */
+const SPOKEN_WEIGHT = 1.5;
 /** A question is a line; whoever pastes a page means its beginning. */
 const MOST_TERMS = 48;
 /** Of three words and more so many must be there, unless nothing has them. */
@@ -33,8 +36,9 @@ export function rankByWords(
   const scores = new Scores(session);
   for (const [nth, term] of terms.entries()) scores.add(term, nth + 1);
   const least = terms.length < 3 ? 0 : terms.length * LEAST_SHARE;
-  const ranked = best(scores, fits, least, most);
-  return ranked.total > 0 || least === 0 ? ranked : best(scores, fits, 0, most);
+  const ranked = best(session, scores, fits, { least, most });
+  if (ranked.total > 0 || least === 0) return ranked;
+  return best(session, scores, fits, { least: 0, most });
 }
 
 function distinct(terms: readonly QueryTerm[]): readonly QueryTerm[] {
@@ -120,10 +124,10 @@ function listsOf(segment: Segment, term: string): readonly Postings[] {
 
 /** Keeps the best as they come: a question with common words fits nearly everything. */
 function best(
+  { standing }: IndexedSession,
   { values, coverage }: Scores,
   fits: (document: number) => boolean,
-  least: number,
-  most: number,
+  { least, most }: { readonly least: number; readonly most: number },
 ): Ranking {
   const kept: { readonly document: number; readonly score: number }[] = [];
   let total = 0;
@@ -133,7 +137,8 @@ function best(
     const covered = coverage[document] as number;
     if (value === 0 || covered < least || !fits(document)) continue;
     total++;
-    const score = value * covered;
+    const isSpoken = ((standing[document] as number) & STANDING.spoken) !== 0;
+    const score = value * covered * (isSpoken ? SPOKEN_WEIGHT : 1);
     if (kept.length === most && score <= (kept.at(-1)?.score ?? 0)) continue;
     let place = kept.length;
     while (place > 0 && (kept[place - 1]?.score ?? 0) < score) place--;

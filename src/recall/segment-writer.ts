@@ -38,7 +38,7 @@ export interface DocumentPlace {
 }
 
 /** What must be known of all documents at once: one byte for each. */
-export const MARKS = { retold: 1, copy: 2, thinking: 4, first: 8, sidechain: 16 } as const;
+export const MARKS = { retold: 1, copy: 2, thinking: 4, first: 8, sidechain: 16, spoken: 32 } as const;
 
 /** The parts of a segment by their names, in their order in the file. */
 export const SECTIONS = [
@@ -193,6 +193,7 @@ export class SegmentWriter implements TermSink {
 function marksOf({ kind }: SearchDocument, { flags, isFirst }: DocumentPlace): number {
   return (
     (kind === "summary" ? MARKS.retold : 0) |
+    (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
     (kind === "thinking" ? MARKS.thinking : 0) |
     ((flags & FLAGS.copy) === 0 ? 0 : MARKS.copy) |
     ((flags & FLAGS.sidechain) === 0 ? 0 : MARKS.sidechain) |

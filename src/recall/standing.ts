@@ -15,6 +15,8 @@ export const STANDING = {
   repeated: 2,
   /** It tells again what other documents say. */
   retold: 4,
+  /** Said by a person or by the agent, in words of their own. */
+  spoken: 8,
 } as const;
 
 export interface CurrentConversation {
@@ -47,7 +49,7 @@ export function standingOf(
       const isGone = (marks & MARKS.thinking) !== 0 && shown?.hasThinking === false;
       if (shown !== undefined && !isGone && !cleared.has(at)) standing[at] = STANDING.inContext;
     }
-    if ((marks & MARKS.retold) !== 0) standing[at] = (standing[at] as number) | STANDING.retold;
+    standing[at] = (standing[at] as number) | lasting(marks);
     if ((marks & MARKS.first) !== 0) seen.add(key);
   }
   matchCopies(columns, standing);
@@ -139,7 +141,11 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
 
 /** Of a document that was added so: in the context, unless it is another agent's. */
 export const standingOfAdded = (marks: number): number =>
-  (marks & MARKS.sidechain) === 0 ? STANDING.inContext : 0;
+  ((marks & MARKS.sidechain) === 0 ? STANDING.inContext : 0) | lasting(marks);
+
+/** What never changes, however the conversation goes on. */
+const lasting = (marks: number): number =>
+  ((marks & MARKS.retold) === 0 ? 0 : STANDING.retold) | ((marks & MARKS.spoken) === 0 ? 0 : STANDING.spoken);
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;
