@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { VirtualClock } from "./virtual-clock.ts";
+
+describe("the clock of a replay", () => {
+  it("wakes those who wait in the order of their times, each at its own", async () => {
+    const clock = new VirtualClock(1_000);
+    const seen: string[] = [];
+    const wait = async (name: string, milliseconds: number): Promise<void> => {
+      await clock.sleep(milliseconds);
+      seen.push(`${name} at ${clock.now()}`);
+    };
+    void wait("late", 500);
+    void wait("early", 100);
+    void wait("after the end", 5_000);
+    await clock.advanceTo(2_000);
+    expect(seen).toEqual(["early at 1100", "late at 1500"]);
+    expect(clock.now()).toBe(2_000);
+  });
+
+  it("passes only as far as the work at hand waits for it", async () => {
+    const clock = new VirtualClock(0);
+    void clock.sleep(60_000);
+    expect(await clock.passDuring(Promise.resolve("at once"))).toBe("at once");
+    expect(clock.now()).toBe(0);
+    await clock.passDuring(clock.sleep(250).then(() => clock.sleep(250)));
+    expect(clock.now()).toBe(500);
+  });
+
+  it("never goes back", async () => {
+    const clock = new VirtualClock(1_000);
+    await clock.advanceTo(500);
+    expect(clock.now()).toBe(1_000);
+  });
+});
