@@ -42,6 +42,7 @@ const beginningOf =
 
 export const parseMessage: (text: string) => string = beginningOf("the uuid of a message");
 export const parseBoundary: (text: string) => string = beginningOf("the uuid of a compaction's boundary");
+export const parseStep: (text: string) => string = beginningOf("the uuid of a step");
 export const parseSpan: (text: string) => string = beginningOf("the id of a span");
 
 export function parsePort(text: string): number {

@@ -27,6 +27,7 @@ import {
 } from "./option-values.ts";
 import { addRecall } from "./recall-command.ts";
 import { addReplay } from "./replay-command.ts";
+import { addUndo } from "./undo-command.ts";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: () => Promise<Composition>): Command {
@@ -41,6 +42,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   addInspect(program, compose);
   addCompact(program, compose);
   addClear(program, compose);
+  addUndo(program, compose);
   addNotes(program, compose);
   addLedger(program, compose);
   addRecall(program, compose);

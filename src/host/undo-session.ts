@@ -28,6 +28,7 @@ export interface UndoSessionOptions {
 /** An undo that has not been written anywhere. */
 export interface SessionUndo {
   readonly session: Session;
+  readonly step: Step;
   readonly back: StepBack;
   /** The conversation as it will be: as it was before the step, then what came since. */
   readonly restored: readonly Entry[];
@@ -58,6 +59,7 @@ export function undoSession(session: Session, options: UndoSessionOptions = {}):
   const tokenRatio = Math.min(ratio, (tokens - overheadTokens) / measured);
   return {
     session,
+    step: back.step,
     back,
     restored,
     carried,

@@ -37,7 +37,10 @@ export interface StepChoice {
 }
 
 /** Undefined where there is no such step, or nothing is left of what was before it. */
-export function stepBack(index: EntryIndex, { redo = false, uuid }: StepChoice): StepBack | undefined {
+export function stepBack(
+  index: EntryIndex,
+  { redo = false, uuid }: StepChoice,
+): (StepBack & { readonly step: Step }) | undefined {
   for (const step of stepsOf(index)) {
     const isUndo = step.undo !== undefined;
     // What was done after an undo would be lost by taking that undo back.
