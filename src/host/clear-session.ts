@@ -12,6 +12,7 @@ import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
+import { clearingLedger } from "./clearing-ledger.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface ClearSessionOptions {
@@ -75,12 +76,13 @@ export async function writeClearing(
   ports: CompactionPorts = SYSTEM_PORTS,
 ): Promise<WrittenLines> {
   const { session, entries, tokensBefore, tokensAfter, overheadTokens, tokenRatio } = result;
+  const ledger = clearingLedger(session.conversation, entries, tokensAfter - overheadTokens);
   const boundary = createBoundary(
     {
       trigger: "manual",
       preTokens: tokensBefore,
       postTokens: tokensAfter,
-      knowledge: { overheadTokens, tokenRatio },
+      knowledge: { overheadTokens, tokenRatio, ledger },
       entries: session.conversation,
       messagesSummarised: 0,
     },

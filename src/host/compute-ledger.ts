@@ -42,7 +42,9 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
       ...fact,
       fate: places.find(([, found]) => found.has(fact.id))?.[0] ?? "recoverable",
     })),
-    plan: { summarised, summarisedTokens: tokensIn(summarised) },
+    plan: isClearing(boundary)
+      ? { summarised: [], summarisedTokens: 0 }
+      : { summarised, summarisedTokens: tokensIn(summarised) },
     kept: { entries: kept, tokens: tokensIn(kept) },
     restored: { items: restored.map(itemOf), skipped: [] },
     quotedTokens: 0,
@@ -50,6 +52,10 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
     hasTranscript: true,
   });
 }
+
+/** Everything was kept, with results emptied. */
+const isClearing = ({ compactMetadata }: CompactBoundaryEntry): boolean =>
+  compactMetadata?.messagesSummarized === 0;
 
 interface Parts {
   readonly summary: readonly Entry[];

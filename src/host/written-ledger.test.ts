@@ -3,7 +3,7 @@ import { countingPorts, longSession } from "../../test/support/long-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { compact, rebuild } from "../compact/compact.ts";
 import { planCompaction } from "../compact/plan.ts";
-import { isCompactBoundary } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isInContext } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { wordsIn } from "../conversation/words-in.ts";
@@ -11,6 +11,8 @@ import { findFacts } from "../summary/facts/check.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";
+import { openTranscript } from "../transcript/writer.ts";
+import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "./compact-session.ts";
 import { sessionLedgers } from "./session-ledgers.ts";
 
@@ -73,5 +75,34 @@ describe("the ledger of a compaction that was written", () => {
     const carried = once.ledger?.facts.filter(({ id }) => ids.has(id)).length ?? 0;
     expect(carried + (twice.ledger?.earlier?.facts ?? 0)).toBe(once.ledger?.facts.length);
     expect(readLedger(rebuild(twice).filter(isCompactBoundary)[0] ?? once.boundary)).toEqual(twice.ledger);
+  });
+});
+
+describe("the ledger of a clearing that was written", () => {
+  it("goes on from the ledger before it, so that the next compaction forgets nothing", async () => {
+    const { compaction, after } = await compacted();
+    const before = new Set(compaction.ledger?.facts.map(({ id }) => id));
+    const writer = await openTranscript(after.path);
+    const [first, ...rest] = longSession(30, "more").entries;
+    const newer = [{ ...first, parentUuid: after.leafUuid ?? null } as Entry, ...rest];
+    await writer.append(newer);
+    await writer.close();
+    await writeClearing(clearSession(await loadSession(after.path), { keepNewest: 1 }), { mode: "in-place" });
+    const cleared = await loadSession(after.path);
+    const [newest] = sessionLedgers(cleared);
+    expect(newest).toMatchObject({
+      source: "file",
+      isCurrent: true,
+      ledger: { summarised: { messages: 0 } },
+    });
+    const facts = newest?.ledger?.facts ?? [];
+    const told = facts.filter(({ id }) => before.has(id)).length;
+    expect(told + (newest?.ledger?.earlier?.facts ?? 0)).toBe(before.size);
+    const inContext = findFacts(facts, [wordsIn(cleared.conversation)]);
+    expect(facts.filter((fact) => isInContext(fact) !== inContext.has(fact.id))).toEqual([]);
+    const next = await compactSession(cleared, SMALL);
+    const ids = new Set(next.compaction.ledger?.facts.map(({ id }) => id));
+    const carried = facts.filter(({ id }) => ids.has(id)).length;
+    expect(carried + (next.compaction.ledger?.earlier?.facts ?? 0)).toBeGreaterThanOrEqual(facts.length);
   });
 });

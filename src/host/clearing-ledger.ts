@@ -1,0 +1,40 @@
+import { searched } from "../compact/check-facts.ts";
+import { makeLedger, previousLedger } from "../compact/ledger.ts";
+import type { Entry } from "../conversation/entry.ts";
+import type { FactKind } from "../conversation/facts.ts";
+import type { Ledger } from "../conversation/ledger.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { findFacts } from "../summary/facts/check.ts";
+import { extractFacts } from "../summary/facts/extract.ts";
+
+/** What only a result may tell of. All that was said stays, and is found when it is summarised. */
+const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
+
+/**
+ * Of a clearing, which is written behind a boundary of its own: it goes on from the ledger before it, or the next
+ * compaction would know nothing of what was summarised earlier.
+ */
+export function clearingLedger(
+  before: readonly Entry[],
+  after: readonly Entry[],
+  keptTokens: number,
+): Ledger {
+  const previous = previousLedger(before);
+  const known = new Set(previous?.ledger.facts.map(({ id }) => id));
+  const { facts, earlier } = extractFacts(before, { previous });
+  const told = facts.filter(({ id, kind }) => known.has(id) || TOLD_BY_RESULTS.has(kind));
+  const inSummary = findFacts(told, searched(after.filter(isSummaryEntry)));
+  const inKept = findFacts(told, searched(after.filter((entry) => !isSummaryEntry(entry))));
+  return makeLedger({
+    facts: told.map((fact) => ({
+      ...fact,
+      fate: inSummary.has(fact.id) ? "summary" : inKept.has(fact.id) ? "kept" : "recoverable",
+    })),
+    plan: { summarised: [], summarisedTokens: 0 },
+    kept: { entries: after, tokens: keptTokens },
+    restored: { items: [], skipped: [] },
+    quotedTokens: 0,
+    earlier,
+    hasTranscript: true,
+  });
+}
