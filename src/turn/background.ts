@@ -28,6 +28,9 @@ const STALE_TOKENS = 20_000;
  */
 const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 
+/** A model that fails now may not do so at the threshold: until then there is no need for the built-in summariser. */
+const NO_STAND_IN = { builtInFallback: "never" } as const;
+
 /** Whoever takes longer is taken for dead: a turn that has to wait must not do so for ever. */
 const SUMMARY_DEAD_AFTER_MS = 300_000;
 
@@ -78,21 +81,21 @@ export class Background {
 
   /**
    * At the threshold: a compaction whose summary is there. While it is still being written the turn goes on without
-   * one, as long as the window holds it; only at the very end does it wait.
+   * one, as long as the window holds it; only where it is full and there is no summary at all does it wait.
    */
   async offer(signal: AbortSignal | undefined): Promise<Offer | "under-way" | undefined> {
     for (;;) {
-      if (this.#running !== undefined) {
-        if (!this.#isNear(this.#state.thresholds.blocking)) return "under-way";
-        const { done } = this.#running;
-        await withHostStatus(this.#state.host, {}, () => untilAborted(signal, done));
-        continue;
-      }
-      if (this.#ready === undefined) return undefined;
-      const plan = this.#planFor(this.#ready);
-      if (plan === undefined) return this.#discard("conversation-changed");
-      if (!this.#isStale(this.#ready, plan)) return this.#offerOf(this.#ready, plan);
-      this.#refresh(this.#ready, plan);
+      const ready = this.#ready;
+      const plan = ready && this.#planFor(ready);
+      if (ready !== undefined && plan === undefined) return this.#discard("conversation-changed");
+      const mustCompact = this.#isNear(this.#state.thresholds.blocking);
+      // Under pressure a stale one is better than waiting for the next: all that it does not know is kept as it is.
+      if (ready && plan && (mustCompact || !this.#isStale(ready, plan))) return this.#offerOf(ready, plan);
+      if (ready && plan && this.#running === undefined) this.#refresh(ready, plan);
+      if (this.#running === undefined) return undefined;
+      if (!mustCompact) return "under-way";
+      const { done } = this.#running;
+      await withHostStatus(this.#state.host, {}, () => untilAborted(signal, done));
     }
   }
 
@@ -162,6 +165,7 @@ export class Background {
       keptTokens: plan.keptTokens,
       summary: await prepareSummary(plan, {
         ...options,
+        ...NO_STAND_IN,
         fork: fork && sent && { ...fork, messagesFor: () => sent },
         signal,
       }),
@@ -174,7 +178,6 @@ export class Background {
     const { written, hookOutcomes, instructions } = summary;
     const { autoCompact: targetTokens } = state.thresholds;
     const fresh = refreshPlan(state, plan, written.text);
-    this.#ready = undefined;
     if (fresh === undefined) {
       this.#discard("nothing-to-refresh");
       return;
@@ -182,7 +185,7 @@ export class Background {
     const options = compactOptions(state, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
       // What goes in is not what the provider has in its cache. The hooks have been asked.
-      const alone = { ...options, fork: undefined, hooks: undefined, instructions, signal };
+      const alone = { ...options, ...NO_STAND_IN, fork: undefined, hooks: undefined, instructions, signal };
       const next = await prepareSummary(fresh, alone);
       const attempts = [...written.attempts, ...next.written.attempts];
       return {

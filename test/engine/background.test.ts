@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { inputTokens } from "../../src/conversation/usage.ts";
+import type { SummaryAttempt } from "../../src/summary/sources.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import type { HostCallbacks } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+import { AgentLoop, connect } from "./agent-loop.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { openScene, type Scene, workUntil } from "./scene.case.ts";
+import { SlowSummaries } from "./slow-summaries.case.ts";
+
+const WINDOW_TOKENS = 100_000;
+const TURN_MS = 10_000;
+const MINUTE_MS = 60_000;
+
+const folder = temporaryFolder();
+let scene: Scene;
+let transcript: TranscriptWriter;
+let path: string;
+let files = 0;
+
+beforeEach(async () => {
+  scene = await openScene({ windowTokens: WINDOW_TOKENS });
+  path = join(folder, `background-${files++}.jsonl`);
+  transcript = await openTranscript(path, { lock: async () => async () => undefined });
+});
+afterEach(async () => {
+  await transcript.close();
+  await scene.simulator.close();
+});
+
+interface Slow {
+  readonly loop: AgentLoop;
+  readonly summaries: SlowSummaries;
+}
+
+function slowLoop(
+  takesMs: number,
+  form: Form = "messages",
+  resultTokens = 800,
+  onStatus: NonNullable<HostCallbacks["onStatus"]> = () => undefined,
+): Slow {
+  const { simulator } = scene;
+  const summaries = new SlowSummaries(connect(simulator, "claude-haiku-4-5"), simulator.clock, takesMs);
+  const loop = new AgentLoop({
+    simulator,
+    model: summaries.model,
+    form,
+    resultTokens,
+    turnMs: TURN_MS,
+    compactor: { windowTokens: WINDOW_TOKENS, clearing: { form: "off" }, transcript },
+    host: { onStatus },
+    onTurn: () => summaries.tick(),
+  });
+  return { loop, summaries };
+}
+
+const tokensRead = (attempt: SummaryAttempt | undefined): number =>
+  attempt?.usage === undefined ? Number.NaN : inputTokens(attempt.usage);
+
+const compactions = (loop: AgentLoop): number => loop.eventsOf("compacted").length;
+
+describe.each<Form>(["messages", "entries"])(
+  "a summariser that takes 60 seconds, with a conversation in the form of %s",
+  (form) => {
+    it("is never waited for, and nothing that came meanwhile is lost or doubled", async () => {
+      const { loop, summaries } = slowLoop(MINUTE_MS, form);
+      expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
+      const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
+      expect(new Set(ended)).toEqual(new Set(["ready"]));
+      // One that was being brought up to date when the window was full was not waited for either.
+      expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
+      // By the clock that only turns move: whoever had waited would have stood still for ever.
+      expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+      await loop.compactor.close();
+      expect(await timesWritten(loop.said)).toEqual(loop.said.map(() => 1));
+      const { conversation } = await loadSession(path);
+      const words = JSON.stringify(conversation.filter(isSpoken));
+      for (const token of loop.said.slice(-3)) expect(words.split(`${token}:`).length - 1).toBe(1);
+    });
+  },
+);
+
+/** How many messages of people hold each of these words: a summary that quotes them is none. */
+async function timesWritten(tokens: readonly string[]): Promise<readonly number[]> {
+  const { entries } = await loadSession(path);
+  const said = entries.filter(isSaid).map((entry) => JSON.stringify(entry));
+  return tokens.map((token) => said.filter((text) => text.includes(`${token}:`)).length);
+}
+
+const isSpoken = (entry: Entry): boolean =>
+  entry.type === "user" && entry.isCompactSummary !== true && entry.isMeta !== true;
+
+/** Not written anew to be kept. */
+const isSaid = (entry: Entry): boolean => isSpoken(entry) && !("writtenWith" in entry);
+
+describe("a summary that is written ahead of need", () => {
+  it("begins at 80% of the threshold, and takes its place at the threshold", async () => {
+    const { loop } = slowLoop(0);
+    expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
+    const { autoCompact } = loop.lastTurn?.thresholds ?? { autoCompact: 0 };
+    const [started] = loop.eventsOf("background-started");
+    expect(started?.tokens).toBeGreaterThanOrEqual(autoCompact * 0.8 - 2_000);
+    expect(started?.tokens).toBeLessThan(autoCompact * 0.9);
+    expect(loop.eventsOf("compacted")[0]?.tokensBefore).toBeGreaterThanOrEqual(autoCompact - 2_000);
+  });
+
+  it("is brought up to date with just what came since, where that is too much", async () => {
+    const { loop } = slowLoop(20_000);
+    const byTwo = (): readonly SummaryAttempt[] =>
+      loop
+        .eventsOf("compacted")
+        .map(({ attempts }) => attempts.filter(({ outcome }) => outcome === "written"))
+        .find(({ length }) => length === 2) ?? [];
+    expect(await workUntil(loop, () => byTwo().length > 0)).toBe(true);
+    const [first, refresh] = byTwo();
+    expect([first?.step, refresh?.step]).toEqual(["fork", "direct"]);
+    // Only the summary so far and what came since, not the conversation again.
+    expect(tokensRead(refresh)).toBeLessThan(tokensRead(first) / 2);
+  });
+
+  it("is waited for only where the window is as good as full", async () => {
+    const waitedAt: number[] = [];
+    const { loop, summaries } = slowLoop(1_000 * MINUTE_MS, "messages", 800, (status) => {
+      if (status !== "compacting" || compactions(loop) > 0) return;
+      waitedAt.push(loop.lastTurn?.tokens ?? 0);
+      summaries.release();
+    });
+    expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
+    const { blocking } = loop.lastTurn?.thresholds ?? { blocking: 0 };
+    expect(waitedAt[0]).toBeGreaterThan(blocking - 6_000);
+    expect(loop.eventsOf("window-checked").at(-2)?.decision).toBe("compact");
+    expect(summaries.asked).toBe(1);
+  });
+
+  it("does no harm where it fails: the turn at the threshold compacts as usual", async () => {
+    const { loop, summaries } = slowLoop(0);
+    summaries.refuse = Number.POSITIVE_INFINITY;
+    expect(await workUntil(loop, () => loop.eventsOf("background-ended").length === 1)).toBe(true);
+    summaries.refuse = 0;
+    expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
+    expect(loop.eventsOf("background-ended")).toMatchObject([{ outcome: "failed", reason: "model-other" }]);
+    expect(loop.eventsOf("compacted")[0]?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
+    expect(loop.eventsOf("compaction-failed")).toEqual([]);
+  });
+
+  it("is not used where the host changed what it stands for", async () => {
+    const { loop } = slowLoop(0);
+    const isReady = (): boolean => loop.eventsOf("background-ended").length === 1;
+    expect(await workUntil(loop, isReady)).toBe(true);
+    loop.conversation.goOnWith(loop.conversation.messages.slice(2));
+    expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
+    expect(loop.eventsOf("background-ended").map(({ outcome, reason }) => [outcome, reason])).toContainEqual([
+      "discarded",
+      "conversation-changed",
+    ]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});

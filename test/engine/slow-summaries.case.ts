@@ -1,0 +1,51 @@
+import { ModelError } from "../../src/models/model-error.ts";
+import type { CallOptions, Model, ModelEvent, ModelRequest } from "../../src/models/port.ts";
+import { summaryRequestIn } from "../../src/summary/builtin-model/summarise-messages.ts";
+import type { MovableClock } from "../../src/testing/clock.ts";
+
+/**
+ * A model that takes its time for summaries, by a clock that only moves when the loop makes its next turn. A turn that
+ * waited for one would wait for ever: nobody moves the clock meanwhile.
+ */
+export class SlowSummaries {
+  readonly model: Model;
+  readonly #clock: MovableClock;
+  readonly #takesMs: number;
+  #waiting: { readonly readyAt: number; readonly go: () => void }[] = [];
+  asked = 0;
+  /** How many of the next are refused. */
+  refuse = 0;
+
+  constructor(model: Model, clock: MovableClock, takesMs: number) {
+    this.#clock = clock;
+    this.#takesMs = takesMs;
+    this.model = {
+      name: model.name,
+      capabilities: model.capabilities,
+      countTokens: (request, options) => model.countTokens(request, options),
+      stream: (request, options) => this.#stream(model, request, options),
+    };
+  }
+
+  /** Nobody has to wait any longer. */
+  release(): void {
+    for (const { go } of this.#waiting.splice(0)) go();
+  }
+
+  /** Who is ready by now goes on. */
+  tick(): void {
+    const ready = this.#waiting.filter(({ readyAt }) => readyAt <= this.#clock.now());
+    this.#waiting = this.#waiting.filter(({ readyAt }) => readyAt > this.#clock.now());
+    for (const { go } of ready) go();
+  }
+
+  async *#stream(model: Model, request: ModelRequest, options?: CallOptions): AsyncGenerator<ModelEvent> {
+    if (summaryRequestIn(request.messages) !== undefined) {
+      this.asked += 1;
+      const readyAt = this.#clock.now() + this.#takesMs;
+      if (this.#takesMs > 0) await new Promise<void>((go) => this.#waiting.push({ readyAt, go }));
+      if (this.refuse-- > 0) throw new ModelError({ kind: "other", retry: false }, "no");
+    }
+    yield* model.stream(request, options);
+  }
+}
