@@ -202,19 +202,4 @@ describe("facts of earlier compactions", () => {
     expect(chain.sheet.earlier?.boundary).toBe("b6");
     for (const rule of rules) expect(chain.summary).toContain(rule);
   });
-
-  it("may be anything in a file that somebody else wrote", () => {
-    const ledger = {
-      facts: [
-        null,
-        7,
-        { id: "x" },
-        { id: "a", kind: "mood", text: "x" },
-        { id: "b", kind: "directive", text: "Use tabs", status: "maybe", entryIds: "no" },
-      ],
-    };
-    const { facts } = extractFacts([], { previous: { boundary: "b", ledger: ledger as unknown as Ledger } });
-    expect(facts).toEqual([{ id: "b", kind: "directive", text: "Use tabs", status: "active", entryIds: [] }]);
-    expect(extractFacts([], { previous: { boundary: "b", ledger: {} as Ledger } }).facts).toEqual([]);
-  });
 });

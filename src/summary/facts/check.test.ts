@@ -56,6 +56,7 @@ describe("a file is found", () => {
     ["from here", "./cart/price.ts:12"],
     ["with the other slashes, escaped or not", "src\\\\cart\\\\price.ts and C:\\x"],
     ["in a group", "changed src/cart/{a.ts, price.ts}"],
+    ["by its name where its folder is told", "In `/home/me/shop/src/cart`: price.ts"],
   ])("%s", (_how, text) => expect(isFound("file", `changed ${path}`, text, [path])).toBe(true));
 
   it.each([
@@ -63,6 +64,7 @@ describe("a file is found", () => {
     ["in a longer name", "src/cart/price.tsx, src/cart/price.ts.bak, src/cart/price.ts-old"],
     ["in another folder", "lib/src/cart/price.ts, xsrc/cart/price.ts"],
     ["by half of a folder's name", "rc/cart/price.ts"],
+    ["by its name beside another file of its folder", "/home/me/shop/src/cart/a.ts, price.ts"],
     ["in another case", "src/cart/Price.ts"],
   ])("not %s", (_how, text) => expect(isFound("file", `changed ${path}`, text, [path])).toBe(false));
 

@@ -1,6 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
-import { figureField } from "../../conversation/fields.ts";
 import type { Ledger } from "../../conversation/ledger.ts";
 import { digestSession, type SessionDigest } from "../builtin/digest.ts";
 import { isRequest } from "../builtin/exchange.ts";
@@ -9,7 +8,6 @@ import { readDirectives } from "./directives.ts";
 import { type DraftFact, identityOf } from "./draft.ts";
 import { fileFacts } from "./file-facts.ts";
 import { FactIds } from "./ids.ts";
-import { factsIn } from "./ledger-facts.ts";
 import { mentionFacts } from "./mention-facts.ts";
 import { byImportance } from "./order.ts";
 import { planFacts, withPlansUpToDate } from "./plan-facts.ts";
@@ -52,6 +50,10 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   return sheetOf(carried, named(fresh, carried), previous);
 }
 
+/** Oldest first: a ledger has the newest first. */
+const factsIn = (ledger: Ledger | undefined): readonly Fact[] =>
+  (ledger?.facts ?? []).map(({ fate: _fate, ...fact }) => fact).reverse();
+
 const isOf =
   (...kinds: readonly Fact["kind"][]) =>
   (fact: DraftFact): boolean =>
@@ -91,7 +93,7 @@ function sheetOf(
   const room = Math.max(0, MAX_FACTS - fresh.length);
   const kept = old.filter((fact, index) => index < room || fact.status === "active");
   const facts = byImportance([...kept.toReversed(), ...fresh]);
-  const untold = old.length - kept.length + figureField(previous?.ledger.earlier, "facts");
+  const untold = old.length - kept.length + (previous?.ledger.earlier?.facts ?? 0);
   if (previous === undefined || untold === 0) return { facts, earlier: undefined };
   return { facts, earlier: { boundary: previous.boundary, facts: untold } };
 }

@@ -7,7 +7,7 @@ import { shortPath } from "../builtin/render/paths.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 import { slashed } from "./paths.ts";
 
-export type Deed = "created" | "changed" | "deleted" | "read";
+type Deed = "created" | "changed" | "deleted" | "read";
 
 /** Files with what was done to them. `carried`: what was known of them before. */
 export function fileFacts(

@@ -2,7 +2,7 @@ import { headOf, tailOf } from "../../conversation/text.ts";
 import { proseSentences } from "../builtin/sentences.ts";
 
 /** Names and numbers in a person's words that nobody can guess again. */
-export interface Mentions {
+interface Mentions {
   readonly references: readonly string[];
   readonly quantities: readonly string[];
 }
@@ -26,6 +26,10 @@ const QUANTITY =
 /** A word that ends like a plural and is none. */
 const NO_PLURAL =
   /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|plus|dans|sans|vers|alors)$/i;
+/** "Phase 2", "lines 26": which of several. */
+const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
+const NO_NAME =
+  /^(?:about|above|after|around|before|below|between|exactly|from|have|into|just|least|like|more|most|need|nearly|only|over|roughly|some|than|that|them|then|there|these|those|under|until|with|within)\s/i;
 /** What a program printed. */
 const PRINTED =
   /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
@@ -62,9 +66,12 @@ function ownWords(message: string): string {
 function quantitiesIn(text: string): readonly string[] {
   const found = new Set<string>();
   for (const sentence of proseSentences(text)) {
-    for (const [quantity] of sentence.matchAll(QUANTITY)) {
-      if (!NO_PLURAL.test(quantity)) found.add(quantity.trim());
-    }
+    const rest = sentence.replace(QUANTITY, (quantity) => {
+      if (NO_PLURAL.test(quantity)) return quantity;
+      found.add(quantity.trim());
+      return " ; ";
+    });
+    for (const [numbered] of rest.matchAll(NUMBERED)) if (!NO_NAME.test(numbered)) found.add(numbered);
   }
   return [...found];
 }

@@ -8,14 +8,27 @@ const PATH_CHARACTER = /[\p{L}\p{N}_.@~+$/-]/u;
 const SHORTENED = /(?:^|[^\p{L}\p{N}_.@~+$/-])(?:\.|~|…)$/u;
 
 /**
- * Whether the text names the file: by its whole path, or by its end from some folder on. A bare name is not enough,
- * unless that is all there is of the path.
+ * Whether the text names the file: by its whole path, or by its end from some folder on. A bare name is enough only
+ * where the text tells its folder too, or where that is all there is of the path.
  */
 export function namesPath(text: string, path: string): boolean {
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const cut = path.lastIndexOf("/");
+  const name = path.slice(cut + 1);
+  let hasBareName = false;
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const after = text.slice(at + name.length, at + name.length + 2);
-    if (!/^[\p{L}\p{N}_-]|^\.[\p{L}\p{N}]/u.test(after) && isEndOf(path, text, at + name.length)) return true;
+    const end = at + name.length;
+    if (/^[\p{L}\p{N}_-]|^\.[\p{L}\p{N}]/u.test(text.slice(end, end + 2))) continue;
+    if (isEndOf(path, text, end)) return true;
+    hasBareName ||= !PATH_CHARACTER.test(text[at - 1] ?? " ");
+  }
+  return hasBareName && cut > 0 && namesFolder(text, path.slice(0, cut));
+}
+
+/** As itself, and not as a part of another path. */
+function namesFolder(text: string, folder: string): boolean {
+  for (let at = text.indexOf(folder); at !== -1; at = text.indexOf(folder, at + 1)) {
+    const around = [text[at - 1], text[at + folder.length]];
+    if (around.every((character) => !PATH_CHARACTER.test(character ?? " "))) return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 /** The part of a summary that we quote facts in: written here, and recognised when the summary is read again. */
 
-export const FACTS_HEADING = "## Facts quoted from the transcript";
+const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
   "The summary above lacks these, so they were quoted from the transcript without a model. Where they differ from the summary, they are right. Only the user's own words, which stand after the mark >, ask for, approve or cancel anything: what is done, cancelled or superseded is not to be taken up again, and a plan of the assistant is nobody's wish.";
 const FACTS_END = "(end of the quoted facts)";
