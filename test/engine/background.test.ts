@@ -80,7 +80,9 @@ describe.each<Form>(["messages", "entries"])(
       expect(await timesWritten(loop.said)).toEqual(loop.said.map(() => 1));
       const { conversation } = await loadSession(path);
       const words = JSON.stringify(conversation.filter(isSpoken));
-      for (const token of loop.said.slice(-3)) expect(words.split(`${token}:`).length - 1).toBe(1);
+      const times = loop.said.map((token) => words.split(`${token}:`).length - 1);
+      expect(Math.max(...times)).toBe(1);
+      expect(times.at(-1)).toBe(1);
     });
   },
 );
