@@ -47,18 +47,19 @@ async function findsAll(recall: Recall, probe: Probe): Promise<boolean> {
   return true;
 }
 
+/** An agent turns a page or two before it asks otherwise. */
+const PAGES_LOOKED_AT = 3;
+
 /** By its words, as an agent would; else by its very text, however the transcript breaks it into lines. */
 async function findsOne(recall: Recall, asked: Probe, needle: string): Promise<boolean> {
   const queries: readonly RecallQuery[] = [
-    { words: needle, all: true },
-    { pattern: patternOf(needle), ignoreCase: true, all: true },
+    ...Array.from({ length: PAGES_LOOKED_AT }, (_, index) => ({ words: needle, page: index + 1 })),
+    { pattern: patternOf(needle), ignoreCase: true },
   ];
   for (const query of queries) {
-    const { hits } = await recall.search(query);
-    if (
-      haystackOf(hits.flatMap(({ text, file }) => (file === undefined ? [text] : [text, file]))).holds(asked)
-    )
-      return true;
+    const { hits } = await recall.search({ ...query, all: true });
+    const texts = hits.flatMap(({ text, file }) => (file === undefined ? [text] : [text, file]));
+    if (haystackOf(texts).holds(asked)) return true;
   }
   return false;
 }

@@ -1,0 +1,92 @@
+import { basename } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { evaluateStream } from "../../src/evaluate/evaluate.ts";
+import { deriveProbes } from "../../src/evaluate/probes/derive.ts";
+import { withTranscript } from "../../src/evaluate/recoverable.ts";
+import type { PolicyEvaluation } from "../../src/evaluate/result.ts";
+import { asStream, sessionStream } from "../../src/evaluate/stream.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
+
+const COMPACTIONS = 10;
+const WINDOW_TOKENS = 50_000;
+const LEAST_IN_CONTEXT = 0.95;
+const MOST_TOKENS_OF_HOSTILE = 1.3;
+
+/** What both our policies leave of a session after ten compactions in a chain. */
+async function figuresOf(
+  stream: readonly Entry[],
+  model: string | undefined,
+): Promise<readonly PolicyEvaluation[]> {
+  const { chains } = await evaluateStream({ id: "figures", model }, stream, {
+    policies: ["longhaul", "longhaul-hostile"],
+    compactions: [COMPACTIONS],
+    windowTokens: WINDOW_TOKENS,
+  });
+  return chains[0]?.policies ?? [];
+}
+
+function expectFigures(policies: readonly PolicyEvaluation[]): void {
+  const [ours, hostile] = policies;
+  if (ours === undefined || hostile === undefined) throw new Error("Two policies were asked for.");
+  for (const { policy, probes, activeDirectives, missing } of [ours, hostile]) {
+    const told = `${policy}: ${missing.map(({ id, fate }) => `${id} ${fate}`).join(", ")}`;
+    expect(activeDirectives.inContext, told).toBe(activeDirectives.total);
+    expect(probes.inContext, told).toBeGreaterThanOrEqual(probes.total * LEAST_IN_CONTEXT);
+    expect(probes.lost, told).toBe(0);
+  }
+  expect(hostile.tokens.mean).toBeLessThanOrEqual(ours.tokens.mean * MOST_TOKENS_OF_HOSTILE);
+  expect(hostile.tokens.last).toBeLessThanOrEqual(ours.tokens.last * MOST_TOKENS_OF_HOSTILE);
+}
+
+/** Everything that is asked for, in the context or not, can be found again. */
+async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
+  const lost: string[] = [];
+  await withTranscript(stream, async (transcript) => {
+    for (const probe of deriveProbes(stream)) if (!(await transcript.finds(probe))) lost.push(probe.id);
+  });
+  expect(lost).toEqual([]);
+}
+
+const RULES =
+  "after ten compactions every active directive is in the context, and 95% of all probes, with a hostile summariser too";
+
+describeRecorded("a recorded session in a window of 50,000 tokens", () => {
+  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_, path) => {
+    it(RULES, { timeout: 60_000 }, async () => {
+      const session = await loadSession(path);
+      expectFigures(await figuresOf(sessionStream(session), session.model));
+    });
+
+    it("gives up to recall whatever is asked for", { timeout: 60_000 }, async () => {
+      await expectAllRecalled(sessionStream(await loadSession(path)));
+    });
+  });
+});
+
+describe("a generated session in a window of 50,000 tokens", () => {
+  it(RULES, { timeout: 60_000 }, async () => {
+    const stream = asStream(createDemoSession());
+    const policies = await figuresOf(stream, "claude-sonnet-5");
+    expectFigures(policies);
+    expect(policies.map(({ compactions }) => compactions)).toEqual([COMPACTIONS, COMPACTIONS]);
+  });
+
+  it("gives up to recall whatever is asked for", { timeout: 60_000 }, async () => {
+    await expectAllRecalled(asStream(createDemoSession()));
+  });
+
+  it("is told no better by other policies that keep as little", { timeout: 60_000 }, async () => {
+    const { chains } = await evaluateStream(
+      { id: "generated", model: "claude-sonnet-5" },
+      asStream(createDemoSession()),
+      { compactions: [COMPACTIONS], windowTokens: WINDOW_TOKENS },
+    );
+    const [ours, hostile, ...others] = chains[0]?.policies ?? [];
+    const best = Math.max(...others.map(({ probes }) => probes.inContext));
+    expect(ours?.probes.inContext).toBeGreaterThan(best);
+    expect(hostile?.probes.inContext).toBeGreaterThan(best);
+  });
+});
