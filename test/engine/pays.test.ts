@@ -1,0 +1,123 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Model } from "../../src/models/port.ts";
+import { type AgentLoop, connect, type EventOf, type LoopOptions } from "./agent-loop.case.ts";
+import { openScene, type Scene, workUntil } from "./scene.case.ts";
+
+const HAIKU = "claude-haiku-4-5";
+const WINDOW_TOKENS = 100_000;
+const MINUTE_MS = 60_000;
+
+async function open(): Promise<Scene> {
+  const scene = await openScene({ windowTokens: WINDOW_TOKENS });
+  onTestFinished(() => scene.simulator.close());
+  return scene;
+}
+
+const work = ({ loop }: Scene, more: Partial<LoopOptions> = {}): AgentLoop =>
+  loop({ resultTokens: 700, ...more, compactor: { clearing: {}, ...more.compactor } });
+
+/** A model that nobody knows the prices of: as it was without any arithmetic. */
+function unpriced({ simulator }: Scene): Model {
+  const model = connect(simulator, HAIKU);
+  return { ...model, name: "house-model", stream: (...call) => model.stream(...call) };
+}
+
+const weighed = (loop: AgentLoop, occasion: EventOf<"weighed">["occasion"]): readonly EventOf<"weighed">[] =>
+  loop.eventsOf("weighed").filter((event) => event.occasion === occasion);
+
+const optionOf = ({ options }: EventOf<"weighed">, name: string): EventOf<"weighed">["options"][number] => {
+  const found = options.find((option) => option.name === name);
+  if (found === undefined) throw new Error(`no option ${name}`);
+  return found;
+};
+
+describe("clearing before the threshold", () => {
+  it("happens where carrying results along has become dearer than a rewrite, and the events say so", async () => {
+    const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.4, cacheWrite5m: 1.25 } };
+    const loop = work(await open(), { compactor: { prices } });
+    expect(await workUntil(loop, () => weighed(loop, "early").length > 0)).toBe(true);
+    const [event] = weighed(loop, "early");
+    if (event === undefined) throw new Error("nothing was weighed");
+    expect(event).toMatchObject({ chosen: "clear", why: "cheapest" });
+    const { total, breakEvenTurns = Number.POSITIVE_INFINITY } = optionOf(event, "clear");
+    expect(total).toBeLessThan(optionOf(event, "nothing").total);
+    expect(breakEvenTurns).toBeLessThanOrEqual(event.expectedTurns / 2);
+    const [cleared] = loop.eventsOf("results-cleared");
+    const { autoCompact = 0 } = loop.lastTurn?.thresholds ?? {};
+    expect(cleared?.turnId).toBe(event.turnId);
+    expect(cleared?.tokensBefore).toBeLessThan(autoCompact);
+    expect(cleared?.tokensBefore).toBeGreaterThan(autoCompact / 2);
+    const { dollars = 0, saved = 0, rewrite = 0, call } = cleared?.netSaving ?? {};
+    expect(dollars).toBeGreaterThan(0);
+    expect(dollars).toBeCloseTo(saved - rewrite, 10);
+    expect(rewrite).toBeGreaterThan(0);
+    expect(call).toBe(0);
+  });
+
+  it("does not happen where reading from the cache costs next to nothing", async () => {
+    const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.001, cacheWrite5m: 1.25 } };
+    const loop = work(await open(), { compactor: { prices } });
+    expect(await workUntil(loop, () => weighed(loop, "full").length > 0)).toBe(true);
+    expect(weighed(loop, "early")).toEqual([]);
+  });
+
+  it("does not happen where nobody knows the prices: then it is as late as possible", async () => {
+    const scene = await open();
+    const loop = work(scene, { model: unpriced(scene) });
+    expect(await workUntil(loop, () => loop.eventsOf("results-cleared").length > 0)).toBe(true);
+    const [cleared] = loop.eventsOf("results-cleared");
+    expect(cleared?.tokensBefore).toBeGreaterThan((loop.lastTurn?.thresholds.autoCompact ?? 0) * 0.9);
+    expect(cleared?.netSaving).toBeUndefined();
+    expect(loop.eventsOf("weighed")).toEqual([]);
+  });
+
+  it("happens after a pause that the cache did not survive, for then a rewrite costs nothing extra", async () => {
+    const scene = await open();
+    const loop = work(scene);
+    const hasResults = (): boolean => (loop.lastTurn?.tokens ?? 0) > 45_000;
+    expect(await workUntil(loop, hasResults)).toBe(true);
+    expect(loop.eventsOf("results-cleared")).toEqual([]);
+    scene.simulator.clock.advance(6 * MINUTE_MS);
+    await loop.turn();
+    expect(weighed(loop, "cold")).toMatchObject([{ chosen: "clear" }]);
+    const [cleared] = loop.eventsOf("results-cleared");
+    expect(cleared?.netSaving?.rewrite).toBe(0);
+    expect(cleared?.netSaving?.dollars).toBeGreaterThan(0);
+  });
+});
+
+describe("at the threshold", () => {
+  it("a summary is written where clearing would free too little for its rewrite", async () => {
+    const loop = work(await open());
+    expect(await workUntil(loop, () => loop.eventsOf("compacted").length > 0)).toBe(true);
+    const event = weighed(loop, "full").at(-1);
+    expect(event?.chosen).toBe("compact");
+    const [compacted] = loop.eventsOf("compacted");
+    const { dollars = 0, saved = 0, rewrite = 0, call = 0 } = compacted?.netSaving ?? {};
+    expect(dollars).toBeCloseTo(saved - rewrite - call, 10);
+    expect(call).toBeGreaterThan(0);
+  });
+
+  it("results are cleared where no compaction is allowed", async () => {
+    const loop = work(await open(), { compactor: { settings: { autoCompactEnabled: false } } });
+    const isFull = (): boolean =>
+      loop.eventsOf("results-cleared").some(({ tokensBefore }) => tokensBefore > 60_000);
+    expect(await workUntil(loop, isFull)).toBe(true);
+    expect(weighed(loop, "full")).toEqual([]);
+  });
+});
+
+describe("a long run", () => {
+  it("costs less with the arithmetic than with clearing as late as possible", {
+    timeout: 120_000,
+  }, async () => {
+    const dollars = async (isPriced: boolean): Promise<number> => {
+      const scene = await open();
+      const loop = work(scene, isPriced ? {} : { model: unpriced(scene) });
+      await loop.run(160);
+      return scene.simulator.requests.totals.costDollars;
+    };
+    const asLateAsPossible = await dollars(false);
+    expect(await dollars(true)).toBeLessThan(asLateAsPossible * 0.95);
+  });
+});
