@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { compare } from "./compare.ts";
+import type { PolicyReplay, ReplayPolicyName } from "./result.ts";
+
+const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): PolicyReplay => ({
+  policy,
+  cost: { total, summaries: 0 },
+  tokens: { plain: 0, written: 0, read: 0, output: 0 },
+  summaryCalls: 0,
+  compactions: 0,
+  clearings: 0,
+  stallMs: 0,
+  cacheBreaks: 0,
+  refusedCalls: 0,
+  peakTokens: 0,
+  lastTokens: 0,
+  probesKept,
+  turns: [],
+});
+
+describe("what longhaul costs beside the others", () => {
+  it("is told relative to the cheapest that keeps as many probes in the window", () => {
+    const comparison = compare([
+      replayed("longhaul", 6, 90),
+      replayed("drop-oldest", 5, 40),
+      replayed("clear-results", 12, 90),
+      replayed("plain-summary", 10, 95),
+      replayed("everything", 20, 100),
+    ]);
+    expect(comparison).toEqual({
+      equal: { policy: "plain-summary", ratio: 0.6, probesKept: 95 },
+      everything: { policy: "everything", ratio: 0.3, probesKept: 100 },
+      cheapest: { policy: "drop-oldest", ratio: 1.2, probesKept: 40 },
+    });
+  });
+
+  it("is told plainly where none keeps as many: keeping everything takes a window that there is not", () => {
+    const comparison = compare([
+      replayed("longhaul", 6, 90),
+      replayed("drop-oldest", 5, 40),
+      replayed("everything", 20, 100),
+    ]);
+    expect(comparison?.equal).toBeNull();
+    expect(comparison?.everything?.ratio).toBe(0.3);
+  });
+
+  it("is never told relative to the library itself, nor where there is nothing to compare", () => {
+    expect(compare([replayed("longhaul", 6, 90), replayed("longhaul-built-in", 1, 99)])).toBeNull();
+    expect(compare([replayed("drop-oldest", 6, 90)])).toBeNull();
+    expect(compare([replayed("longhaul", 0, 0), replayed("drop-oldest", 0, 0)])?.equal?.ratio).toBe(1);
+  });
+});
