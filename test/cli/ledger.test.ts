@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe("longhaul ledger", () => {
-  it("shows what compact wrote: the same counts, nothing gone, and the compaction of before in a line", async () => {
+  it("shows what compact wrote: the same counts, and nothing gone", async () => {
     const first = await runJson("compact", session, "--in-place", "--keep-recent", "0");
     const { facts } = first.ledger;
     expect(facts.length).toBeGreaterThan(10);
