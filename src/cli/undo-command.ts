@@ -35,7 +35,7 @@ export function addUndo(program: Command, compose: () => Promise<Composition>): 
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
-      `\nSteps are compactions (also those of the agent itself, and of clear --in-place),\ncommits of collapsed spans, and messages that were removed. Undo again to go further\nback. Without --in-place or --out nothing is written. Nothing is ever removed from a\nsession file.\n${examples(
+      `\nSteps are compactions (also the agent's own, and those of clear --in-place),\ncommits of collapsed spans, and removals of messages. Undo again to go further\nback. Without --in-place or --out nothing is written. Nothing is ever removed\nfrom a session file.\n${examples(
         "undo latest",
         "undo latest --in-place",
         "undo latest --redo --in-place",

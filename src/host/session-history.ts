@@ -102,12 +102,16 @@ function isRetold(entry: Entry, boundaries: ReadonlySet<string>): boolean {
 
 function placeAbove(uuid: string, places: ReadonlyMap<string, number>, byUuid: ByUuid): number | undefined {
   const seen = new Set<string>();
-  let above = byUuid.get(uuid)?.parentUuid;
+  let above = lineAbove(byUuid.get(uuid));
   while (typeof above === "string" && !seen.has(above)) {
     const place = places.get(above);
     if (place !== undefined) return place;
     seen.add(above);
-    above = byUuid.get(above)?.parentUuid;
+    above = lineAbove(byUuid.get(above));
   }
   return undefined;
 }
+
+/** A compaction that was undone lies on a branch that was left, and begins a tree of its own. */
+const lineAbove = (entry: Entry | undefined): string | null | undefined =>
+  entry !== undefined && isCompactBoundary(entry) ? entry.logicalParentUuid : entry?.parentUuid;

@@ -65,6 +65,9 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
     if (boundary === undefined || seen.has(boundary)) return;
     seen.add(boundary);
     const undo = undoRecordOf(boundary);
+    const past = indexedLinesBefore(index, boundary);
+    // A session that begins with a boundary has no past of its own.
+    if (past.lines.length === 0) return;
     if (undo?.direction !== "redo") {
       const kind = undo?.step ?? "compaction";
       const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
@@ -72,7 +75,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
     }
     later = () => [...carriedAndSince(index, here), ...newer()];
     const continued = undo && index.entries[index.positions.get(undo.before) ?? -1];
-    stretch = indexedLinesBefore(index, continued ?? boundary);
+    stretch = continued === undefined ? past : indexedLinesBefore(index, continued);
   }
 }
 

@@ -18,13 +18,17 @@ export async function expandMessages<T extends Message>(
   const rewrite = beginRewrite(state);
   const shown = await expandAll(state, rewrite, spanIds);
   if (shown.marks.length === 0) return turnResult<T>(state, {});
-  await transcript.commit([...rewrite.marks, ...shown.marks]);
+  await transcript.commit([...rewrite.marks, ...asOneStep(shown.marks)]);
   for (const mark of shown.marks) thread.meter.add(mark);
   rewrite.goOnWith(shown.entries, { blocks: shown.thinkingBlocks });
   state.collapse?.expanded(shown.uuids);
   state.emit({ type: "spans-expanded", spans: shown.spans, messages: shown.messages });
   return turnResult<T>(state, {});
 }
+
+/** Each level has a mark; on disk the others name the first, so that all of them are undone together. */
+const asOneStep = ([first, ...others]: readonly CollapseMark[]): readonly Entry[] =>
+  first === undefined ? [] : [first, ...others.map((mark) => ({ ...mark, writtenWith: first.uuid }))];
 
 interface Shown extends Pick<Rewrite, "entries" | "leaf"> {
   readonly marks: readonly CollapseMark[];

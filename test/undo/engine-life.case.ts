@@ -1,0 +1,237 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { contentBlocks } from "../../src/conversation/block.ts";
+import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { withoutTornWrites } from "../../src/conversation/one-write.ts";
+import { contentWithoutThinking } from "../../src/conversation/thinking.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { indexEntries } from "../../src/transcript/entry-index.ts";
+import { stepBack } from "../../src/transcript/steps.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { Compactor, Message, TranscriptPort, Turn } from "../../src/turn/options.ts";
+import { findModel } from "../../src/window/models.ts";
+
+export type EngineStep =
+  | { readonly do: "talk"; readonly size: number }
+  | { readonly do: "whole" | "turn" | "expand" | "idle" | "undo" | "redo" }
+  | { readonly do: "from" | "upTo" | "snip"; readonly at: number };
+
+export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("talk" as const), size: fc.nat(900) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom("undo" as const, "redo" as const, "turn" as const) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("whole", "expand", "idle") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("from" as const, "upTo" as const, "snip" as const),
+      at: fc.nat(12),
+    }),
+  },
+);
+
+/** Before a step or an undo, as it was sent; what could be undone there; and what was said since. */
+interface Past {
+  readonly before: readonly string[];
+  readonly pasts: readonly Past[];
+  readonly since: readonly ApiMessage[];
+}
+
+export interface EngineOptions {
+  readonly form: "messages" | "entries";
+  readonly modelName: string;
+  readonly collapses: boolean;
+}
+
+const REFUSALS = ["not-enough-messages", "compaction-ineffective", "message-not-found"];
+const IDLE_MS = 2 * 3_600_000;
+
+/** A host with its conversation, beside a plain memory of what should be sent. */
+export class EngineLife {
+  readonly lines: Entry[] = [];
+  readonly events: CompactorEvent[] = [];
+  readonly compactor: Compactor;
+  messages: readonly Message[] = [];
+  readonly #options: EngineOptions;
+  #now = Date.UTC(2026, 0, 1);
+  #count = 0;
+  #pasts: readonly Past[] = [];
+  #left: readonly Past[] = [];
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.compactor = createCompactor({
+      ...(options.collapses ? { collapse: { summariser: "built-in" } } : {}),
+      transcript: inMemory(this.lines),
+      host: { onEvent: (event) => void this.events.push(event) },
+      modelName: options.modelName,
+      windowTokens: 12_000,
+      environment: {},
+      ports: { now: () => new Date(++this.#now), newUuid: () => `u${++this.#count}` },
+    });
+    this.#add([
+      { role: "user", content: "the task" },
+      { role: "user", content: "and a second word on it" },
+    ]);
+  }
+
+  async take(step: EngineStep): Promise<void> {
+    if (step.do === "talk") this.#talk(step.size);
+    if (step.do === "idle") this.#now += IDLE_MS;
+    const before = await this.asItIs();
+    if (step.do === "undo" || step.do === "redo") await this.#goBack(before, step.do === "redo");
+    else await this.#change(before, step);
+    await this.asItIs();
+  }
+
+  /** For a caller for whom nothing is compacted or collapsed. Stale results may be emptied. */
+  async asItIs(): Promise<readonly string[]> {
+    const { request, messages } = await this.compactor.before(this.messages, { caller: "compact" });
+    this.messages = messages;
+    // Writing goes on in the background.
+    await new Promise((resolve) => setImmediate(resolve));
+    const ids = emptiedIn(request.messages);
+    const emptied = (past: Past): Past => ({
+      ...past,
+      since: past.since.map((one) => withEmptied(one, ids)),
+    });
+    this.#pasts = this.#pasts.map(emptied);
+    this.#left = this.#left.map(emptied);
+    return shown(request.messages);
+  }
+
+  async #goBack(left: readonly string[], isRedo: boolean): Promise<void> {
+    const found = isRedo ? this.#left.at(-1) : this.#pasts.at(-1);
+    const going = isRedo ? this.compactor.redo(this.messages) : this.compactor.undo(this.messages);
+    if (found === undefined) {
+      await expect(going).rejects.toMatchObject({ code: isRedo ? "nothing-to-redo" : "nothing-to-undo" });
+      expect(await this.asItIs()).toEqual(left);
+      return;
+    }
+    const { request, messages } = await going;
+    this.messages = messages;
+    expect(shown(request.messages)).toEqual([...found.before, ...shown(found.since.map(this.#asCarried))]);
+    this.#left = isRedo
+      ? this.#left.slice(0, -1)
+      : [...this.#left, { before: left, pasts: this.#pasts, since: [] }];
+    this.#pasts = found.pasts.map((past) => ({ ...past, since: [...past.since, ...found.since] }));
+  }
+
+  readonly #asCarried = (message: ApiMessage): ApiMessage =>
+    findModel(this.#options.modelName).bindsThinking
+      ? { ...message, content: contentWithoutThinking(message.content) }
+      : message;
+
+  async #change(before: readonly string[], step: EngineStep): Promise<void> {
+    const steps = this.#steps;
+    const turn = await this.#carryOut(step).catch((error: unknown) => {
+      if (!(error instanceof LonghaulError)) throw error;
+      expect(REFUSALS).toContain(error.code);
+      return undefined;
+    });
+    this.messages = turn?.messages ?? this.messages;
+    if (this.#steps === steps) return;
+    this.#pasts = [...this.#pasts, { before, pasts: this.#pasts, since: [] }];
+    this.#left = [];
+  }
+
+  get #steps(): number {
+    const types = new Set(["compacted", "spans-committed", "spans-expanded", "snipped"]);
+    return this.events.filter(({ type }) => types.has(type)).length;
+  }
+
+  #carryOut(step: EngineStep): Promise<Turn> {
+    const { compactor, messages } = this;
+    switch (step.do) {
+      case "whole":
+        return compactor.compact(messages, { keepRecentTokens: 500 });
+      case "from":
+        return compactor.compact(messages, { from: step.at % messages.length });
+      case "upTo":
+        return compactor.compact(messages, { upTo: step.at % messages.length });
+      case "snip": {
+        const from = step.at % messages.length;
+        return compactor.snip(messages, { from, to: Math.min(messages.length - 1, from + 2) });
+      }
+      case "expand":
+        return compactor.expand(messages);
+      default:
+        return compactor.before(messages);
+    }
+  }
+
+  #talk(size: number): void {
+    const id = `call${++this.#count}`;
+    const call = { type: "tool_use", id, name: "Read", input: { file_path: "/f" } } as const;
+    const thought = { type: "thinking", thinking: `thought ${id}`, signature: `sig ${id}` } as const;
+    const said: readonly ApiMessage[] = [
+      { role: "assistant", content: [thought, call] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: id, content: `word${id} `.repeat(size) }],
+      },
+      { role: "assistant", content: [{ type: "text", text: `read ${id}` }] },
+      { role: "user", content: `go on after ${id}` },
+    ];
+    this.#add(said);
+    const more = (past: Past): Past => ({ ...past, since: [...past.since, ...said] });
+    this.#pasts = this.#pasts.map(more);
+    this.#left = this.#left.map(more);
+  }
+
+  #add(said: readonly ApiMessage[]): void {
+    for (const message of said) {
+      const added = this.#options.form === "messages" ? message : this.#asEntry(message);
+      this.messages = [...this.messages, added];
+    }
+  }
+
+  #asEntry(message: ApiMessage): Entry {
+    const last = this.messages.at(-1) as Entry | undefined;
+    const timestamp = new Date(++this.#now).toISOString();
+    const link = { uuid: `e${++this.#count}`, parentUuid: last?.uuid ?? null, timestamp };
+    const id = message.role === "assistant" ? { id: `msg${this.#count}` } : {};
+    return { ...link, type: message.role, message: { ...id, ...message } } as unknown as Entry;
+  }
+}
+
+/** As a file would have it. */
+function inMemory(lines: Entry[]): TranscriptPort {
+  return {
+    path: "/sessions/one.jsonl",
+    append: async (entries) => void lines.push(...(JSON.parse(JSON.stringify(entries)) as Entry[])),
+    read: async (uuids) => lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
+    stepBack: async (choice) => stepBack(indexEntries(withoutTornWrites(lines)), choice),
+  };
+}
+
+/** What the model is shown, whichever way it is cut into blocks. */
+export const shown = (messages: readonly ApiMessage[]): readonly string[] =>
+  messages.map(({ role, content }) =>
+    JSON.stringify([role, contentBlocks(content)]).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),
+  );
+
+const resultsIn = (messages: readonly ApiMessage[]) =>
+  messages.flatMap(({ content }) => contentBlocks(content)).filter((block) => block.type === "tool_result");
+
+const emptiedIn = (messages: readonly ApiMessage[]): ReadonlySet<string> =>
+  new Set(
+    resultsIn(messages).flatMap((block) =>
+      block.content === CLEARED_RESULT_TEXT ? [block.tool_use_id] : [],
+    ),
+  );
+
+function withEmptied(message: ApiMessage, ids: ReadonlySet<string>): ApiMessage {
+  if (typeof message.content === "string") return message;
+  const content = message.content.map((block) =>
+    block.type === "tool_result" && ids.has(block.tool_use_id)
+      ? { ...block, content: CLEARED_RESULT_TEXT }
+      : block,
+  );
+  return { ...message, content };
+}

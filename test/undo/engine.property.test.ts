@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { currentConversation } from "../../src/transcript/relink.ts";
+import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
+
+describe.each(["messages", "entries"] as const)("a conversation in the form of %s", (form) => {
+  it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
+    "is sent after an undo byte for byte as before the step, plus what came since, in any order (%s)",
+    async (modelName) => {
+      const steps = fc.array(engineStep, { minLength: 4, maxLength: 20 });
+      await fc.assert(
+        fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
+          const life = new EngineLife({ form, modelName, collapses });
+          for (const next of list) {
+            await life.take(next);
+            const sent = joined(await life.asItIs());
+            const { entries, clearedToolUseIds } = currentConversation(life.lines);
+            expect(joined(shown(flatten(withClearedResults(entries, clearedToolUseIds))))).toEqual(sent);
+          }
+        }),
+        { numRuns: Number(process.env.RUNS ?? 40) },
+      );
+    },
+    600_000,
+  );
+});
+
+/** A session does not tell where one message of a person ends and the next begins. */
+const joined = (messages: readonly string[]): string =>
+  messages
+    .join()
+    .replaceAll(/\]\],\["user",\[(?=\{)/g, (found, at: number, all: string) =>
+      all.lastIndexOf('["user"', at) > all.lastIndexOf('["assistant"', at) ? "," : found,
+    );

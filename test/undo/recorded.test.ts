@@ -1,0 +1,58 @@
+import { chmodSync, copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { historyBefore } from "../../src/transcript/relink.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+interface Shown {
+  readonly conversation: readonly Entry[];
+  readonly clearedToolUseIds: ReadonlySet<string>;
+}
+
+const shown = ({ conversation, clearedToolUseIds }: Shown): readonly string[] =>
+  flatten(withClearedResults(conversation, clearedToolUseIds)).map((message) => JSON.stringify(message));
+
+describeRecorded("a compaction of Claude Code's own", () => {
+  it.each([
+    ["twice in one session", "entireio-cli__70d782f7.jsonl", 2],
+    ["with messages kept in their place", "oh-my-posh__6c0a282a.jsonl", 1],
+  ])(
+    "%s is undone to what was before it, then redone",
+    async (_, name, times) => {
+      const path = join(folder, name);
+      copyFileSync(realSessionPath(name), path);
+      chmodSync(path, 0o600);
+      const start = await loadSession(path);
+      const boundaries = start.boundaries.map(({ boundary }) => boundary).toReversed();
+      for (let nth = 0; nth < times; nth++) {
+        const { clearedToolUseIds, entries: conversation } = historyBefore(
+          start.entries,
+          boundaries[nth] as never,
+        );
+        const before = shown({ conversation, clearedToolUseIds });
+        const undo = undoSession(await loadSession(path));
+        expect(undo.carried.length).toBeGreaterThan(0);
+        await writeUndo(undo, { mode: "in-place" });
+        const after = await loadSession(path);
+        expect(shown(after).slice(0, before.length)).toEqual(before);
+        expect(apiRuleViolations(flatten(after.conversation))).toEqual([]);
+        expect(shown(await resumeSession(path))).toEqual(shown(after));
+      }
+      expect(() => undoSession(start, { redo: true })).toThrow("no undo");
+      for (let nth = 0; nth < times; nth++)
+        await writeUndo(undoSession(await loadSession(path), { redo: true }), { mode: "in-place" });
+      expect(shown(await loadSession(path))).toEqual(shown(start));
+    },
+    60_000,
+  );
+});
