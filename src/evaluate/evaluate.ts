@@ -1,9 +1,9 @@
 import type { Entry } from "../conversation/entry.ts";
-import { ESTIMATORS } from "../tokens/measure.ts";
+import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
-import { type ChainedCompaction, type Course, planCourse, runChain } from "./chain.ts";
+import { type ChainOutcome, type Course, planCourse, runChain } from "./chain.ts";
 import { costsOf, pricedModel } from "./costs.ts";
 import { createPolicy } from "./policies/policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
@@ -133,13 +133,15 @@ async function evaluatePolicy(
     policy: policy.name,
     compactions: chain.compactions.length,
     ...tallyProbes(probes, missing),
-    tokens: tokensOf(chain.compactions),
+    tokens: tokensOf(chain),
     cost: costsOf(chain.compactions, pricedModel(session.model)),
   };
 }
 
-function tokensOf(compactions: readonly ChainedCompaction[]): PolicyEvaluation["tokens"] {
+/** What each compaction left; where there was none, what there is. */
+function tokensOf({ entries, compactions }: ChainOutcome): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);
+  const last = left.at(-1) ?? measureEntries(entries, ESTIMATORS.o200k);
   const sum = left.reduce((total, tokens) => total + tokens, 0);
-  return { mean: Math.round(sum / Math.max(1, left.length)), last: left.at(-1) ?? 0 };
+  return { mean: left.length === 0 ? last : Math.round(sum / left.length), last };
 }

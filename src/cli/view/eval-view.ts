@@ -27,7 +27,7 @@ export function evalView(report: EvalReport, options: EvalViewOptions, terminal:
   const parts = sessions.flatMap((session) => sessionSections(session, options, terminal));
   if (sessions.length > 1) {
     parts.push(terminal.colours.bold(`All ${sessions.length} sessions`));
-    parts.push(...total.map((chain) => chainSection(chain, terminal)));
+    parts.push(...total.map((chain) => chainSection(chain, terminal, sessions.length)));
   }
   return [...parts, terminal.colours.dim(foldText(HINT, terminal.width))].join("\n\n");
 }
@@ -62,24 +62,20 @@ const COLUMNS: readonly Column[] = [
   { title: "cost", align: "right" },
 ];
 
-function chainSection(chain: ChainEvaluation, terminal: Terminal): string {
+function chainSection(chain: ChainEvaluation, terminal: Terminal, sessions = 1): string {
   const { colours } = terminal;
   const said = `${plural(chain.messages, "message")}, ${formatShort(chain.tokens)} tokens, ${plural(chain.probes, "probe")}`;
   const title = `After ${plural(chain.compactions, "compaction")} ${colours.dim(`of ${said}`)}`;
-  const rows = chain.policies.map((policy) => policyRow(policy, chain, terminal));
+  const rows = chain.policies.map((policy) => policyRow(policy, chain.compactions * sessions, terminal));
   return `${titled(title, COLUMNS, rows, terminal)}\n\n${kindsSection(chain, terminal)}`;
 }
 
-function policyRow(
-  result: PolicyEvaluation,
-  chain: ChainEvaluation,
-  { colours }: Terminal,
-): readonly string[] {
+function policyRow(result: PolicyEvaluation, wished: number, { colours }: Terminal): readonly string[] {
   const { policy, probes, activeDirectives, tokens, cost } = result;
-  const more = result.compactions !== chain.compactions ? colours.dim(` ×${result.compactions}`) : "";
+  const often = result.compactions === wished ? "" : colours.dim(` ×${result.compactions}`);
   const isKept = activeDirectives.inContext === activeDirectives.total;
   return [
-    `${OURS.has(policy) ? colours.bold(policy) : policy}${more}`,
+    `${OURS.has(policy) ? colours.bold(policy) : policy}${often}`,
     share(probes.inContext, probes),
     share(probes.recoverable, probes),
     probes.lost === 0 ? share(0, probes) : colours.red(share(probes.lost, probes)),
