@@ -70,6 +70,11 @@ describe("docs/json.md", () => {
     ["inspect SESSION --json", () => ["inspect", session]],
     ["inspect SESSION --prompts --json", () => ["inspect", session, "--prompts"]],
     ["clear SESSION --json", () => ["clear", session, "--out", join(home, "cleared.jsonl")]],
+    ["eval SESSION… --json", () => ["eval", session, "--compactions", "1"]],
+    [
+      "replay SESSION… --json",
+      () => ["replay", session, "--window", "100000", "--policies", "longhaul,drop-oldest,everything"],
+    ],
     ["sessions --json", () => ["sessions"]],
     [
       "compact SESSION --json",
