@@ -29,6 +29,8 @@ export interface IndexOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** What is kept turned out not to fit: it is not looked at. */
   readonly mustRebuild?: boolean | undefined;
+  /** The index is written again when the session has grown by so many bytes; less is read with each question. */
+  readonly keepEveryBytes?: number | undefined;
 }
 
 /** The index of a session as it is now. */
@@ -114,8 +116,8 @@ async function grow(
 ): Promise<OpenIndex> {
   const { bytes } = session;
   const covered = known?.directory.session.bytes ?? 0;
-  const isKept =
-    options.indexPath !== undefined && (known === undefined || bytes - covered >= KEPT_GROWTH_BYTES);
+  const { indexPath, keepEveryBytes = KEPT_GROWTH_BYTES } = options;
+  const isKept = indexPath !== undefined && (known === undefined || bytes - covered >= keepEveryBytes);
   const count = isKept
     ? segmentsToKeep(known?.directory.segments ?? [], bytes)
     : (known?.segments.length ?? 0);
@@ -125,7 +127,7 @@ async function grow(
   const segments = [...old, ...gathered.segments.map((one) => segmentInMemory(factsOf(one), one.bytes))];
   const { standing, leaf } = await standingNow(session, path, { known, segments, added: gathered.added });
   const grown: Grown = { known, count, gathered: gathered.segments, standing, leaf, bytes };
-  if (isKept && options.indexPath !== undefined) await keep(session, grown, options.indexPath);
+  if (isKept) await keep(session, grown, indexPath);
   return { segments, standing, readBytes: bytes - from, close: () => known?.file.close() };
 }
 

@@ -2,6 +2,7 @@ import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
 import { STANDING } from "./standing.ts";
 import { type QueryTerm, termsOf } from "./terms.ts";
+import { isIdeograph } from "./words.ts";
 
 /** Usual figures of BM25: how soon a word that comes again stops to count, and how much long texts are held back. */
 const SATURATION = 1.2;
@@ -68,7 +69,7 @@ class Scores {
     for (const part of term.parts) {
       this.#addLists((segment) => listsOf(segment, part), PART_WEIGHT, nth, PART_WEIGHT / term.parts.length);
     }
-    if (isFound || term.parts.length > 0 || term.text.length < SHORTEST_PIECE) return;
+    if (isFound || term.parts.length > 0 || isTooShort(term.text)) return;
     const pieces = (segment: Segment): readonly Postings[] =>
       segment.words.termsWith(term.text, "anywhere", MOST_PIECES).map((found) => found.postings());
     this.#addLists(pieces, PIECE_WEIGHT, nth, PIECE_WEIGHT);
@@ -114,6 +115,10 @@ class Scores {
     }
   }
 }
+
+/** A letter is in every other word; an ideograph is a word. */
+const isTooShort = (text: string): boolean =>
+  text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
 type Postings = NonNullable<ReturnType<Segment["words"]["postings"]>>;
 

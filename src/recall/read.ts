@@ -14,6 +14,8 @@ export interface ReadOptions {
 }
 
 const MOST_CANDIDATES = 20;
+/** Of a page: where less is left, the next text begins on the next. */
+const LEAST_SHARE = 1 / 8;
 /** An id that is shorter begins too many. */
 const SHORTEST_BEGINNING = 4;
 
@@ -87,18 +89,19 @@ function pageOf(
   let left = budgetTokens;
   for (const document of documents) {
     const { text } = document.document;
-    for (let from = 0; from < text.length; ) {
-      if (left < Math.min(budgetTokens, 1) || (pages.at(-1)?.length !== 0 && left < budgetTokens / 8)) {
-        if (pages.length > page) break;
+    for (let from = 0; from < text.length && pages.length <= page; ) {
+      const to = fittingEnd(text, from, left, countTokens);
+      const tokens = countTokens(text.slice(from, to));
+      const isFirst = pages.at(-1)?.length === 0;
+      // A page is left rather than filled up with a few words of what comes next.
+      if (!isFirst && (tokens > left || (to < text.length && left < budgetTokens * LEAST_SHARE))) {
         pages.push([]);
         left = budgetTokens;
+        continue;
       }
-      const to = fittingEnd(text, from, left, countTokens);
-      const piece = pieceOf(session, document, from, to);
-      pages.at(-1)?.push(piece);
-      left -= countTokens(piece.text);
+      pages.at(-1)?.push(pieceOf(session, document, from, to));
+      left = to < text.length ? 0 : left - tokens;
       from = to;
-      if (from < text.length) left = 0;
     }
   }
   const shown = pages[page - 1] ?? [];

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { GuardedPattern, literalsIn } from "./pattern.ts";
+
+describe("a pattern", () => {
+  it("finds the first match of each text", () => {
+    expect(new GuardedPattern("b+", "").findIn(["abb", "x", "b"])).toEqual([[1, 3], undefined, [0, 1]]);
+  });
+
+  it("that would try for ever is stopped, and the texts after it are still searched", () => {
+    const evil = `${"a".repeat(60)}!`;
+    const pattern = new GuardedPattern("^(a+)+$", "");
+    expect(pattern.findIn(["aaa", evil, "aa"])).toEqual([[0, 3], "too-slow", [0, 2]]);
+  });
+
+  it("has only so much time for all texts together", () => {
+    const evil = `${"a".repeat(60)}!`;
+    const found = new GuardedPattern("^(a+)+$", "", 20).findIn([evil, evil, evil, "aa"]);
+    expect(found).toEqual(["too-slow", "too-slow", "too-slow", "too-slow"]);
+  });
+
+  it("cannot reach the program that searches with it", () => {
+    const pattern = new GuardedPattern("'\\); globalThis.x = 1; \\('", "");
+    expect(pattern.findIn(["x"])).toEqual([undefined]);
+  });
+
+  it("that is none is an error with a remedy", () => {
+    expect(() => new GuardedPattern("(", "")).toThrow(expect.objectContaining({ code: "pattern-invalid" }));
+  });
+});
+
+describe("texts that stand in every match of a pattern", () => {
+  it.each([
+    ["error TS\\d+: Cannot", ["error TS", ": Cannot"]],
+    ["a(b|c)d", ["a", "d"]],
+    ["a|b", []],
+    ["colou?r", ["colo", "r"]],
+    ["x{2,3}yz", ["yz"]],
+    ["[abc]foo\\.ts$", ["foo.ts"]],
+    ["\\bword\\b", ["word"]],
+    ["(?<=pre)fix", ["fix"]],
+    ["\\u0041bc", ["bc"]],
+    ["foo(", ["foo"]],
+    ["a*?b", ["b"]],
+    ["(a(\\)b)c)d", ["d"]],
+    ["[)]e", ["e"]],
+  ])("of /%s/ are %j", (pattern, literals) => {
+    expect(literalsIn(pattern)).toEqual(literals);
+  });
+});

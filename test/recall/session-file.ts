@@ -1,0 +1,41 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { type IndexOptions, openIndex } from "../../src/recall/keep-index.ts";
+import { IndexedSession } from "../../src/recall/open-session.ts";
+import { recallIndexPath } from "../../src/recall/recall.ts";
+import { withSessionFile } from "../../src/transcript/session-file.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+export const linesOf = (entries: readonly Entry[]): string =>
+  entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+
+/** Session files in a folder that is gone when the tests of the file are done. */
+export function sessionFiles(): (entries: readonly Entry[] | string) => string {
+  const folder = temporaryFolder();
+  let made = 0;
+  return (entries) => {
+    const path = join(folder, `s-${made++}.jsonl`);
+    writeFileSync(path, typeof entries === "string" ? entries : linesOf(entries));
+    return path;
+  };
+}
+
+export const append = (path: string, entries: readonly Entry[]): void =>
+  appendFileSync(path, linesOf(entries));
+
+/** Everything that an index knows, in a form that can be compared. */
+export async function indexDump(path: string, options: Partial<IndexOptions> = {}): Promise<unknown> {
+  return await withSessionFile(path, async (file) => {
+    const index = await openIndex(file, path, { indexPath: recallIndexPath(path), ...options });
+    try {
+      const session = new IndexedSession(file.fd, index);
+      return Array.from({ length: session.documents }, (_, number) => {
+        const { record, entry, document } = session.read(number);
+        return { record, uuid: entry.uuid, document, standing: session.standing[number] };
+      });
+    } finally {
+      index.close();
+    }
+  });
+}
