@@ -1,6 +1,7 @@
 import type { CompactBoundaryEntry } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
+import { undoRecordOf } from "../conversation/undo.ts";
 import type { Session } from "../transcript/session.ts";
 import { computeLedger } from "./compute-ledger.ts";
 import { type Stretch, stretchesOf } from "./session-history.ts";
@@ -44,19 +45,33 @@ export function sessionLedgers(session: Session): readonly SessionLedger[] {
 
 function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
   const ledgers: SessionLedger[] = [];
+  const takenBack = takenBackIn(stretches);
   let previous: { readonly boundary: string; readonly ledger: Ledger } | undefined;
-  for (const [nth, stretch] of stretches.entries()) {
-    const { boundary } = stretch;
-    if (boundary === undefined) continue;
+  for (const [nth, { boundary, entries: after }] of stretches.entries()) {
+    if (boundary === undefined || takenBack.has(boundary)) continue;
     const written = readLedger(boundary);
-    const before = stretches[nth - 1];
-    const ledger =
-      written ??
-      (before && computeLedger({ before: before.entries, after: stretch.entries, boundary, previous }));
+    const before = stretches[nth - 1]?.entries;
+    const ledger = written ?? (before && computeLedger({ before, after, boundary, previous }));
     const source = written === undefined ? (ledger === undefined ? "none" : "computed") : "file";
     const isCurrent = nth === stretches.length - 1;
     ledgers.push({ boundary, source, ledger, isCurrent, isInChain: true });
     previous = ledger && { boundary: boundary.uuid, ledger };
   }
   return ledgers;
+}
+
+/** Boundaries of undos, which are no compactions, and with each the steps that it took back. */
+function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundaryEntry> {
+  const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
+  const takenBack = new Set<CompactBoundaryEntry>();
+  for (let nth = 0; nth < newestFirst.length; nth++) {
+    const undo = newestFirst[nth];
+    const record = undo && undoRecordOf(undo);
+    if (undo === undefined || record === undefined) continue;
+    // A step that is no compaction has no boundary: then nothing else goes with the undo.
+    const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
+    for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) takenBack.add(boundary);
+    nth = Math.max(nth, last);
+  }
+  return takenBack;
 }

@@ -15,6 +15,7 @@ import { openTranscript } from "../transcript/writer.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "./compact-session.ts";
 import { sessionLedgers } from "./session-ledgers.ts";
+import { undoSession, writeUndo } from "./undo-session.ts";
 
 const folder = temporaryFolder();
 let count = 0;
@@ -105,4 +106,28 @@ describe("the ledger of a clearing that was written", () => {
     const carried = facts.filter(({ id }) => ids.has(id)).length;
     expect(carried + (next.compaction.ledger?.earlier?.facts ?? 0)).toBeGreaterThanOrEqual(facts.length);
   });
+});
+
+describe("the ledgers of a session whose compaction was undone", () => {
+  it.each(["2.1.219", "2.1.45"])(
+    "are those before it, and its own again when that is undone (%s)",
+    async (version) => {
+      const path = `${folder}/session-${++count}.jsonl`;
+      await writeNewSession(
+        path,
+        longSession(40).entries.map((entry) => ({ ...entry, version }) as Entry),
+      );
+      const compactions = async (): Promise<readonly string[]> =>
+        sessionLedgers(await loadSession(path)).flatMap(({ boundary, isInChain }) =>
+          isInChain ? [boundary.uuid] : [],
+        );
+      const first = await compactSession(await loadSession(path), SMALL);
+      await writeCompaction(first, { mode: "in-place" });
+      expect(await compactions()).toEqual([first.compaction.boundary.uuid]);
+      await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
+      expect(await compactions()).toEqual([]);
+      await writeUndo(undoSession(await loadSession(path), { redo: true }), { mode: "in-place" });
+      expect(await compactions()).toEqual([first.compaction.boundary.uuid]);
+    },
+  );
 });
