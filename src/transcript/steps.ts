@@ -122,10 +122,10 @@ function stepEndingAt(lines: readonly Entry[], at: number): StepLines | undefine
       isCollapsedSpan(entry) && committed.has(entry.collapsed.spanId) && entry.collapsed.isSettled !== true;
     return { kind: "collapse", line, first: lines.find(isSpan) ?? line, last: line };
   }
+  if (expandedSpanIds(line).length === 0) return undefined;
   // Of spans within spans each level has a mark of its own.
-  return expandedSpanIds(line).length === 0
-    ? undefined
-    : { kind: "expansion", line, first: line, last: line };
+  const first = lines.find(({ uuid }) => uuid !== undefined && uuid === stringField(line, "writtenWith"));
+  return { kind: "expansion", line, first: first ?? line, last: line };
 }
 
 /** Of messages that a compaction kept in their place, the marks among them are no steps of this stretch. */
