@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { indexOf, work } from "../../test/clear/work.ts";
-import { chooseBySize } from "./by-size.ts";
+import { chooseBySize, savingBySize } from "./by-size.ts";
 import type { Clearing } from "./clearing.ts";
 
 const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
@@ -57,5 +58,21 @@ describe("clearing by size", () => {
     const index = indexOf(work(50_000, 50_000, 50_000, 50_000));
     expect(chooseBySize(index, { targetTokens: Number.NaN })).toBeUndefined();
     expect(chooseBySize(index, { keepNewest: Number.NaN })).toBeUndefined();
+  });
+});
+
+describe("what clearing by size would save", () => {
+  it("is told without choosing, and is off by no more than one result", () => {
+    const sizes = fc.array(fc.integer({ min: 50, max: 30_000 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(sizes, fc.nat(60_000), (tokens, targetTokens) => {
+        const index = indexOf(work(...tokens));
+        const chosen = chooseBySize(index, { targetTokens, minimumSavingTokens: 0 });
+        const saved = chosen === undefined ? 0 : chosen.tokensBefore - chosen.tokensAfter;
+        const told = savingBySize(index, { targetTokens });
+        expect(Math.abs(told - saved)).toBeLessThanOrEqual(Math.max(0, ...tokens) + 20 * tokens.length);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

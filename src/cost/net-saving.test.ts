@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { netSaving, type Rewrite } from "./net-saving.ts";
+
+/** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
+const CLEARED: Rewrite = {
+  model: "claude-sonnet-5-5",
+  tokensBefore: 500_000,
+  tokensAfter: 300_000,
+  cachedTokens: 500_000,
+  unchangedTokens: 200_000,
+  callCost: 0,
+  turns: 10,
+};
+
+describe("what a rewrite saves, net", () => {
+  it("of a clearing is what ten calls no longer read, less what is written anew", () => {
+    const saving = netSaving(CLEARED);
+    // 10 × 200,000 × 0.20, less 100,000 × (2.50 − 0.20).
+    expect(saving?.saved).toBeCloseTo(0.4, 10);
+    expect(saving?.rewrite).toBeCloseTo(0.23, 10);
+    expect(saving?.dollars).toBeCloseTo(0.17, 10);
+  });
+
+  it("of a compaction is less what the call for the summary cost", () => {
+    expect(netSaving({ ...CLEARED, callCost: 0.2 })?.dollars).toBeCloseTo(-0.03, 10);
+  });
+
+  it("with a cold cache has no rewrite to pay for, and the next call writes less", () => {
+    const saving = netSaving({ ...CLEARED, cachedTokens: 0 });
+    expect(saving?.rewrite).toBe(0);
+    // 200,000 × 2.50 at once, then 9 × 200,000 × 0.20.
+    expect(saving?.saved).toBeCloseTo(0.86, 10);
+  });
+
+  it("of edits that leave the cached prefix as it is has none either", () => {
+    expect(netSaving({ ...CLEARED, unchangedTokens: 500_000 })?.rewrite).toBe(0);
+  });
+
+  it("is not known where prices are not", () => {
+    expect(netSaving({ ...CLEARED, model: "house-model" })).toBeUndefined();
+  });
+
+  it("is the sum of its parts, and never worse with a cold cache", () => {
+    const figure = fc.integer({ min: 0, max: 1_000_000 });
+    fc.assert(
+      fc.property(figure, figure, figure, fc.integer({ min: 1, max: 100 }), (before, gone, same, turns) => {
+        const tokensBefore = Math.max(before, gone);
+        const tokensAfter = tokensBefore - gone;
+        const rewritten = { ...CLEARED, tokensBefore, tokensAfter, cachedTokens: tokensBefore, turns };
+        const warm = netSaving({ ...rewritten, unchangedTokens: Math.min(same, tokensAfter), callCost: 0.1 });
+        const cold = netSaving({ ...rewritten, cachedTokens: 0, callCost: 0.1 });
+        if (warm === undefined || cold === undefined) throw new Error("the prices should be known");
+        expect(warm.dollars).toBeCloseTo(warm.saved - warm.rewrite - warm.call, 10);
+        expect(warm.rewrite).toBeGreaterThanOrEqual(0);
+        expect(cold.dollars).toBeGreaterThanOrEqual(warm.dollars - 1e-9);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
