@@ -1,9 +1,15 @@
 import { PROBE_KINDS } from "../../evaluate/probes/probe.ts";
-import type { ChainEvaluation, Evaluation, PolicyEvaluation, Tally } from "../../evaluate/result.ts";
+import type {
+  ChainEvaluation,
+  Evaluation,
+  MissingProbe,
+  PolicyEvaluation,
+  Tally,
+} from "../../evaluate/result.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import type { Column } from "./table.ts";
-import { fitText, foldText } from "./text-width.ts";
+import { fitText, foldText, padEnd, textWidth } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
 
 export interface EvalReport {
@@ -52,22 +58,31 @@ function sessionSections(
   ].filter((section) => section !== "");
 }
 
-const COLUMNS: readonly Column[] = [
+/** In a narrow terminal only what matters most is shown. */
+const WHOLE_WIDTH = 78;
+const COLUMNS: readonly (Column & { readonly isLesser?: boolean })[] = [
   { title: "policy" },
   { title: "in context", align: "right" },
-  { title: "recall", align: "right" },
+  { title: "recall", align: "right", isLesser: true },
   { title: "lost", align: "right" },
   { title: "active", align: "right" },
   { title: "tokens", align: "right" },
-  { title: "cost", align: "right" },
+  { title: "cost", align: "right", isLesser: true },
 ];
 
 function chainSection(chain: ChainEvaluation, terminal: Terminal, sessions = 1): string {
-  const { colours } = terminal;
   const said = `${plural(chain.messages, "message")}, ${formatShort(chain.tokens)} tokens, ${plural(chain.probes, "probe")}`;
-  const title = `After ${plural(chain.compactions, "compaction")} ${colours.dim(`of ${said}`)}`;
+  const title = `After ${plural(chain.compactions, "compaction")} of ${said}`;
   const rows = chain.policies.map((policy) => policyRow(policy, chain.compactions * sessions, terminal));
-  return `${titled(title, COLUMNS, rows, terminal)}\n\n${kindsSection(chain, terminal)}`;
+  const isNarrow = terminal.width < WHOLE_WIDTH;
+  const isShown = (_: unknown, column: number): boolean => !isNarrow || COLUMNS[column]?.isLesser !== true;
+  const main = titled(
+    title,
+    COLUMNS.filter(isShown),
+    rows.map((row) => row.filter(isShown)),
+    terminal,
+  );
+  return isNarrow ? main : `${main}\n\n${kindsSection(chain, terminal)}`;
 }
 
 function policyRow(result: PolicyEvaluation, wished: number, { colours }: Terminal): readonly string[] {
@@ -99,17 +114,19 @@ function kindsSection(chain: ChainEvaluation, terminal: Terminal): string {
 }
 
 function missingSection(chain: ChainEvaluation, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colours } = terminal;
   const parts = chain.policies.flatMap(({ policy, missing }) => {
     if (missing.length === 0) return [];
-    const lines = missing.map(({ id, text, fate, isActive }) => {
-      const where = fate === "lost" ? colours.red("lost") : "recall";
-      const mark = isActive ? colours.red(" active") : "";
-      return `  ${fitText(`${where} ${id}${mark} ${colours.dim(text)}`, width - 2)}`;
-    });
+    const lines = missing.map((probe) => missingLine(probe, terminal));
     return [[`${colours.bold(policy)} does not have in its context`, ...lines].join("\n")];
   });
   return parts.join("\n\n");
+}
+
+function missingLine({ id, text, fate, isActive }: MissingProbe, { colours, width }: Terminal): string {
+  const where = padEnd(fate === "lost" ? colours.red("lost") : "recall", "recall".length);
+  const name = `${where} ${id}${isActive ? colours.red(" active") : ""}`;
+  return `  ${name} ${colours.dim(fitText(text, width - textWidth(name) - 3))}`;
 }
 
 /** Never rounded up to all, nor down to nothing. */
