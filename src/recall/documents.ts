@@ -6,6 +6,7 @@ import { attachmentContent } from "../conversation/flatten/attachment-content.ts
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 import { entryBlocks, isBlock, isRecord } from "../conversation/untrusted.ts";
 
 /** What a document is; the order is that of the numbers in an index, so that new ones come last. */
@@ -109,7 +110,8 @@ function attachmentDocuments(attachment: unknown): readonly SearchDocument[] {
 }
 
 function systemDocuments(entry: Entry): readonly SearchDocument[] {
-  if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return [];
+  if (isCompactBoundary(entry) || isMicrocompactBoundary(entry)) return [];
+  if (isCollapseMark(entry) || isUndoMark(entry)) return [];
   const text = stringField(entry, "content") ?? "";
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }

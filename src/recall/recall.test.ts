@@ -187,6 +187,7 @@ describe("searching by file, tool, exact text and pattern", () => {
     [{ exact: 'one\n\tline "two' }, ["call"]],
     [{ exact: '"quoted" text\\path' }, ["result"]],
     [{ exact: "Const port" }, []],
+    [{ exact: "command: npm" }, ["call"]],
     [{ exact: "onder about zeb" }, ["thinking"]],
     [{ pattern: "TS\\d{4}: A" }, ["result"]],
     [{ pattern: "^failed$" }, ["result"]],

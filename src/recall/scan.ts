@@ -1,4 +1,5 @@
 import { setImmediate as soon } from "node:timers/promises";
+import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import type { Found, GuardedPattern, Match } from "./pattern.ts";
 import { ODD_ESCAPES } from "./segment-writer.ts";
@@ -66,17 +67,23 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
   return { hits, hasMore: false, notSearched };
 }
 
+/** Their text stands in the line as it is; others are put together from several fields. */
+const VERBATIM: ReadonlySet<DocumentKind> = new Set(["user", "assistant", "thinking", "result", "system"]);
+
 /** Looks for the text in the bytes of the line before these are parsed, which is most of the work. */
 function byteFilter(session: IndexedSession, text: string): (number: number) => boolean {
   if (text === "") return () => true;
   const bytes = Buffer.from(text, "latin1");
   const odd = new Set(session.named(ODD_ESCAPES));
-  return (number) => odd.has(number) || session.line(session.record(number)).includes(bytes);
+  return (number) => {
+    const record = session.record(number);
+    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(record).includes(bytes);
+  };
 }
 
 /** The longest part of these texts that everybody writes into JSON as it is. */
 export function plainBytes(literals: readonly string[]): string {
-  const runs = literals.flatMap((text) => text.match(/[A-Za-z0-9 _.,:;()[\]{}=*#@!?$%^~|+-]+/g) ?? []);
+  const runs = literals.flatMap((text) => text.match(/[A-Za-z0-9 _.,:;(){}=*#@!?$%^~|+-]+/g) ?? []);
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
 }
 

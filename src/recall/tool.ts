@@ -79,8 +79,12 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
 
 /** A path or the name of a tool can be anything. */
 const LONGEST_NAME = 160;
-/** What the words around the texts may take of a page. */
-const WORDS_SHARE = 0.25;
+/** With its title. */
+const LEAST_HIT_TOKENS = 200;
+/** What a title takes: the time, who it was, a path, the id. */
+const TITLE_TOKENS = 80;
+/** What stands above and below. */
+const FRAME_TOKENS = 80;
 const OLD = "OLD, from earlier in this session: files, results and plans may have changed since.";
 
 async function searchText(
@@ -88,10 +92,9 @@ async function searchText(
   query: RecallQuery & { readonly page: number },
   budgetTokens: number,
 ): Promise<string> {
-  const perHit = Math.max(1, budgetTokens / HITS_PER_PAGE);
   // Few hits on a page rather than hits of which nothing can be seen.
-  const limit = perHit < 100 ? Math.max(1, Math.floor(budgetTokens / 100)) : HITS_PER_PAGE;
-  const room = Math.floor(budgetTokens * (1 - WORDS_SHARE));
+  const limit = Math.min(HITS_PER_PAGE, Math.max(1, Math.floor(budgetTokens / LEAST_HIT_TOKENS)));
+  const room = Math.max(1, budgetTokens - FRAME_TOKENS - limit * TITLE_TOKENS);
   const page = await recall.search({ ...query, limit, budgetTokens: room });
   if (page.hits.length === 0) return nothing(query, page);
   const { signal: _, page: __, ...asked } = query;
@@ -142,7 +145,7 @@ async function readText(
   { id, page }: { readonly id: string; readonly page: number },
   budgetTokens: number,
 ): Promise<string> {
-  const room = Math.floor(budgetTokens * (1 - WORDS_SHARE));
+  const room = Math.max(1, budgetTokens - FRAME_TOKENS - TITLE_TOKENS);
   const reading = await recall.read(id, { page, budgetTokens: room });
   if (reading.pieces.length === 0) return notRead(id, page, reading);
   const parts = [
