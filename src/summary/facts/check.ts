@@ -1,5 +1,5 @@
 import type { Fact, FactKind } from "../../conversation/facts.ts";
-import { namesPath, slashed, withPathsInFull } from "./paths.ts";
+import { TextPaths, withPathsInFull } from "./paths.ts";
 
 /** A needle up to this length could stand inside a longer word or number. */
 const BOUNDED_UP_TO_CHARS = 40;
@@ -14,7 +14,7 @@ export function findFacts(facts: readonly Fact[], texts: readonly string[]): Rea
   const found = new Set<string>();
   const searched = texts.map((text) => {
     const plain = plainText(withPathsInFull(text));
-    return { plain, paths: slashed(plain) };
+    return { plain, paths: new TextPaths(plain) };
   });
   for (const fact of facts) {
     const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
@@ -25,12 +25,11 @@ export function findFacts(facts: readonly Fact[], texts: readonly string[]): Rea
 
 interface SearchedText {
   readonly plain: string;
-  /** With one kind of slash. */
-  readonly paths: string;
+  readonly paths: TextPaths;
 }
 
 function tells({ plain, paths }: SearchedText, kind: FactKind, needles: readonly string[]): boolean {
-  if (kind === "file") return needles.every((needle) => namesPath(paths, needle));
+  if (kind === "file") return needles.every((needle) => paths.names(needle));
   return needles.every((needle) => holds(plain, needle, EXACT_KINDS.has(kind)));
 }
 

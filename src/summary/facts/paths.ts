@@ -3,57 +3,106 @@
 /** With one kind of slash, however often it was escaped on its way into a text. */
 export const slashed = (text: string): string => (text.includes("\\") ? text.replace(/\\+/g, "/") : text);
 
-const PATH_CHARACTER = /[\p{L}\p{N}_.@~+$/-]/u;
-/** A path may be told as relative to here, to home, or to what is known. */
-const SHORTENED = /(?:^|[^\p{L}\p{N}_.@~+$/-])(?:\.|~|…)$/u;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+const ASCII_IN_PATHS: ReadonlySet<string> = new Set(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@~+$/-",
+);
+const FIRST_NOT_ASCII = "\u0080";
 
-/**
- * Whether the text names the file: by its whole path, or by its end from some folder on. A bare name is enough only
- * where the text tells its folder too, or where that is all there is of the path.
- */
-export function namesPath(text: string, path: string): boolean {
-  const cut = path.lastIndexOf("/");
-  const name = path.slice(cut + 1);
-  let hasBareName = false;
-  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const end = at + name.length;
-    if (/^[\p{L}\p{N}_-]|^\.[\p{L}\p{N}]/u.test(text.slice(end, end + 2))) continue;
-    if (isEndOf(path, text, end)) return true;
-    hasBareName ||= !PATH_CHARACTER.test(text[at - 1] ?? " ");
+/** Nothing stands where the text begins or ends. */
+const isInPath = (character: string | undefined): boolean =>
+  character !== undefined &&
+  (character < FIRST_NOT_ASCII ? ASCII_IN_PATHS.has(character) : LETTER_OR_DIGIT.test(character));
+
+/** Of a name that goes on: a full stop ends a sentence unless more follows it. */
+const goesOn = (text: string, end: number): boolean => {
+  const next = text[end];
+  if (next === ".") return isInPath(text[end + 1]) && text[end + 1] !== ".";
+  return next !== "/" && isInPath(next);
+};
+
+/** The paths that stand in a text. Of files with the same name it is gone through once. */
+export class TextPaths {
+  readonly #text: string;
+  /** By the name of a file: what stands before it, each once. */
+  readonly #leads = new Map<string, ReadonlySet<string>>();
+
+  constructor(text: string) {
+    this.#text = slashed(text);
   }
-  return hasBareName && cut > 0 && namesFolder(text, path.slice(0, cut));
+
+  /**
+   * Whether the text names the file: by its whole path, or by its end from some folder on. A bare name is enough
+   * only where the text tells its folder too, or where that is all there is of the path.
+   */
+  names(path: string): boolean {
+    const cut = path.lastIndexOf("/") + 1;
+    const folder = path.slice(0, cut);
+    let hasBareName = false;
+    for (const lead of this.#leadsOf(path.slice(cut))) {
+      if (lead === folder || tellsFolder(lead, folder)) return true;
+      hasBareName ||= lead === "";
+    }
+    if (hasBareName && cut > 1 && this.#namesFolder(path.slice(0, cut - 1))) return true;
+    return !isPlain(path) && this.#tells(path);
+  }
+
+  /** Spaces and signs in it end what is taken for a path. */
+  #tells(path: string): boolean {
+    const text = this.#text;
+    for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
+      if (!goesOn(text, at + path.length)) return true;
+    }
+    return false;
+  }
+
+  #leadsOf(name: string): ReadonlySet<string> {
+    const known = this.#leads.get(name);
+    if (known !== undefined) return known;
+    const leads = new Set<string>();
+    const text = this.#text;
+    for (let at = name === "" ? -1 : text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+      if (goesOn(text, at + name.length)) continue;
+      let from = at;
+      while (from > 0 && isInPath(text[from - 1])) from--;
+      leads.add(text.slice(from, at).replace(FROM_HERE, ""));
+    }
+    this.#leads.set(name, leads);
+    return leads;
+  }
+
+  /** As itself, and not as a part of another path. */
+  #namesFolder(folder: string): boolean {
+    const text = this.#text;
+    for (let at = text.indexOf(folder); at !== -1; at = text.indexOf(folder, at + 1)) {
+      if (!isInPath(text[at - 1]) && !isInPath(text[at + folder.length])) return true;
+    }
+    return false;
+  }
 }
 
-/** As itself, and not as a part of another path. */
-function namesFolder(text: string, folder: string): boolean {
-  for (let at = text.indexOf(folder); at !== -1; at = text.indexOf(folder, at + 1)) {
-    const around = [text[at - 1], text[at + folder.length]];
-    if (around.every((character) => !PATH_CHARACTER.test(character ?? " "))) return true;
-  }
-  return false;
-}
+const isPlain = (path: string): boolean =>
+  !path.endsWith("/") &&
+  path
+    .replace(/^[A-Za-z]:/, "")
+    .split("")
+    .every(isInPath);
+const FROM_HERE = /^(?:(?:\.{1,2}|~)\/)+/;
+const FROM_ROOT = /^(?:\/|[A-Za-z]:)/;
 
-/** Does what stands before this place in the text name the path? */
-function isEndOf(path: string, text: string, end: number): boolean {
-  let length = 0;
-  while (length < path.length && text[end - length - 1] === path[path.length - length - 1]) length++;
-  const before = text[end - length - 1] ?? " ";
-  const told = path.slice(path.length - length);
-  if (length === path.length)
-    return !path.includes("/") ? !PATH_CHARACTER.test(before) : isApart(path, before);
-  if (told.startsWith("/")) {
-    return told.includes("/", 1) && SHORTENED.test(text.slice(Math.max(0, end - length - 2), end - length));
-  }
-  const isWholeFolder = path[path.length - length - 1] === "/";
-  return isWholeFolder && told.includes("/") && !PATH_CHARACTER.test(before);
+/** The end of the folder, from one of its names on; or the folder with more in front, where it begins anywhere. */
+function tellsFolder(lead: string, folder: string): boolean {
+  if (lead === "" || folder === "" || !lead.endsWith("/")) return false;
+  if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
+  const before = folder[folder.length - lead.length - 1];
+  // Before a slash only a drive can stand; before a name a slash, or what no path goes on with, such as a space.
+  return (
+    folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
+  );
 }
-
-/** A path that begins in no folder of the root may be told with more in front. */
-const isApart = (path: string, before: string): boolean =>
-  path.startsWith("/") || before === "/" || !PATH_CHARACTER.test(before);
 
 /** Names that could be taken for a group, or for the end of one, stand in full. */
-const PLAIN_PATH = /^[^\s{},;"'`()]+$/;
+const GROUPABLE = /^[^\s{},;"'`()]+$/;
 const FOLDER_LINE = /^Files under (\S+\/): (.*)$/gm;
 /** `folder/{one.ts, two.ts}` names two files. */
 const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,8000})\}/g;
@@ -78,7 +127,7 @@ export function withPathsInFull(text: string): string {
 export function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const path of paths) {
-    if (!PLAIN_PATH.test(path)) continue;
+    if (!GROUPABLE.test(path)) continue;
     for (let cut = path.indexOf("/", 1); cut !== -1; cut = path.indexOf("/", cut + 1)) {
       const folder = path.slice(0, cut + 1);
       counts.set(folder, (counts.get(folder) ?? 0) + 1);
@@ -97,7 +146,7 @@ export function commonFolder(paths: readonly string[]): string {
 export function groupedPaths(paths: readonly string[], base: string): string {
   const folders = new Map<string, string[]>();
   for (const path of paths) {
-    const isPlain = PLAIN_PATH.test(path);
+    const isPlain = GROUPABLE.test(path);
     const shown = isPlain && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
     const cut = isPlain ? shown.lastIndexOf("/") + 1 : 0;
     const names = folders.get(shown.slice(0, cut));
