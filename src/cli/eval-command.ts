@@ -21,7 +21,7 @@ export function addEval(program: Command, compose: () => Promise<Composition>): 
       `\nNothing is written and no model is called. Costs are those of the calls that\na model would have been asked.\n${examples(
         "eval --generated",
         "eval latest",
-        "eval latest --policies longhaul,drop-oldest --missing",
+        "eval latest --policies drop-oldest,keep-last --missing",
         "eval *.jsonl --compactions 10 --json",
       )}`,
     )

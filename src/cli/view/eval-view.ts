@@ -82,7 +82,7 @@ function chainSection(chain: ChainEvaluation, terminal: Terminal, sessions = 1):
     rows.map((row) => row.filter(isShown)),
     terminal,
   );
-  return isNarrow ? main : `${main}\n\n${kindsSection(chain, terminal)}`;
+  return isNarrow || chain.probes === 0 ? main : `${main}\n\n${kindsSection(chain, terminal)}`;
 }
 
 function policyRow(result: PolicyEvaluation, wished: number, { colours }: Terminal): readonly string[] {
