@@ -22,7 +22,7 @@ export function fileFacts(
     .sort((a, b) => a.lastAt - b.lastAt);
   const ends = endsOf(files);
   return files.flatMap((file): readonly DraftFact[] => {
-    const path = oneLine(slashed(file.path));
+    const path = oneLine(slashed(file.path)).replace(/\/{2,}/g, "/");
     if (path === "" || ends.has(path)) return [];
     const known = before.get(path);
     const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));

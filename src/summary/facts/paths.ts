@@ -81,6 +81,7 @@ export class TextPaths {
   }
 }
 
+/** Of nothing but what paths mostly are of. Others stand alone and in full. */
 const isPlain = (path: string): boolean =>
   !path.endsWith("/") &&
   path
@@ -101,8 +102,6 @@ function tellsFolder(lead: string, folder: string): boolean {
   );
 }
 
-/** Names that could be taken for a group, or for the end of one, stand in full. */
-const GROUPABLE = /^[^\s{},;"'`()]+$/;
 const FOLDER_LINE = /^Files under (\S+\/): (.*)$/gm;
 /** `folder/{one.ts, two.ts}` names two files. */
 const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,8000})\}/g;
@@ -127,7 +126,7 @@ export function withPathsInFull(text: string): string {
 export function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const path of paths) {
-    if (!GROUPABLE.test(path)) continue;
+    if (!isPlain(path)) continue;
     for (let cut = path.indexOf("/", 1); cut !== -1; cut = path.indexOf("/", cut + 1)) {
       const folder = path.slice(0, cut + 1);
       counts.set(folder, (counts.get(folder) ?? 0) + 1);
@@ -146,9 +145,9 @@ export function commonFolder(paths: readonly string[]): string {
 export function groupedPaths(paths: readonly string[], base: string): string {
   const folders = new Map<string, string[]>();
   for (const path of paths) {
-    const isPlain = GROUPABLE.test(path);
-    const shown = isPlain && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
-    const cut = isPlain ? shown.lastIndexOf("/") + 1 : 0;
+    const canShare = isPlain(path);
+    const shown = canShare && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
+    const cut = canShare ? shown.lastIndexOf("/") + 1 : 0;
     const names = folders.get(shown.slice(0, cut));
     if (names) names.push(shown.slice(cut));
     else folders.set(shown.slice(0, cut), [shown.slice(cut)]);
