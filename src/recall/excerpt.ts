@@ -63,6 +63,9 @@ function densest(matches: readonly Match[], width: number): number {
   return best;
 }
 
+/** After which a word begins, although a letter stands before it. */
+const COLOUR = "\\u001b\\[[\\d;]*m";
+
 /** Where the words of a question stand in a text: whole words first, or at least pieces of them. */
 export function wordMatches(text: string, words: string): readonly Match[] {
   const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
@@ -77,6 +80,6 @@ export function wordMatches(text: string, words: string): readonly Match[] {
     }
     return matches;
   };
-  const whole = found(`(?<![a-z0-9])(?:${pattern})(?![a-z0-9])`);
+  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOUR}))(?:${pattern})(?![a-z0-9])`);
   return whole.length > 0 ? whole : found(pattern);
 }

@@ -42,6 +42,14 @@ describe("the words of a text", () => {
     expect(whole("Ошибка: größer, ΑΒΓ")).toEqual(["ошибка", "größer", "αβγ"]);
   });
 
+  it("in colours are the words, without what switches the colours", () => {
+    expect(whole("\u001b[1m\u001b[38;5;9mError\u001b[0m:\u001b[0m172 \u001b x")).toEqual([
+      "error",
+      "172",
+      "x",
+    ]);
+  });
+
   it("that are too long are known by their beginning", () => {
     expect(whole(`${"a".repeat(200)} b`)).toEqual(["a".repeat(LONGEST_TERM), "b"]);
   });

@@ -22,6 +22,16 @@ const UNDERSCORE = 3;
 const IDEOGRAPH = 4;
 
 const UNDERSCORE_CODE = 0x5f;
+const ESCAPE_CODE = 0x1b;
+const BRACKET_CODE = 0x5b;
+
+/** A program's colours stand right before its words, and would be taken for a part of them: `ESC[31mError`. */
+function afterEscape(units: Uint16Array, at: number, end: number): number {
+  if (units[at + 1] !== BRACKET_CODE) return at + 1;
+  let next = at + 2;
+  while (next < end && (units[next] as number) >= 0x20 && (units[next] as number) < 0x40) next++;
+  return Math.min(end, next + 1);
+}
 
 const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
@@ -29,6 +39,15 @@ const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_,
   if (/[A-Z]/.test(character)) return CAPITAL;
   return character === "_" ? UNDERSCORE : SEPARATOR;
 });
+
+/** In small letters; 0 for what is no part of a word. */
+const ASCII_SMALL: Readonly<Uint8Array> = ASCII_CLASSES.map((kind, code) =>
+  kind === SEPARATOR ? 0 : kind === CAPITAL ? code | 0x20 : code,
+);
+
+/** Whether a word goes on with this character. */
+const isWordLetter = (code: number): boolean =>
+  code < 128 ? ASCII_SMALL[code] !== 0 : classOf(code) === SMALL;
 
 /** Whether a term goes on with this character: one at the very edge of a query may be a part of a longer one. */
 export const isWordUnit = (code: number): boolean =>
@@ -119,7 +138,7 @@ export class WordScanner {
     for (let at = 0; at < end; ) {
       const code = units[at] as number;
       const kind = code < 128 ? ASCII_CLASSES[code] : classOf(code);
-      if (kind === SEPARATOR) at++;
+      if (kind === SEPARATOR) at = code === ESCAPE_CODE ? afterEscape(units, at, end) : at + 1;
       else at = kind === IDEOGRAPH ? this.#ideographs(units, at, end) : this.#word(units, at, end);
     }
     if (end > KEPT_INPUT_UNITS) this.#input = inputFor(0);
@@ -127,34 +146,35 @@ export class WordScanner {
 
   #word(text: Uint16Array, start: number, end: number): number {
     const units = this.#units;
-    let length = 0;
+    const stop = Math.min(end, start + LONGEST_TERM);
     let hash = HASH_START;
     let check = CHECK_START;
     let hasParts = false;
-    let before = SEPARATOR;
     let at = start;
-    for (; at < end; at++) {
-      let code = text[at] as number;
-      const kind = (code < 128 ? ASCII_CLASSES[code] : classOf(code)) as number;
-      if (kind === SEPARATOR || kind === IDEOGRAPH) break;
-      if (length === LONGEST_TERM) continue;
-      if (kind !== SMALL) {
-        if (kind === UNDERSCORE || before === SMALL) hasParts = true;
-        if (kind === CAPITAL) code |= 0x20;
-      } else if (before === CAPITAL && length > 1) hasParts = true;
-      if (code >= 128) code = smallLetter(code);
-      before = kind;
-      units[length++] = code;
-      hash = Math.imul(hash ^ code, 0x01000193);
-      check = (Math.imul(check ^ code, 0x5bd1e995) + 0x3c6ef372) | 0;
+    for (; at < stop; at++) {
+      const code = text[at] as number;
+      let small = code;
+      if (code < 128) {
+        small = ASCII_SMALL[code] as number;
+        if (small === 0) break;
+        if ((small !== code && at > start) || code === UNDERSCORE_CODE) hasParts = true;
+      } else {
+        if (classOf(code) !== SMALL) break;
+        small = smallLetter(code);
+      }
+      units[at - start] = small;
+      hash = Math.imul(hash ^ small, 0x01000193);
+      check = (Math.imul(check ^ small, 0x5bd1e995) + 0x3c6ef372) | 0;
     }
-    this.#sink.term(mixed(hash), mixed(check), units, 0, length);
-    if (at - start > LONGEST_TERM) this.#sink.long();
-    if (hasParts) this.#parts(text, start, length);
+    this.#sink.term(mixed(hash), mixed(check), units, 0, at - start);
+    if (hasParts) this.#parts(text, start, at - start);
+    if (at < stop || at === end || !isWordLetter(text[at] as number)) return at;
+    this.#sink.long();
+    while (at < end && isWordLetter(text[at] as number)) at++;
     return at;
   }
 
-  /** Again over the text, where capitals can still be seen. */
+  /** Again over the text, where capitals can still be seen. Nothing where the only part is the whole. */
   #parts(text: Uint16Array, start: number, length: number): void {
     let count = 0;
     let from = 0;
@@ -169,7 +189,7 @@ export class WordScanner {
       before = kind;
       if (to < 0) continue;
       if (to > from) {
-        if (count === MOST_PARTS) return;
+        if (to - from === length || count === MOST_PARTS) return;
         this.#starts[count] = from;
         this.#ends[count++] = to;
       }
