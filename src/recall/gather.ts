@@ -3,7 +3,7 @@ import { field, stringField } from "../conversation/fields.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
 import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
-import { FLAGS, NAMES, ODD_ESCAPES, type SegmentBytes, SegmentWriter } from "./segment-writer.ts";
+import { type DocumentPlace, FLAGS, type SegmentBytes, SegmentWriter } from "./segment-writer.ts";
 
 /** What a result needs to know of its call. */
 export interface CallFacts {
@@ -46,9 +46,16 @@ export class Gatherer {
     this.#reader.read(bytes, offset, isComplete);
     const entries = this.#reader.entries.splice(0);
     this.#reader.damage.length = 0;
-    const isOdd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1"));
+    const odd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1")) ? FLAGS.odd : 0;
     for (const [entryInLine, entry] of entries.entries()) {
-      this.#entry(entry, { lineOffset: offset, lineBytes: bytes.length, entryInLine }, isOdd);
+      this.#entry(entry, {
+        lineOffset: offset,
+        lineBytes: bytes.length,
+        entryInLine,
+        uuid: typeof entry.uuid === "string" ? entry.uuid : undefined,
+        time: timeOf(entry),
+        flags: flagsOf(entry) | odd,
+      });
       onEntry(entry);
     }
     this.#to = offset + bytes.length + (isComplete ? 1 : 0);
@@ -66,24 +73,16 @@ export class Gatherer {
     this.#from = this.#to;
   }
 
-  #entry(
-    entry: Entry,
-    line: { readonly lineOffset: number; readonly lineBytes: number; readonly entryInLine: number },
-    isOdd: boolean,
-  ): void {
-    const uuid = typeof entry.uuid === "string" ? entry.uuid : undefined;
-    const place = { ...line, uuid, time: timeOf(entry), flags: flagsOf(entry) };
-    const shared = [...(uuid === undefined ? [] : [NAMES.entry + uuid]), ...(isOdd ? [ODD_ESCAPES] : [])];
-    for (const [nth, document] of documentsOf(entry).entries()) {
-      const { toolUseId } = document;
-      const named = toolUseId === undefined ? shared : [...shared, NAMES.toolUse + toolUseId];
-      this.#writer.add(this.#withCall(document), { ...place, isFirst: nth === 0 }, named);
+  #entry(entry: Entry, place: DocumentPlace): void {
+    let isFirst = true;
+    for (const document of documentsOf(entry)) {
+      this.#writer.add(this.#withCall(document), place, isFirst);
+      isFirst = false;
     }
+    if (!isCompactBoundary(entry)) return;
     // A boundary says nothing that is searched, but its facts are asked for by their ids.
-    const facts = isCompactBoundary(entry) ? ledgerFactIds(entry).map((id) => NAMES.fact + id) : [];
-    if (facts.length === 0) return;
-    const names = [...shared, ...facts];
-    this.#writer.add({ kind: "summary", block: 0, text: "" }, { ...place, isFirst: true }, names);
+    const facts = ledgerFactIds(entry);
+    if (facts.length > 0) this.#writer.add({ kind: "summary", block: 0, text: "" }, place, true, facts);
   }
 
   /** A result says neither which tool it is of nor which file it is about: its call does. */

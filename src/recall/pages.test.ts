@@ -64,7 +64,7 @@ describe("pages", () => {
           const builder = new ConversationBuilder();
           const entry = builder.user(texts.map((text) => ({ type: "text" as const, text })));
           builder.user("later");
-          const recall = openRecall(sessionFile(builder.entries));
+          const recall = openRecall(sessionFile(builder.entries), { countTokens });
           const pieces: RecallPiece[] = [];
           for (let page = 1; ; page++) {
             const reading = await recall.read(entry.uuid, { page, budgetTokens });
@@ -97,7 +97,7 @@ describe("pages", () => {
 
   it("show of a long text the part in which the words are", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}the zebra ${"after ".repeat(2_000)}`]);
-    const { hits } = await openRecall(path).search({ words: "zebra", budgetTokens: 100 });
+    const { hits } = await openRecall(path, { countTokens }).search({ words: "zebra", budgetTokens: 100 });
     expect(hits[0]?.text).toContain("zebra");
     expect(countTokens(hits[0]?.text ?? "")).toBeLessThanOrEqual(100);
     const [[from, to] = [0, 0]] = hits[0]?.matches ?? [];

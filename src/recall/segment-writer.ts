@@ -21,7 +21,7 @@ export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 export const DOCUMENT_BYTES = 44;
 
 /** What a document is besides its kind. */
-export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8 } as const;
+export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
 
 /** Where a document stands in the session, and what is known of it without reading it. */
 export interface DocumentPlace {
@@ -29,8 +29,6 @@ export interface DocumentPlace {
   readonly lineBytes: number;
   /** Which entry of its line: lines that were glued together have several. */
   readonly entryInLine: number;
-  /** Of the documents of its entry. */
-  readonly isFirst: boolean;
   /** Milliseconds; NaN where the entry has none. */
   readonly time: number;
   readonly flags: number;
@@ -110,7 +108,8 @@ export class SegmentWriter implements TermSink {
     this.#isLong = true;
   };
 
-  add(document: SearchDocument, place: DocumentPlace, names: readonly string[]): number {
+  /** @param facts ids of facts that it tells of. */
+  add(document: SearchDocument, place: DocumentPlace, isFirst: boolean, facts: readonly string[] = []): void {
     const nth = this.#documents;
     this.#length = 0;
     this.#content = DOCUMENT_KINDS.indexOf(document.kind);
@@ -118,16 +117,24 @@ export class SegmentWriter implements TermSink {
     this.#contentCheck = uuidHashes(document.toolUseId).check ^ document.text.length;
     this.#isLong = false;
     this.#scanner.scan(document.text);
-    if (this.#isLong) this.#names.addText(nth, LONG_WORDS);
-    for (const name of names) this.#names.addText(nth, name);
-    const { tool, path } = document;
-    if (tool !== undefined) this.#names.addText(nth, NAMES.tool + tool.toLowerCase());
-    if (path !== undefined) this.#names.addText(nth, NAMES.path + path.toLowerCase());
+    this.#addNames(nth, document, place);
+    for (const id of facts) this.#names.addText(nth, NAMES.fact + id);
     this.#write(document, place);
+    this.#marks.push(marksOf(document, place, isFirst));
     this.#words.endDocument(nth);
     this.#names.endDocument(nth);
     this.#totalWords += this.#length;
-    return this.#documents++;
+    this.#documents++;
+  }
+
+  #addNames(nth: number, { tool, path, toolUseId }: SearchDocument, { uuid, flags }: DocumentPlace): void {
+    const names = this.#names;
+    if (this.#isLong) names.addText(nth, LONG_WORDS);
+    if ((flags & FLAGS.odd) !== 0) names.addText(nth, ODD_ESCAPES);
+    if (uuid !== undefined) names.addText(nth, NAMES.entry + uuid);
+    if (toolUseId !== undefined) names.addText(nth, NAMES.toolUse + toolUseId);
+    if (tool !== undefined) names.addText(nth, NAMES.tool + tool.toLowerCase());
+    if (path !== undefined) names.addText(nth, NAMES.path + path.toLowerCase());
   }
 
   toBytes(): SegmentBytes {
@@ -168,7 +175,6 @@ export class SegmentWriter implements TermSink {
     const { hash, check } = uuidHashes(place.uuid);
     this.#lengths.push(this.#length);
     this.#uuids.push(hash, check);
-    this.#marks.push(marksOf(document, place));
     this.#contents.push(this.#content >>> 0, this.#contentCheck >>> 0);
   }
 
@@ -190,7 +196,7 @@ export class SegmentWriter implements TermSink {
   }
 }
 
-function marksOf({ kind }: SearchDocument, { flags, isFirst }: DocumentPlace): number {
+function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |

@@ -3,6 +3,7 @@ import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conver
 import { stringField } from "../conversation/fields.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { isUndoMark } from "../conversation/undo.ts";
 import { hasThinking } from "./documents.ts";
 import type { Segment } from "./segment.ts";
 import { MARKS, NAMES, uuidHashes } from "./segment-writer.ts";
@@ -149,7 +150,8 @@ const lasting = (marks: number): number =>
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;
-  return isSummaryEntry(entry) || isStandIn(entry) || stringField(entry, "writtenWith") !== undefined;
+  if (isSummaryEntry(entry) || isStandIn(entry) || isUndoMark(entry)) return true;
+  return stringField(entry, "writtenWith") !== undefined;
 }
 
 /** Whether an id of these stands in the segments already. */

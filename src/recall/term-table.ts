@@ -73,9 +73,10 @@ export class TermTable {
   /** The same of a text that is a term as a whole, such as an id. */
   addText(document: number, text: string): void {
     const { hash, check } = termHashes(text);
-    if (text.length > this.#units.length) this.#units = new Uint16Array(text.length);
-    for (let at = 0; at < text.length; at++) this.#units[at] = text.charCodeAt(at);
-    this.add(document, hash, check, this.#units, 0, text.length);
+    if (text.length > this.#units.length) this.#units = new Uint16Array(text.length * 2);
+    const units = this.#units;
+    for (let at = 0; at < text.length; at++) units[at] = text.charCodeAt(at);
+    this.add(document, hash, check, units, 0, text.length);
   }
 
   endDocument(document: number): void {
