@@ -81,6 +81,8 @@ describe("docs/json.md", () => {
       () => ["compact", session, "--model", "claude-sonnet-5-5", "--base-url", simulator.url, "--in-place"],
     ],
     ["ledger SESSION --json", () => ["ledger", session, "--all"]],
+    ["undo SESSION --json", () => ["undo", session]],
+    ["undo SESSION --list --json", () => ["undo", session, "--list"]],
   ])("names every field that %s prints", async (heading, args) => {
     const { stdout, code } = await runCli([...args(), "--json"], {
       home,

@@ -1,0 +1,192 @@
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { Compactor, CompactorOptions, TranscriptPort } from "../../src/turn/options.ts";
+import { codeOf } from "../support/long-session.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+let path: string;
+let events: CompactorEvent[];
+beforeEach(() => {
+  path = join(folder, `session-${++files}.jsonl`);
+  events = [];
+});
+
+const open = (): Promise<TranscriptWriter> =>
+  openTranscript(path, { lock: async () => async () => undefined });
+
+function compactor(transcript: TranscriptPort | undefined, more: CompactorOptions = {}): Compactor {
+  const host = { onEvent: (event: CompactorEvent) => void events.push(event) };
+  return createCompactor({
+    environment: {},
+    windowTokens: 12_000,
+    transcript,
+    host,
+    clearing: { form: "off" },
+    ...more,
+  });
+}
+
+/** About 220 tokens a round. */
+const rounds = (count: number, name = "round"): readonly ApiMessage[] =>
+  Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
+    { role: "assistant", content: [{ type: "text", text: `${name} ${nth} ${"word ".repeat(200)}` }] },
+    { role: "user", content: `and then ${name} ${nth}` },
+  ]).flat();
+
+const task = (count: number): readonly ApiMessage[] => [
+  { role: "user", content: "the task" },
+  ...rounds(count),
+];
+
+const typesOf = (): readonly string[] => events.map(({ type }) => type);
+
+describe("undo in a loop", () => {
+  it("gives the messages back that were compacted by itself, and does not compact them again in the next turns", async () => {
+    const transcript = await open();
+    const engine = compactor(transcript);
+    // Just over the threshold, so that one turn compacts.
+    let given = task(10);
+    let turn = await engine.before(given);
+    while (turn.compaction === undefined) {
+      given = [...turn.messages, ...rounds(1, `more${given.length}`)];
+      turn = await engine.before(given);
+    }
+    const undone = await engine.undo(turn.messages);
+    expect(JSON.stringify(undone.messages)).toBe(JSON.stringify(given));
+    const next = await engine.before([...undone.messages, ...rounds(1, "next")]);
+    expect([next.compaction, next.skipped]).toEqual([undefined, "just-undone"]);
+    const byHand = await engine.compact(next.messages);
+    expect(byHand.compaction).toBeDefined();
+    await engine.close();
+    await transcript.close();
+  });
+
+  it("compacts by itself again once enough has come, or the window is full", async () => {
+    const transcript = await open();
+    const engine = compactor(transcript);
+    const { messages } = await engine.compact(task(12));
+    let turn = await engine.undo(messages);
+    let isCompacted = false;
+    for (let nth = 0; nth < 40 && !isCompacted; nth++) {
+      turn = await engine.before([...turn.messages, ...rounds(1, `later${nth}`)]);
+      isCompacted = turn.compaction !== undefined;
+      if (turn.skipped === "just-undone") expect(turn.window.isAtBlockingLimit).toBe(false);
+    }
+    expect(isCompacted).toBe(true);
+    await transcript.close();
+  });
+
+  it("goes on in a later process, which undoes what the earlier one did", async () => {
+    const first = await open();
+    const engine = compactor(first);
+    const before = await engine.before(task(12));
+    const compacted = await engine.compact(before.messages);
+    const more = await engine.before([...compacted.messages, ...rounds(2, "since")]);
+    await engine.close();
+    await first.close();
+
+    const { conversation, clearedToolUseIds } = await resumeSession(path);
+    const resumed = withClearedResults(conversation, clearedToolUseIds);
+    const known = new Set(resumed.map(({ uuid }) => uuid));
+    const second = await open();
+    const later = compactor({
+      path,
+      append: (entries) => second.append(entries),
+      stepBack: (choice) => second.stepBack(choice),
+      has: (uuid) => known.has(uuid),
+    });
+    const undone = await later.undo<Entry>(resumed);
+    const sent = JSON.stringify(undone.request.messages);
+    expect(sent.startsWith(JSON.stringify(flatten(await wrapped(before.messages))).slice(0, -1))).toBe(true);
+    expect(sent).toContain("since 1");
+    const redone = await later.redo<Entry>(undone.messages);
+    expect(JSON.stringify(redone.request.messages)).toBe(JSON.stringify(flatten(resumed)));
+    expect(more.messages.length).toBeLessThan(before.messages.length + 4);
+    await later.close();
+    await second.close();
+  });
+
+  it("tells what it did in figures, and files that are no longer seen are forgotten", async () => {
+    const transcript = await open();
+    const engine = compactor(transcript);
+    const { messages } = await engine.compact(task(12));
+    await engine.undo([...messages, ...rounds(1, "since")]);
+    expect(events.at(-1)).toMatchObject({
+      type: "undone",
+      direction: "undo",
+      step: "compaction",
+      messagesRestored: 25,
+      messagesCarried: 2,
+    });
+    await transcript.close();
+  });
+
+  it("needs a transcript, and says so; where there is nothing to undo or redo it says that", async () => {
+    const without = compactor(undefined);
+    const { messages } = await without.compact(task(12));
+    await expect(without.undo(messages)).rejects.toMatchObject({
+      code: "nothing-to-undo",
+      remedy: expect.stringContaining("stepBack"),
+    });
+    const transcript = await open();
+    const engine = compactor(transcript);
+    const turn = await engine.before(task(3));
+    expect(await codeOf(() => engine.undo(turn.messages))).toBe("nothing-to-undo");
+    expect(await codeOf(() => engine.redo(turn.messages))).toBe("nothing-to-redo");
+    await transcript.close();
+  });
+
+  it("changes nothing where the transcript cannot be written, or it is aborted", async () => {
+    const file = await open();
+    let isBroken = false;
+    const transcript: TranscriptPort = {
+      path,
+      append: (entries) => (isBroken ? Promise.reject(new Error("disk full")) : file.append(entries)),
+      stepBack: (choice) => file.stepBack(choice),
+    };
+    const engine = compactor(transcript);
+    const { messages, tokens } = await engine.compact(task(12));
+    isBroken = true;
+    expect(await codeOf(() => engine.undo(messages))).toBe("transcript-failed");
+    isBroken = false;
+    expect(await codeOf(() => engine.undo(messages, { signal: AbortSignal.abort() }))).toBe("model-aborted");
+    const after = await engine.before(messages);
+    expect([after.messages, after.tokens]).toEqual([messages, tokens]);
+    expect(typesOf()).not.toContain("undone");
+    await engine.undo(messages);
+    expect(typesOf()).toContain("undone");
+    await file.close();
+  });
+
+  it("gives a system message in the middle back as it came", async () => {
+    const transcript = await open();
+    const engine = compactor(transcript);
+    const given: readonly ApiMessage[] = [
+      ...task(6),
+      { role: "system", content: "mind the gap" } as ApiMessage,
+      ...rounds(6, "after it"),
+    ];
+    const { messages } = await engine.compact(given);
+    const undone = await engine.undo(messages);
+    expect(JSON.stringify(undone.messages)).toBe(JSON.stringify(given));
+    await transcript.close();
+  });
+});
+
+/** Plain messages as entries, to be flattened like those of a session. */
+async function wrapped(messages: readonly ApiMessage[]): Promise<readonly Entry[]> {
+  return messages.map(
+    (message, nth) =>
+      ({ type: message.role, uuid: `w${nth}`, parentUuid: null, timestamp: "", message }) as unknown as Entry,
+  );
+}
