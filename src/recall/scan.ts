@@ -29,6 +29,7 @@ export interface ScanRequest {
 
 /** Texts are searched together: to set a time limit costs more than to search one. */
 const BATCH_DOCUMENTS = 32;
+const FEWEST_DOCUMENTS = 4;
 const BATCH_CHARACTERS = 1 << 20;
 
 /** Looks into documents one after the other, until a page is full. */
@@ -47,7 +48,9 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
       const document = session.read(number);
       batch.push(document);
       characters += document.document.text.length;
-      if (batch.length === BATCH_DOCUMENTS || characters > BATCH_CHARACTERS) {
+      // Where nearly all that are looked at are hits, no more are read than the page has room for.
+      const room = Math.min(BATCH_DOCUMENTS, Math.max(FEWEST_DOCUMENTS, skip + limit + 1 - matches));
+      if (batch.length >= room || characters > BATCH_CHARACTERS) {
         at++;
         break;
       }
