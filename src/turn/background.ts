@@ -2,15 +2,12 @@ import { idsOf, planFromPrepared } from "../compact/from-prepared.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import type { FittingPlan } from "../compact/plan-under.ts";
 import { type PreparedSummary, prepareSummary } from "../compact/prepare-summary.ts";
-import { untilAborted } from "../models/abortable.ts";
-import { inProportion } from "../window/in-proportion.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";
 import { fittingPlan } from "./fitting-plan.ts";
 import { forkOf } from "./fork.ts";
 import { restoreBudget } from "./from-notes.ts";
 import { whyNotToCompact } from "./guards.ts";
-import { withHostStatus } from "./host-status.ts";
 import { refreshPlan } from "./refresh-plan.ts";
 import { type CompactionRequest, compactOptions } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
@@ -21,6 +18,8 @@ const START_SHARE = 0.8;
 
 /** A summary that knows so much less than there is by now is brought up to date before it is used. */
 const STALE_TOKENS = 20_000;
+/** In a small window much less is too much: of the threshold, what may be there right after a compaction. */
+const STALE_RESULT_SHARE = 0.75;
 
 /**
  * In a large window the share alone would begin so early that the summary is stale long before it is used, and has to
@@ -31,7 +30,7 @@ const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 /** A model that fails now may not do so at the threshold: until then there is no need for the built-in summariser. */
 const NO_STAND_IN = { builtInFallback: "never" } as const;
 
-/** Whoever takes longer is taken for dead: a turn that has to wait must not do so for ever. */
+/** Whoever takes longer is taken for dead. */
 const SUMMARY_DEAD_AFTER_MS = 300_000;
 
 interface Ready {
@@ -42,13 +41,16 @@ interface Ready {
   readonly summary: PreparedSummary;
 }
 
+interface Usable extends Ready {
+  readonly plan: CompactionPlan;
+}
+
 interface Running {
-  readonly isRefresh: boolean;
   readonly done: Promise<void>;
   readonly abort: AbortController;
 }
 
-/** What a turn at the threshold gets; undefined: the usual way, in which the turn waits for a summary. */
+/** What a turn at the threshold gets. */
 type Offer = Pick<CompactionRequest, "plan" | "prepared" | "targetTokens" | "restoreBudgetTokens">;
 
 /**
@@ -70,33 +72,30 @@ export class Background {
   /** A response has come. */
   responded(): void {
     if (this.#running !== undefined || this.#hasFailed || this.#isOff()) return;
-    if (this.#ready === undefined) {
-      if (this.#isNear(this.#startTokens)) this.#start();
-    } else if (this.#isNear(this.#state.thresholds.autoCompact - this.#staleTokens)) {
-      const plan = this.#planFor(this.#ready);
-      if (plan === undefined) this.#discard("conversation-changed");
-      else if (this.#isStale(this.#ready, plan)) this.#refresh(this.#ready, plan);
+    const ready = this.#usable();
+    if (ready === undefined) {
+      if (this.#isNear(this.#startTokens)) this.#startUnlessClearingDoes();
+    } else if (this.#isNear(this.#state.thresholds.autoCompact - STALE_TOKENS) && this.#isStale(ready)) {
+      this.#refresh(ready);
     }
   }
 
   /**
    * At the threshold: a compaction whose summary is there. While it is still being written the turn goes on without
-   * one, as long as the window holds it; only where it is full and there is no summary at all does it wait.
+   * one, as long as the window holds it. `at-once`: the window is full before there is one, so that the built-in
+   * summariser has to write it. Undefined: the usual way, in which the turn waits.
    */
-  async offer(signal: AbortSignal | undefined): Promise<Offer | "under-way" | undefined> {
-    for (;;) {
-      const ready = this.#ready;
-      const plan = ready && this.#planFor(ready);
-      if (ready !== undefined && plan === undefined) return this.#discard("conversation-changed");
-      const mustCompact = this.#isNear(this.#state.thresholds.blocking);
-      // Under pressure a stale one is better than waiting for the next: all that it does not know is kept as it is.
-      if (ready && plan && (mustCompact || !this.#isStale(ready, plan))) return this.#offerOf(ready, plan);
-      if (ready && plan && this.#running === undefined) this.#refresh(ready, plan);
-      if (this.#running === undefined) return undefined;
-      if (!mustCompact) return "under-way";
-      const { done } = this.#running;
-      await withHostStatus(this.#state.host, {}, () => untilAborted(signal, done));
-    }
+  offer(): Offer | "under-way" | "at-once" | undefined {
+    if (this.#isOff()) return undefined;
+    const ready = this.#usable();
+    const mustCompact = this.#isNear(this.#state.thresholds.blocking);
+    // Under pressure a stale one is better than none: all that it does not know is kept as it is.
+    const offer = ready && (mustCompact || !this.#isStale(ready)) ? this.#offerOf(ready) : undefined;
+    if (offer !== undefined || this.#hasFailed) return offer;
+    if (mustCompact) return "at-once";
+    if (this.#running === undefined && ready !== undefined && this.#ready !== undefined) this.#refresh(ready);
+    if (this.#running === undefined) this.#start();
+    return this.#running === undefined ? undefined : "under-way";
   }
 
   /** The conversation is another now, or has come to its end. */
@@ -120,10 +119,6 @@ export class Background {
     );
   }
 
-  get #staleTokens(): number {
-    return inProportion(this.#state.thresholds, STALE_TOKENS);
-  }
-
   get #startTokens(): number {
     const { autoCompact } = this.#state.thresholds;
     return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
@@ -133,27 +128,42 @@ export class Background {
     return this.#state.size().paddedTokens >= tokens;
   }
 
-  #isStale(ready: Ready, plan: CompactionPlan): boolean {
-    return plan.keptTokens - ready.keptTokens > this.#staleTokens;
+  /** With its plan, where the conversation still begins as it did. */
+  #usable(): Usable | undefined {
+    const ready = this.#ready;
+    if (ready === undefined) return undefined;
+    const measured = measuredBy(this.#state);
+    const plan = planFromPrepared(snapshotOf(this.#state), ready.ids, { measured });
+    if (plan !== undefined) return { ...ready, plan };
+    this.#discard("conversation-changed");
+    return undefined;
   }
 
-  #planFor({ ids }: Ready): CompactionPlan | undefined {
-    return planFromPrepared(snapshotOf(this.#state), ids, { measured: measuredBy(this.#state) });
+  /** Too much has come since, or so much that there would be little room to go on. */
+  #isStale({ keptTokens, plan, summary }: Usable): boolean {
+    const { autoCompact } = this.#state.thresholds;
+    if (plan.keptTokens - keptTokens > STALE_TOKENS) return true;
+    return leastTokens(plan, summary) > autoCompact * STALE_RESULT_SHARE;
   }
 
-  #offerOf({ summary }: Ready, plan: CompactionPlan): Offer | undefined {
+  #offerOf({ summary, plan }: Usable): Offer | undefined {
     const { autoCompact: targetTokens } = this.#state.thresholds;
-    const { text } = summary.written;
-    const least = plan.overheadTokens + plan.keptTokens + plan.countTokens(text);
-    if (least >= targetTokens) return this.#discard("above-threshold");
-    const restoreBudgetTokens = restoreBudget(this.#state, plan, text);
+    if (leastTokens(plan, summary) >= targetTokens) {
+      this.#discard("above-threshold");
+      return undefined;
+    }
+    const restoreBudgetTokens = restoreBudget(this.#state, plan, summary.written.text);
     return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
+  }
+
+  /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
+  #startUnlessClearingDoes(): void {
+    const state = this.#state;
+    if (state.size().paddedTokens - clearableTokens(state) >= this.#startTokens) this.#start();
   }
 
   #start(): void {
     const state = this.#state;
-    // At the threshold clearing comes first, and where it is enough no summary will be needed.
-    if (state.size().paddedTokens - clearableTokens(state) < this.#startTokens) return;
     const fitted = planOrNone(state);
     if (fitted === undefined) return;
     const { plan, targetTokens } = fitted;
@@ -173,7 +183,7 @@ export class Background {
   }
 
   /** With just what came since: the summary so far stands for the rest. */
-  #refresh({ ids, summary }: Ready, plan: CompactionPlan): void {
+  #refresh({ ids, summary, plan }: Usable): void {
     const state = this.#state;
     const { written, hookOutcomes, instructions } = summary;
     const { autoCompact: targetTokens } = state.thresholds;
@@ -185,8 +195,8 @@ export class Background {
     const options = compactOptions(state, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
       // What goes in is not what the provider has in its cache. The hooks have been asked.
-      const alone = { ...options, ...NO_STAND_IN, fork: undefined, hooks: undefined, instructions, signal };
-      const next = await prepareSummary(fresh, alone);
+      const alone = { ...NO_STAND_IN, fork: undefined, hooks: undefined, instructions, signal };
+      const next = await prepareSummary(fresh, { ...options, ...alone });
       const attempts = [...written.attempts, ...next.written.attempts];
       return {
         // The first of what was summarised is the summary so far.
@@ -216,15 +226,18 @@ export class Background {
       (ready) => end({ ready }),
       (error: unknown) => end({ reason: codeOf(error) }),
     );
-    this.#running = { isRefresh, done, abort };
+    this.#running = { done, abort };
   }
 
-  #discard(reason: string): undefined {
+  #discard(reason: string): void {
     this.#ready = undefined;
-    this.#hasFailed = true;
     this.#state.emit({ type: "background-ended", outcome: "discarded", reason, durationMs: 0 });
   }
 }
+
+/** What there will be before anything is put back. */
+const leastTokens = (plan: CompactionPlan, { written }: PreparedSummary): number =>
+  plan.overheadTokens + plan.keptTokens + plan.countTokens(written.text);
 
 /** Why there is none, the turn at the threshold says. */
 function planOrNone(state: ConversationState): FittingPlan | undefined {

@@ -93,9 +93,10 @@ function problemIn(error: unknown): LonghaulError {
 
 async function compactByItself(state: ConversationState, signal: AbortSignal | undefined): Promise<Outcome> {
   try {
-    const offer = await state.background.offer(signal);
+    const offer = state.background.offer();
     if (offer === "under-way") return { skipped: "summary-under-way" };
-    const ready = (await planByNotes(state, "auto", signal)) ?? offer;
+    const isAtOnce = offer === "at-once";
+    const ready = (await planByNotes(state, "auto", signal)) ?? (isAtOnce ? undefined : offer);
     if (ready !== undefined) {
       return { compaction: await runCompaction(state, { trigger: "auto", ...ready, signal }) };
     }
@@ -104,7 +105,8 @@ async function compactByItself(state: ConversationState, signal: AbortSignal | u
     const threshold = state.thresholds.autoCompact;
     const isNews = isFloorSure(state) && state.floorNotice.isNews({ floorTokens, threshold });
     if ("plan" in fitted) {
-      return { compaction: await runCompaction(state, { trigger: "auto", ...fitted, signal }) };
+      const request = { trigger: "auto", ...fitted, withoutModel: isAtOnce, signal } as const;
+      return { compaction: await runCompaction(state, request) };
     }
     if (!isNews) return { skipped: "floor-above-threshold" };
     state.emit({ type: "floor-above-threshold", floorTokens, threshold });

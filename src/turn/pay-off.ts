@@ -44,11 +44,15 @@ export function paysToClearEarly(state: ConversationState, clearing: ClearingSiz
   };
   if (!isCold && !carriedPays(rewriting)) return false;
   const weighing = weigh({ ...situation, alternatives: [clearingWay(tokens, clearing)] });
-  if (weighing?.chosen !== "clear") return false;
-  const breakEven = weighing.options.find(({ name }) => name === "clear")?.breakEvenTurns;
-  if (breakEven === undefined || breakEven > weighing.expectedTurns * CAREFUL_SHARE) return false;
+  if (weighing?.chosen !== "clear" || !isClear(weighing)) return false;
   tell(state, weighing, isCold ? "cold" : "early");
   return true;
+}
+
+/** Whether it pays long before the end that is expected. */
+function isClear({ options, chosen, expectedTurns }: Weighing): boolean {
+  const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
+  return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;
 }
 
 /**

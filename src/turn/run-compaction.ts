@@ -29,6 +29,8 @@ export interface CompactionRequest {
   /** The summary has been written along the way. */
   readonly notes?: { readonly text: string } | undefined;
   readonly instructions?: string | undefined;
+  /** There is no time to ask one. */
+  readonly withoutModel?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens: number;
   /** What is put back may hold this many tokens. */
@@ -91,7 +93,7 @@ export function compactOptions(
     notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
     summaryModel: options.summaryModel,
-    summariser: options.compaction.summariser,
+    summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
     fork: trigger === "reactive" ? undefined : forkOf(state),
     state: hostState(state),
     fileTools: options.fileTools,

@@ -19,7 +19,7 @@ import { turnResult } from "./turn-result.ts";
  */
 const REST_TOKENS = 10_000;
 
-export interface GoBackOptions {
+interface GoBackOptions {
   readonly redo: boolean;
   readonly signal: AbortSignal | undefined;
 }
