@@ -6,7 +6,7 @@ import { wordsIn } from "../conversation/words-in.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { extractFacts } from "../summary/facts/extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "../summary/facts/mend.ts";
-import { previousLedger } from "./ledger.ts";
+import { type PreviousLedger, previousLedger } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
@@ -30,15 +30,17 @@ export interface CheckInput {
   readonly summary: string;
   /** Beside the summary and the kept messages. */
   readonly roomTokens: number;
+  /** Where the last boundary has none; see `CompactOptions`. */
+  readonly previous?: PreviousLedger | undefined;
 }
 
 /**
  * Whoever wrote the summary, its bytes are searched for each hard fact of what it stands for, and what is missing is
  * quoted. Nothing here can fail a compaction, and no model is asked.
  */
-export function checkFacts({ plan, kept, summary, roomTokens }: CheckInput): CheckedFacts {
+export function checkFacts({ plan, kept, summary, roomTokens, previous }: CheckInput): CheckedFacts {
   const { facts, earlier } = extractFacts(plan.summarised, {
-    previous: previousLedger(plan.entries),
+    previous: previousLedger(plan.entries) ?? previous,
     following: plan.keptPlace === "after" ? plan.kept : [],
   });
   const inSummary = findFacts(facts, [summary]);

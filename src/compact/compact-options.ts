@@ -2,6 +2,7 @@ import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { HookContext } from "./hook-steps.ts";
+import type { PreviousLedger } from "./ledger.ts";
 import type { PreparedSummary } from "./prepare-summary.ts";
 import type { SummaryOptions } from "./write-summary.ts";
 
@@ -29,6 +30,8 @@ export interface CompactOptions extends SummaryOptions {
    * is unless this is `off`. Then there is no ledger either.
    */
   readonly facts?: "check" | "off" | undefined;
+  /** What an earlier compaction left, for a boundary that does not tell: one of another agent. */
+  readonly previousLedger?: PreviousLedger | undefined;
   /** The summary has been written before, by `prepareSummary`, for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }

@@ -90,6 +90,7 @@ async function carryOut(
           kept: kept.entries,
           summary: written.text,
           roomTokens: ceiling - besides - plan.countTokens(asWritten.text),
+          previous: options.previousLedger,
         });
   const { quotation = "" } = checked ?? {};
   const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);

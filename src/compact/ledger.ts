@@ -62,10 +62,13 @@ export function makeLedger(input: LedgerInput): Ledger {
   };
 }
 
+export interface PreviousLedger {
+  readonly boundary: string;
+  readonly ledger: Ledger;
+}
+
 /** What the next compaction of these entries goes on from. */
-export function previousLedger(
-  entries: readonly Entry[],
-): { readonly boundary: string; readonly ledger: Ledger } | undefined {
+export function previousLedger(entries: readonly Entry[]): PreviousLedger | undefined {
   const boundary = entries.findLast(isCompactBoundary);
   const ledger = boundary && readLedger(boundary);
   return ledger && { boundary: boundary.uuid, ledger };

@@ -28,7 +28,7 @@ export function carriedEntries(
 const saysSomething = (entry: Entry): boolean =>
   entry.type !== "assistant" || entry.message.content.length > 0;
 
-export interface Continued {
+interface Continued {
   readonly mark: UndoMark;
   readonly carried: readonly Linked[];
 }

@@ -3,6 +3,7 @@ import { type Compaction, type CompactOptions, compact } from "../compact/compac
 import { type NotesKeep, planFromNotes } from "../compact/from-notes.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { PreviousLedger } from "../compact/ledger.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
@@ -12,10 +13,14 @@ import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { fileState } from "./file-state.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
+import { sessionLedgers } from "./session-ledgers.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
-  extends Omit<CompactOptions, "bindsThinking" | "notes" | "transcriptPath" | "targetTokens"> {
+  extends Omit<
+    CompactOptions,
+    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger"
+  > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
   readonly from?: MessageRef | undefined;
@@ -66,6 +71,7 @@ export async function compactSession(
     notes: fromNotes && { text: fromNotes.text },
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
+    previousLedger: ledgerBefore(session),
     state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });
@@ -91,6 +97,13 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
   });
   if ("declined" in made) throw notesNotUsable(made.declined);
   return made.plan;
+}
+
+/** Of the compaction that the conversation starts at, whoever made it. */
+function ledgerBefore(session: Session): PreviousLedger | undefined {
+  if (!session.boundaries.some(({ isCurrent }) => isCurrent)) return undefined;
+  const current = sessionLedgers(session).find(({ isCurrent }) => isCurrent);
+  return current?.ledger && { boundary: current.boundary.uuid, ledger: current.ledger };
 }
 
 /** The agent and the hooks that read it may be in another folder than we are. */
