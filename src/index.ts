@@ -84,6 +84,17 @@ export { groupRounds, type Round } from "./conversation/rounds.ts";
 export type { Todo } from "./conversation/todos.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
 export type { StepBack, StepKind, UndoRecord } from "./conversation/undo.ts";
+export { expectedTurns } from "./cost/expected-turns.ts";
+export { type NetSaving, netSaving, type Rewrite } from "./cost/net-saving.ts";
+export type { CacheTtl } from "./cost/rates.ts";
+export {
+  type Alternative,
+  type Situation,
+  type WeighedOption,
+  type WeighedWhy,
+  type Weighing,
+  weigh,
+} from "./cost/weigh.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
 export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
@@ -231,7 +242,8 @@ export {
   type ModelTable,
   withProvenWindow,
 } from "./window/models.ts";
-export { costOf, type PricedUsage, type Prices, pricesOf } from "./window/prices.ts";
+export { type OwnPrices, type ReadPrices, readPrices } from "./window/own-prices.ts";
+export { costOf, type PricedUsage, type Prices, type PriceTable, pricesOf } from "./window/prices.ts";
 export {
   type ResolvedSettings,
   resolveSettings,
