@@ -5,9 +5,10 @@ import {
   continueBefore,
   type LeftConversation,
   restoredEntries,
+  type WholeSizes,
   writtenAgain,
 } from "../compact/undo-lines.ts";
-import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context.ts";
@@ -96,23 +97,15 @@ export async function writeUndo(
   return writeLines(session, source, target, ports);
 }
 
-function sizesOf({
-  tokensBefore,
-  tokensAfter,
-  overheadTokens,
-  tokenRatio,
-}: SessionUndo): Parameters<typeof writtenAgain>[3] {
+function sizesOf({ tokensBefore, tokensAfter, overheadTokens, tokenRatio }: SessionUndo): WholeSizes {
   return { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio };
 }
 
 /** In a session of its own there is nothing to go back to. */
 function withoutUndo(line: Entry): Entry {
-  if (line.type !== "system" || line.subtype !== "compact_boundary") return line;
-  const boundary = line as CompactBoundaryEntry;
-  const { longhaul } = boundary.compactMetadata;
-  if (longhaul === undefined) return line;
-  const { undo: _, ...known } = longhaul;
-  return { ...boundary, compactMetadata: { ...boundary.compactMetadata, longhaul: known } };
+  if (!isCompactBoundary(line) || line.compactMetadata.longhaul === undefined) return line;
+  const { undo: _, ...longhaul } = line.compactMetadata.longhaul;
+  return { ...line, compactMetadata: { ...line.compactMetadata, longhaul } };
 }
 
 function nothingToUndo({ path }: Session, to: string | undefined): LonghaulError {
