@@ -1,4 +1,4 @@
-// npm run bench [-- --only counting|engine|memory|opening|summary|startup|simulator] [-- --quick]
+// npm run bench [-- --only counting|engine|memory|recall|opening|summary|startup|simulator] [-- --quick]
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
@@ -9,6 +9,7 @@ const SECTIONS = {
   counting: () => import("./counting.mjs"),
   engine: () => import("./engine.mjs"),
   memory: () => import("./memory.mjs"),
+  recall: () => import("./recall.mjs"),
   opening: () => import("./opening.mjs"),
   summary: () => import("./summary.mjs"),
   startup: () => import("./startup.mjs"),

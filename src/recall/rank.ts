@@ -15,6 +15,8 @@ const SHORTEST_PIECE = 3;
 const MOST_PIECES = 64;
 /** What somebody said in words of their own tells more than what a command printed. */
 const SPOKEN_WEIGHT = 1.5;
+/** And what a person said is what all the rest is about. */
+const PERSON_WEIGHT = 2;
 /** A question is a line; whoever pastes a page means its beginning. */
 const MOST_TERMS = 48;
 /** Of three words and more so many must be there, unless nothing has them. */
@@ -127,6 +129,11 @@ function listsOf(segment: Segment, term: string): readonly Postings[] {
   return list === undefined ? [] : [list];
 }
 
+function weightOf(standing: number): number {
+  if ((standing & STANDING.person) !== 0) return PERSON_WEIGHT;
+  return (standing & STANDING.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
+}
+
 /** Keeps the best as they come: a question with common words fits nearly everything. */
 function best(
   { standing }: IndexedSession,
@@ -142,8 +149,7 @@ function best(
     const covered = coverage[document] as number;
     if (value === 0 || covered < least || !fits(document)) continue;
     total++;
-    const isSpoken = ((standing[document] as number) & STANDING.spoken) !== 0;
-    const score = value * covered * (isSpoken ? SPOKEN_WEIGHT : 1);
+    const score = value * covered * weightOf(standing[document] as number);
     if (kept.length === most && score <= (kept.at(-1)?.score ?? 0)) continue;
     let place = kept.length;
     while (place > 0 && (kept[place - 1]?.score ?? 0) < score) place--;

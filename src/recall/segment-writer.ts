@@ -36,7 +36,15 @@ export interface DocumentPlace {
 }
 
 /** What must be known of all documents at once: one byte for each. */
-export const MARKS = { retold: 1, copy: 2, thinking: 4, first: 8, sidechain: 16, spoken: 32 } as const;
+export const MARKS = {
+  retold: 1,
+  copy: 2,
+  thinking: 4,
+  first: 8,
+  sidechain: 16,
+  spoken: 32,
+  person: 64,
+} as const;
 
 /** The parts of a segment by their names, in their order in the file. */
 export const SECTIONS = [
@@ -200,6 +208,7 @@ function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: bo
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
+    (kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 ? MARKS.person : 0) |
     (kind === "thinking" ? MARKS.thinking : 0) |
     ((flags & FLAGS.copy) === 0 ? 0 : MARKS.copy) |
     ((flags & FLAGS.sidechain) === 0 ? 0 : MARKS.sidechain) |

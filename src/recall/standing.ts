@@ -18,6 +18,8 @@ export const STANDING = {
   retold: 4,
   /** Said by a person or by the agent, in words of their own. */
   spoken: 8,
+  /** Said by a person. */
+  person: 16,
 } as const;
 
 export interface CurrentConversation {
@@ -146,7 +148,9 @@ export const standingOfAdded = (marks: number): number =>
 
 /** What never changes, however the conversation goes on. */
 const lasting = (marks: number): number =>
-  ((marks & MARKS.retold) === 0 ? 0 : STANDING.retold) | ((marks & MARKS.spoken) === 0 ? 0 : STANDING.spoken);
+  ((marks & MARKS.retold) === 0 ? 0 : STANDING.retold) |
+  ((marks & MARKS.spoken) === 0 ? 0 : STANDING.spoken) |
+  ((marks & MARKS.person) === 0 ? 0 : STANDING.person);
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;

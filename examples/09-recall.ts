@@ -1,0 +1,38 @@
+// An agent in a small window forgets, and can look up what it forgot: everything is in the transcript, word for word,
+// and the recall tool searches it. Here the model is the local simulator: leave baseURL out for the real one.
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolResultBlock } from "longhaul";
+import { createRecallTool, openTranscript } from "longhaul/node";
+import { coder, startSimulator, summaries } from "longhaul/testing";
+
+const windowTokens = 12_000;
+const simulator = await startSimulator({ windowTokens, behaviours: [summaries(), coder({ turns: 40 })] });
+const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
+const transcript = await openTranscript(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session.jsonl"));
+const recall = createRecallTool({ session: transcript, budgetTokens: 600 });
+const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
+const request = { system: "Be careful.", tools: [read, recall.definition], max_tokens: 2_000 };
+const compactor = createCompactor({ model, windowTokens, transcript, request, clearing: { form: "off" } });
+
+const asked = "Read the sources. The harbour's quota is 4,711 ships an hour.";
+let messages: readonly ApiMessage[] = [{ role: "user", content: asked }];
+for (;;) {
+  const turn = await compactor.before(messages);
+  const reply = await complete(model, turn.request);
+  compactor.after(reply);
+  messages = [...turn.messages, { role: "assistant", content: reply.content }];
+  const results: ToolResultBlock[] = [];
+  for (const use of reply.content.filter((block) => block.type === "tool_use")) {
+    const isRecall = use.name === recall.definition.name;
+    const file = new URL("conversation.ts", import.meta.url);
+    const content = isRecall ? await recall.call(use.input) : await readFile(file, "utf8");
+    results.push({ type: "tool_result", tool_use_id: use.id, content });
+  }
+  if (results.length === 0) break;
+  messages = [...messages, { role: "user", content: results }];
+}
+await compactor.close();
+console.log(await recall.call({ query: "harbour quota" }));
+await simulator.close();
