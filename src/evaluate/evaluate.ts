@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
+import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
@@ -11,6 +11,7 @@ import { deriveProbes } from "./probes/derive.ts";
 import { contextOf } from "./probes/held.ts";
 import type { Probe } from "./probes/probe.ts";
 import { type Recoverable, withTranscript } from "./recoverable.ts";
+import { remembering } from "./remembering.ts";
 import type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation } from "./result.ts";
 import { SessionFiles } from "./session-files.ts";
 import { sessionStream } from "./stream.ts";
@@ -55,11 +56,13 @@ export async function evaluateStream(
   const model = findModel(session.model);
   const size = windowTokens ?? EVALUATED_WINDOW_TOKENS;
   const thresholds = computeThresholds({ ...model, windowTokens: size });
+  const countText = remembering(ESTIMATORS.o200k);
   const total = policies.length * compactions.length;
   let done = 0;
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
-    const exam = prepareExam(session, stream, thresholds, count);
+    const course = planCourse(stream, thresholds, count, countText);
+    const exam = prepareExam({ session, thresholds, course, countText });
     const results = await withTranscript(exam.said, async (recoverable) => {
       const all: PolicyEvaluation[] = [];
       for (const policy of policies) {
@@ -79,23 +82,21 @@ export async function evaluateStream(
   };
 }
 
-interface Exam {
+interface Chain {
   readonly session: EvaluatedSession;
-  readonly course: Course;
-  readonly said: readonly Entry[];
   readonly thresholds: Thresholds;
+  readonly course: Course;
+  readonly countText: CountText;
+}
+
+interface Exam extends Chain {
+  readonly said: readonly Entry[];
   readonly probes: readonly Probe[];
 }
 
-function prepareExam(
-  session: EvaluatedSession,
-  stream: readonly Entry[],
-  thresholds: Thresholds,
-  compactions: number,
-): Exam {
-  const course = planCourse(stream, thresholds, compactions, ESTIMATORS.o200k);
-  const said = course.rounds.flatMap(({ entries }) => entries);
-  return { session, course, said, thresholds, probes: deriveProbes(said) };
+function prepareExam(chain: Chain): Exam {
+  const said = chain.course.rounds.flatMap(({ entries }) => entries);
+  return { ...chain, said, probes: deriveProbes(said) };
 }
 
 function sizeOf({ said, course, probes }: Exam): Pick<ChainEvaluation, "messages" | "tokens" | "probes"> {
@@ -111,16 +112,16 @@ async function evaluatePolicy(
   exam: Exam,
   recoverable: Recoverable,
 ): Promise<PolicyEvaluation> {
-  const { session, course, thresholds, probes } = exam;
+  const { session, course, thresholds, probes, countText } = exam;
   const files = new SessionFiles();
-  const known = { model: session.model, state: { files } };
+  const known = { model: session.model, state: { files }, countText };
   const policy = typeof wanted === "string" ? createPolicy(wanted, known) : wanted;
   const chain = await runChain(course, {
     policy,
     onSaid: (entries) => files.add(entries),
     thresholds,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
-    countText: ESTIMATORS.o200k,
+    countText,
   });
   const context = contextOf(chain.entries);
   const missing: MissingProbe[] = [];
@@ -133,15 +134,15 @@ async function evaluatePolicy(
     policy: policy.name,
     compactions: chain.compactions.length,
     ...tallyProbes(probes, missing),
-    tokens: tokensOf(chain),
+    tokens: tokensOf(chain, countText),
     cost: costsOf(chain.compactions, pricedModel(session.model)),
   };
 }
 
 /** What each compaction left; where there was none, what there is. */
-function tokensOf({ entries, compactions }: ChainOutcome): PolicyEvaluation["tokens"] {
+function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);
-  const last = left.at(-1) ?? measureEntries(entries, ESTIMATORS.o200k);
+  const last = left.at(-1) ?? measureEntries(entries, countText);
   const sum = left.reduce((total, tokens) => total + tokens, 0);
   return { mean: left.length === 0 ? last : Math.round(sum / left.length), last };
 }
