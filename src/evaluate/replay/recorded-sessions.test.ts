@@ -15,7 +15,7 @@ describeRecorded("recorded sessions in a small window", () => {
     total.policies.find(({ policy }) => policy === name);
 
   beforeAll(async () => {
-    const policies = ["longhaul", "drop-oldest", "clear-results", "plain-summary", "everything"] as const;
+    const policies = ["longhaul", "drop-oldest", "plain-summary", "everything"] as const;
     const replays = [];
     for (const path of claudeCodeSessions()) {
       const session = await loadSession(path);
@@ -32,7 +32,7 @@ describeRecorded("recorded sessions in a small window", () => {
   it("are known at their end as by no other policy, and by the most part", () => {
     const kept = of("longhaul")?.probesKept ?? 0;
     expect(kept / total.probes).toBeGreaterThan(0.9);
-    for (const name of ["drop-oldest", "clear-results", "plain-summary"] as const) {
+    for (const name of ["drop-oldest", "plain-summary"] as const) {
       expect(kept).toBeGreaterThan(of(name)?.probesKept ?? Number.POSITIVE_INFINITY);
     }
   });

@@ -40,7 +40,8 @@ export function plot(options: PlotOptions): Svg {
   const clip = element("clipPath", { id }, [
     element("rect", { x, y: y - 4, width: width + 4, height: height + 4 }),
   ]);
-  const lines = series.flatMap((one) => [
+  // The first, which is ours, on top of the others.
+  const lines = series.toReversed().flatMap((one) => [
     element("polyline", {
       class: `line ${one.policy}`,
       points: one.values.map((value, index) => `${tenth(across(index))},${tenth(up(value))}`).join(" "),
