@@ -65,7 +65,6 @@ export class Statuses {
 
   /** `isAboutOther`: it takes back something older, and is no complaint about what was done last. */
   #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
-    if (this.#thread.length === 0) return true;
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
     if (goesOn(message.text) || (soundsLikeCorrection(message) && !isAboutOther)) return true;
     return this.#hasAsked && isAnswer(message.text);
