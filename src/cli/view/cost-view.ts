@@ -7,17 +7,17 @@ import { foldText, oneLine } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
 
 const NAMES: Readonly<Record<OptionReport["name"], string>> = {
-  nothing: "go on as it is",
-  clear: "clear old results",
-  compact: "compact it",
+  nothing: "go on",
+  clear: "clear",
+  compact: "compact",
 };
 
 const COLUMNS: readonly Column[] = [
   { title: "" },
   { title: "now", align: "right" },
-  { title: "each turn", align: "right" },
+  { title: "a turn", align: "right" },
   { title: "in all", align: "right" },
-  { title: "tokens less", align: "right" },
+  { title: "frees", align: "right" },
   { title: "pays after", align: "right" },
 ];
 
