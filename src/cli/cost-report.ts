@@ -44,7 +44,7 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
   return situation && weighing ? costFigures(situation, weighing) : null;
 }
 
-export function costFigures(situation: SessionSituation, weighing: Weighing): CostReport | null {
+function costFigures(situation: SessionSituation, weighing: Weighing): CostReport | null {
   const { model, cacheTtl = "5m", contextTokens: tokens, cacheAgeMs, turnsSoFar } = situation;
   const prices = pricesOf(model, tokens, situation.prices);
   if (prices === undefined) return null;

@@ -23,7 +23,7 @@ export interface ClearingSize {
 type Occasion = "early" | "cold" | "full";
 
 /** The cache's life is over: whatever is sent next is written anew. Not known of a conversation that others called for. */
-export const isCacheCold = (state: ConversationState): boolean =>
+const isCacheCold = (state: ConversationState): boolean =>
   state.lastCallAt !== undefined && state.idleMs() >= state.cacheTtlMs;
 
 /** Before the threshold: whether clearing costs clearly less than to carry the results along. */

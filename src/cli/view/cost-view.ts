@@ -85,7 +85,7 @@ function callWords({ call }: CompactCost): string {
     : `${formatDollars(cost)} for the summary by ${name} (${size})`;
 }
 
-export function breakEvenWords(turns: number | null): string {
+function breakEvenWords(turns: number | null): string {
   if (turns === null) return "never";
   return turns <= 1 ? "at once" : plural(turns, "turn");
 }
