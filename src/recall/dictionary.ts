@@ -29,6 +29,8 @@ export class Dictionary {
   readonly #texts: Section;
   readonly #postings: Section;
   #directory: Buffer | undefined;
+  /** The one that was read last: terms that are found by a piece of them come in order. */
+  #block: (Block & { readonly nth: number }) | undefined;
 
   constructor(sections: Readonly<Record<"blocks" | "terms" | "texts" | "postings", Section>>) {
     this.#blocks = sections.blocks;
@@ -117,11 +119,13 @@ export class Dictionary {
   }
 
   #readBlock(nth: number): Block {
+    if (this.#block?.nth === nth) return this.#block;
     const start = nth * BLOCK_TERMS * TERM_BYTES;
     const end = Math.min(start + BLOCK_TERMS * TERM_BYTES, this.#terms.bytes);
     const terms = this.#terms.read(start, end);
     if (crc32(terms) !== this.#readDirectory().readUInt32LE(nth * BLOCK_ENTRY_BYTES + 8)) damaged("terms");
-    return { terms, count: terms.length / TERM_BYTES };
+    this.#block = { nth, terms, count: terms.length / TERM_BYTES };
+    return this.#block;
   }
 
   #list(record: Buffer): Buffer {

@@ -6,8 +6,8 @@ import { LONGEST_TERM } from "./words.ts";
 
 /** A piece that is in more terms than this says nothing. */
 const MOST_TERMS = 2_000;
-/** Fewer documents than this are looked at; to narrow them down would take longer. */
-const FEW_DOCUMENTS = 64;
+/** Fewer documents than this are looked at; to go through all words for a piece of one would take longer. */
+const FEW_DOCUMENTS = 4_096;
 
 /**
  * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
@@ -36,7 +36,8 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
     narrow(segment.words.postings(term)?.documents ?? new Uint32Array(0));
     if (found?.length === 0) return found;
   }
-  for (const piece of needed.flatMap(({ pieces }) => pieces)) {
+  const longestFirst = needed.flatMap(({ pieces }) => pieces).sort((a, b) => b.length - a.length);
+  for (const piece of longestFirst) {
     if (found !== undefined && found.length <= FEW_DOCUMENTS) break;
     const documents = documentsWithPiece(segment, piece);
     if (documents !== undefined) narrow(documents);
