@@ -3,7 +3,7 @@ import type { PolicyReplay, Replay, ReplayTotal } from "../../evaluate/replay/re
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import type { Column } from "./table.ts";
-import { fitText, foldText } from "./text-width.ts";
+import { fitText, foldText, oneLine } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
 
 export interface ReplayReport {
@@ -14,13 +14,13 @@ export interface ReplayReport {
 }
 
 const HINT =
-  "summary: what calls for summaries took of the cost. rewritten: how often the history was compacted, trimmed or cleared. breaks: calls that could read less from the warm prompt cache than the call before left there. waited: how long turns had to wait for summaries. kept: probes in the context at the end. largest: the largest context. everything: nothing is ever left out, as if the window had no end.";
+  "summary: what calls for summaries took of the cost. rewrites: how often the history was compacted, trimmed or cleared. breaks: calls that could read less from the warm prompt cache than the call before left there. waited: how long turns had to wait for summaries. kept: probes in the context at the end. peak: the largest context. everything: nothing is ever left out, as if the window had no end.";
 
 export function replayView({ sessions, total, chart }: ReplayReport, terminal: Terminal): string {
   const { colours, width } = terminal;
   const parts = sessions.map((replay) => sessionSection(replay, terminal));
   if (sessions.length > 1) {
-    parts.push(totalSection(colours.bold(`All ${sessions.length} sessions`), total, terminal));
+    parts.push(totalSection(`All ${sessions.length} sessions:`, total, terminal));
   }
   if (chart !== null) parts.push(foldText(`The chart is in ${chart.path}.`, width));
   return [...parts, colours.dim(foldText(HINT, width))].join("\n\n");
@@ -31,12 +31,12 @@ function sessionSection(replay: Replay, terminal: Terminal): string {
   const { colours, width } = terminal;
   const facts = [
     `a window of ${formatCount(window.size)} tokens, full at ${formatCount(window.autoCompact)}`,
-    `prices of ${pricesOf}`,
+    `prices of ${oneLine(pricesOf)}`,
     `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
     `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
   ];
   const header = `${colours.bold("Session")} ${fitText(session.id, width - 8)}\n${colours.dim(foldText(facts.join(" · "), width))}`;
-  return `${header}\n\n${totalSection("Replayed", replay, terminal)}`;
+  return `${header}\n\n${totalSection("Replayed:", replay, terminal)}`;
 }
 
 /** A small window could not hold what a large one did. */
@@ -46,7 +46,7 @@ function recordedOverhead({ overhead: { tokens, recorded } }: Replay): string {
 
 function totalSection(title: string, total: ReplayTotal, terminal: Terminal): string {
   const { colours } = terminal;
-  const said = colours.dim(`${plural(total.calls, "call")} of the model, ${plural(total.probes, "probe")}`);
+  const said = `${plural(total.calls, "call")} of the model, ${plural(total.probes, "probe")}`;
   const columns = columnsFor(terminal);
   const rows = total.policies.map((policy) => columns.map(({ cell }) => cell(policy, total.probes)));
   const shown = rows.map(([policy = "", ...cells]) => [
@@ -73,14 +73,14 @@ const COLUMNS: readonly ReplayColumn[] = [
     cell: ({ cost }) => (cost.summaries === 0 ? "–" : formatDollars(cost.summaries)),
   },
   {
-    title: "rewritten",
+    title: "rewrites",
     align: "right",
     cell: (policy) => formatCount(policy.compactions + policy.clearings),
   },
   { title: "breaks", align: "right", isWide: true, cell: ({ cacheBreaks }) => formatCount(cacheBreaks) },
   { title: "waited", align: "right", cell: ({ stallMs }) => formatWait(stallMs) },
   { title: "kept", align: "right", cell: ({ probesKept }, probes) => `${probesKept}/${probes}` },
-  { title: "largest", align: "right", isWide: true, cell: ({ peakTokens }) => formatShort(peakTokens) },
+  { title: "peak", align: "right", isWide: true, cell: ({ peakTokens }) => formatShort(peakTokens) },
 ];
 
 const WIDE_FROM = 80;
