@@ -122,9 +122,13 @@ describe("at the threshold", () => {
   });
 
   it("a way that frees little has to be gone again and again, and is not taken for cheap", () => {
-    const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 930_000 };
-    const weighing = known({ ...FULL, expectedTurns: 50, alternatives: [little, COMPACT] });
-    expect(option(weighing, "clear").costNow).toBeLessThan(option(weighing, "compact").costNow);
+    const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 700_000 };
+    const dear: Alternative = { ...COMPACT, callCost: 5 };
+    const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, dear] });
+    const clear = option(weighing, "clear");
+    // Once would be cheaper; but it gives room for 2 turns of the 20.
+    expect(clear.costNow + 19 * clear.costPerTurn).toBeLessThan(option(weighing, "compact").total);
+    expect(clear.total).toBeCloseTo(10 * clear.costNow + 10 * clear.costPerTurn, 10);
     expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });
   });
 
