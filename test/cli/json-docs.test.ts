@@ -75,6 +75,7 @@ describe("docs/json.md", () => {
       "replay SESSION… --json",
       () => ["replay", session, "--window", "100000", "--policies", "longhaul,drop-oldest,everything"],
     ],
+    ["recall SESSION QUERY --json", () => ["recall", session, "rate", "limit", "--all"]],
     ["sessions --json", () => ["sessions"]],
     [
       "compact SESSION --json",

@@ -2,7 +2,7 @@ import { withoutControls } from "../../conversation/text.ts";
 import type { RecallHit, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
 import type { RecallReport } from "../recall-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatTime, plural } from "./numbers.ts";
+import { formatCount, formatTime } from "./numbers.ts";
 import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
 
 const LINES_PER_HIT = 4;
@@ -17,12 +17,7 @@ export function recallView(report: RecallReport, terminal: Terminal): string {
   const notes = [
     `${countOf(report)} ${whatFor(query)}${page > 1 ? `, page ${page}` : ""}`,
     ...(report.notSearched > 0
-      ? [
-          `${plural(report.notSearched, "entry")} not searched: the pattern is too slow on them`.replace(
-            "entrys",
-            "entries",
-          ),
-        ]
+      ? [`Not searched, because the pattern is too slow on them: ${formatCount(report.notSearched)}`]
       : []),
   ];
   const more = hasMore ? `; --page ${page + 1} shows more` : "";

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { openRecall } from "../../src/recall/recall.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+import { killedAfter, startProcess } from "../transcript/child-processes.ts";
+import { append, sessionFiles } from "./session-file.ts";
+
+const MINUTE_MS = 60_000;
+/** More than is read anew with each question, so that every one after it writes the index. */
+const FILLING = "stripes and more stripes ".repeat(12_000);
+
+const sessionFile = sessionFiles();
+const ask = (path: string, count: number): ReturnType<typeof startProcess> =>
+  startProcess("recall-process.ts", path, "zebra", count);
+
+/** Messages of a subagent are never in the context: what is added can be found at once. */
+function growing(path: string, times: number): void {
+  const builder = new ConversationBuilder(`more${times}`);
+  builder.user(`zebra ${FILLING}`, { isSidechain: true, parentUuid: null });
+  append(path, builder.entries);
+}
+
+const started = (): string => {
+  const builder = new ConversationBuilder();
+  builder.user("the first zebra");
+  builder.boundary();
+  builder.summary("Summary.");
+  return sessionFile(builder.entries);
+};
+
+describe("several processes that ask the same session", () => {
+  it("at the same time, while it grows, never see less than there was, and leave a sound index", {
+    timeout: 2 * MINUTE_MS,
+  }, async () => {
+    const path = started();
+    const asking = [ask(path, 12), ask(path, 12)];
+    let added = 0;
+    for (const { child } of asking) {
+      child.stdout?.on("data", () => {
+        if (added < 10) growing(path, added++);
+      });
+    }
+    for (const { acknowledged, errors } of await Promise.all(asking.map(({ done }) => done))) {
+      expect(errors).toBe("");
+      const totals = acknowledged.map(Number);
+      expect(totals).toHaveLength(12);
+      expect(totals).toEqual(totals.toSorted((a, b) => a - b));
+    }
+    expect((await openRecall(path).search({ words: "zebra" })).total).toBe(added + 1);
+  });
+
+  it("killed at any moment leave an index that answers, or none", { timeout: 2 * MINUTE_MS }, async () => {
+    const path = started();
+    for (let round = 0; round < 4; round++) {
+      growing(path, round);
+      await killedAfter(ask(path, 1_000), 1 + round, round * 3);
+      expect((await openRecall(path).search({ words: "zebra" })).total).toBe(round + 2);
+    }
+  });
+});

@@ -1,0 +1,13 @@
+/**
+ * A process of its own that asks a session for a word, for tests that run several of them or kill one. Arguments:
+ * path, the word, how many times. Each answer is printed as it comes.
+ */
+import { writeSync } from "node:fs";
+import { openRecall } from "../../src/recall/recall.ts";
+
+const [path = "", words = "", count = "0"] = process.argv.slice(2);
+const recall = openRecall(path);
+for (let nth = 0; nth < Number(count); nth++) {
+  const { total } = await recall.search({ words });
+  writeSync(1, `${total}\n`);
+}
