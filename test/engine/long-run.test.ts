@@ -166,8 +166,10 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     for (const [index, { turn }] of compactions.entries()) {
       expect(turn - (compactions[index - 3]?.turn ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
     }
-    expect(judgements.map(({ event }) => event.verdict)).toEqual(compactions.map(() => "effective"));
-    expect(judgements.map(({ turn }) => turn)).toEqual(compactions.map(({ turn }) => turn));
+    // One whose very call overflowed by a fault was followed by a recovery, and only that is judged.
+    const answered = compactions.filter(({ turn }, index) => compactions[index + 1]?.turn !== turn);
+    expect(judgements.map(({ event }) => event.verdict)).toEqual(answered.map(() => "effective"));
+    expect(judgements.map(({ turn }) => turn)).toEqual(answered.map(({ turn }) => turn));
     expect(compactions.filter(({ event }) => event.isAboveThreshold)).toEqual([]);
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
     expect(loop.eventsOf("breaker-opened")).toEqual([]);
