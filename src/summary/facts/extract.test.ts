@@ -165,8 +165,8 @@ describe("hard facts", () => {
       "New request",
       "ship it",
       "changed /project/changed.ts",
-      "20 items",
       "Old request for 20 items",
+      "20 items",
       "read /project/read.ts",
     ]);
   });

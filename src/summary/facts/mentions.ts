@@ -9,8 +9,8 @@ interface Mentions {
 
 /** What is longer is mostly pasted: people put their own words in front of it, and a few behind. */
 const OWN_WORDS_CHARS = 1_500;
-const HEAD_CHARS = 700;
-const TAIL_CHARS = 400;
+const HEAD_CHARS = 1_000;
+const TAIL_CHARS = 500;
 const MAX_OF_EACH = 12;
 
 const URL = /https?:\/\/[^\s<>"'`\])}，。、]+/g;

@@ -2,7 +2,7 @@ import type { DraftFact } from "./draft.ts";
 import { deedIn } from "./file-facts.ts";
 import { isOpenError } from "./work-facts.ts";
 
-/** What is asked of the agent before what it did, what is open before what is over. */
+/** What is asked of the agent before what it did, what is open before what is over; and what people said before figures in it. */
 const RANKS = [
   "active directive",
   "todo",
@@ -10,11 +10,11 @@ const RANKS = [
   "decision",
   "open error",
   "changed file",
+  "retracted directive",
+  "directive",
   "reference",
   "error",
   "command",
-  "retracted directive",
-  "directive",
   "read file",
   "plan",
 ] as const;
