@@ -39,12 +39,6 @@ export class Dictionary {
     this.#postings = sections.postings;
   }
 
-  /** How many documents have the term. */
-  frequency(term: string): number {
-    const record = this.#find(term);
-    return record === undefined ? 0 : readVarint(this.#list(record), 0).value;
-  }
-
   postings(term: string): Postings | undefined {
     const record = this.#find(term);
     return record === undefined ? undefined : decoded(this.#list(record));

@@ -38,8 +38,6 @@ export interface OpenIndex {
   readonly segments: readonly Segment[];
   /** One byte for each document of all segments: see {@link STANDING}. */
   readonly standing: Buffer;
-  /** How it came about, for those who measure. */
-  readonly readBytes: number;
   close(): void;
 }
 
@@ -62,7 +60,7 @@ export async function openIndex(
   const known =
     indexPath === undefined || mustRebuild === true ? undefined : knownIndex(session, to, indexPath);
   try {
-    if (known?.directory.session.bytes === to) return asOpen(known, 0);
+    if (known?.directory.session.bytes === to) return asOpen(known);
     return await grow({ ...session, bytes: to }, path, known, options);
   } catch (error) {
     known?.file.close();
@@ -78,10 +76,9 @@ interface KnownIndex {
   readonly standing: Buffer;
 }
 
-const asOpen = ({ file, segments, standing }: KnownIndex, readBytes: number): OpenIndex => ({
+const asOpen = ({ file, segments, standing }: KnownIndex): OpenIndex => ({
   segments,
   standing,
-  readBytes,
   close: () => file.close(),
 });
 
@@ -128,7 +125,7 @@ async function grow(
   const { standing, leaf } = await standingNow(session, path, { known, segments, added: gathered.added });
   const grown: Grown = { known, count, gathered: gathered.segments, standing, leaf, bytes };
   if (isKept) await keep(session, grown, indexPath);
-  return { segments, standing, readBytes: bytes - from, close: () => known?.file.close() };
+  return { segments, standing, close: () => known?.file.close() };
 }
 
 /** How many segments stay as they are when the session has grown to so many bytes. */

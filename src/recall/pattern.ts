@@ -2,7 +2,7 @@ import { createContext, Script } from "node:vm";
 import { LonghaulError } from "../errors.ts";
 
 /** What all searches of one pattern may take together. */
-export const PATTERN_BUDGET_MS = 2_000;
+const PATTERN_BUDGET_MS = 2_000;
 /** What it may take on one text: enough for megabytes of any pattern that does not go astray. */
 const TEXT_BUDGET_MS = 250;
 

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { LONGEST_TERM, termHashes } from "./words.ts";
+import { termHashes } from "./words.ts";
 
 /** A term in a dictionary on disk: two hashes, where its postings are, how many bytes, their checksum. */
 export const TERM_BYTES = 20;
@@ -257,5 +257,3 @@ export function textBytes(text: string): Buffer {
   for (let at = 0; at < text.length; at++) end = writeUnit(bytes, end, text.charCodeAt(at));
   return bytes.subarray(0, end);
 }
-
-export const cutTerm = (text: string): string => text.slice(0, LONGEST_TERM);
