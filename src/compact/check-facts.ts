@@ -10,7 +10,7 @@ import { type PreviousLedger, previousLedger } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
-const QUOTED_SHARE = 0.5;
+const QUOTED_SHARE = 0.75;
 
 /** What became of the facts of what was summarised. */
 export interface CheckedFacts {
