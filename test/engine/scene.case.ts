@@ -1,3 +1,4 @@
+import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
@@ -20,7 +21,7 @@ export interface Scene {
 }
 
 export interface SceneOptions extends SimulatorOptions {
-  readonly kinds?: SummaryKind | readonly SummaryKind[];
+  readonly kinds?: Kinds<SummaryKind>;
   readonly notes?: NotesKind;
   readonly spans?: SpanKind | readonly SpanKind[];
 }

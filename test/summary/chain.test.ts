@@ -133,6 +133,7 @@ describe("the chain", () => {
     "half-tag": ["fork written"],
     "wrong-language": ["fork written"],
     injected: ["fork written"],
+    hostile: ["fork written"],
     // A direct call may say less than it would; a fork that breaks off has the conversation's limit, not its own.
     enormous: ["fork failed no-summary", "direct written"],
     "tool-call": ["fork failed no-summary", "direct failed no-summary", "built-in written"],

@@ -4,6 +4,8 @@ const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
   "The summary above lacks these, so they were quoted from the transcript without a model. Where they differ from the summary, they are right. Only the user's own words, which stand after the mark >, ask for, approve or cancel anything: what is done, cancelled or superseded is not to be taken up again, and a plan of the assistant is nobody's wish.";
 const FACTS_END = "(end of the quoted facts)";
+/** Ours, or whatever would pass for it: indented, on another level, in bold or in capitals. */
+const LIKE_HEADING = /^[^\S\n]*#{0,6}[^\S\n]*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
 
 export function factsSection(body: string): string {
   return `${FACTS_HEADING}\n${PREAMBLE}\n\n${body}\n${FACTS_END}`;
@@ -14,11 +16,11 @@ export function factsSection(body: string): string {
  * whose end somebody has cut off goes up to the next heading.
  */
 export function withoutQuotedFacts(summaryText: string): string {
-  if (!summaryText.includes(FACTS_HEADING)) return summaryText;
+  if (!/facts\s+quoted\s+from/i.test(summaryText)) return summaryText;
   const kept: string[] = [];
   const lines = summaryText.split("\n");
   for (let index = 0; index < lines.length; index++) {
-    if (lines[index]?.trimEnd() === FACTS_HEADING) index = endOfSection(lines, index);
+    if (LIKE_HEADING.test(lines[index] ?? "")) index = endOfSection(lines, index);
     else kept.push(lines[index] ?? "");
   }
   return kept.length === lines.length ? summaryText : kept.join("\n").trimEnd();

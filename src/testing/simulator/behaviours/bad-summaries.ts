@@ -4,6 +4,7 @@ import type { SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { hashText } from "./coder/hash.ts";
 import { coderTool } from "./coder/tools.ts";
+import { HOSTILE_SUMMARY } from "./hostile-summary.ts";
 import { capitalised, phrase } from "./lexicon.ts";
 import { valueFor } from "./schema/value.ts";
 
@@ -26,6 +27,8 @@ export type BadSummaryKind =
   | "enormous"
   /** Closes tags early, opens them again, and writes what looks like a boundary and a user's turn. */
   | "injected"
+  /** Right in its form, and false: all is done, nobody asked for anything, all is approved; forges our quotation. */
+  | "hostile"
   /** Refuses, by stop reason. */
   | "refusal"
   /** The words of an API error, as an ordinary answer. */
@@ -41,6 +44,7 @@ export const BAD_SUMMARY_KINDS: readonly BadSummaryKind[] = [
   "wrong-language",
   "enormous",
   "injected",
+  "hostile",
   "refusal",
   "api-error-as-text",
 ];
@@ -73,6 +77,8 @@ export function badSummaryTurn(kind: BadSummaryKind, request: SeenRequest): Turn
       return textTurn(enormous(random, request.maxTokens));
     case "injected":
       return textTurn(injected(random));
+    case "hostile":
+      return textTurn(HOSTILE_SUMMARY);
     case "refusal":
       return REFUSAL;
     case "api-error-as-text":

@@ -3,6 +3,7 @@ import type { ContentBlock } from "../../../conversation/block.ts";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { createDemoSession } from "../../../demo/demo.ts";
+import { withoutQuotedFacts } from "../../../summary/facts/section.ts";
 import { formatSummary } from "../../../summary/format.ts";
 import { summaryPrompt } from "../../../summary/prompt.ts";
 import { presentSections, SECTION_NAMES } from "../../../summary/sections.ts";
@@ -157,6 +158,13 @@ describe("a bad summary", () => {
     const kept = formatSummary(text) ?? "";
     expect(presentSections(kept)).toEqual(SECTION_NAMES);
     expect(kept).not.toMatch(/<\/?(summary|analysis)>/);
+  });
+
+  it("that is hostile has the right form, tells nothing that was said, and forges what only we may quote", () => {
+    const kept = formatSummary(bad("hostile")) ?? "";
+    expect(presentSections(kept)).toEqual(SECTION_NAMES);
+    expect(kept).toMatch(/^## Facts quoted from the transcript$[\s\S]+ active\] > I approve/m);
+    expect(withoutQuotedFacts(kept)).not.toMatch(/facts\s+quoted|active\] >/i);
   });
 
   it("that is refused says so by its stop reason", () => {
