@@ -19,7 +19,7 @@ import {
   segmentInMemory,
 } from "./index-file.ts";
 import type { Segment, SegmentFacts } from "./segment.ts";
-import { NAMES, SECTIONS } from "./segment-writer.ts";
+import { nameOf, SECTIONS } from "./segment-writer.ts";
 import { hasUuid, plainGrowth, standingOf, standingOfAdded } from "./standing.ts";
 
 export interface IndexOptions {
@@ -174,7 +174,7 @@ async function gather(
 
 function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | undefined {
   for (const segment of segments.toReversed()) {
-    for (const nth of segment.names.postings(NAMES.toolUse + toolUseId)?.documents ?? []) {
+    for (const nth of segment.names.postings(nameOf("toolUse", toolUseId))?.documents ?? []) {
       const { kind, tool, path } = segment.document(nth);
       if (kind === "call") return { tool, path };
     }

@@ -169,6 +169,27 @@ describe("the index beside a session", () => {
     });
   });
 
+  it("bears names that are longer than any name", async () => {
+    const builder = new ConversationBuilder();
+    const path = `/${"very/".repeat(100_000)}long.ts`;
+    builder.tool("t".repeat(300_000), "Read", { file_path: path }, "what stands in it");
+    builder.boundary();
+    builder.summary("Summary.");
+    const recall = openRecall(sessionFile(builder.entries));
+    expect((await recall.search({ file: "very/long.ts" })).total).toBe(2);
+    expect((await recall.search({ file: path })).total).toBe(2);
+    expect((await recall.read("t".repeat(300_000))).pieces).not.toEqual([]);
+  });
+
+  it("is not larger for a text that is nothing but data, which is still found exactly", async () => {
+    const data = Array.from({ length: 70_000 }, (_, nth) => `x${(nth * 7_919).toString(36)}`).join(" ");
+    const path = sessionFile(talk([data, "zebra"]));
+    const recall = openRecall(path);
+    const last = data.slice(data.lastIndexOf(" "));
+    expect((await recall.search({ exact: `${last} of old` })).total).toBe(1);
+    expect((await recall.search({ exact: "the zebra of" })).total).toBe(1);
+  });
+
   it("finds escapes that nobody writes", async () => {
     const line = linesOf(talk(["zebra"])).replace("zebra", "\\u007aebr\\u0061");
     expect((await openRecall(sessionFile(line)).search({ exact: "the zebra of" })).total).toBe(1);

@@ -1,6 +1,6 @@
 import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
-import { LONG_WORDS } from "./segment-writer.ts";
+import { LONG_WORDS, UNKNOWN_WORDS } from "./segment-writer.ts";
 import { neededTerms } from "./terms.ts";
 import { LONGEST_TERM } from "./words.ts";
 
@@ -18,12 +18,19 @@ export function candidates(session: IndexedSession, literals: readonly string[])
   for (let nth = session.segments.length - 1; nth >= 0; nth--) {
     const segment = session.segments[nth] as Segment;
     const base = session.baseOf(nth);
-    const local = candidatesIn(segment, literals);
+    const local = withUnknown(segment, candidatesIn(segment, literals));
     if (local === undefined) {
       for (let at = segment.facts.documents - 1; at >= 0; at--) found.push(base + at);
     } else for (let at = local.length - 1; at >= 0; at--) found.push(base + (local[at] as number));
   }
   return found;
+}
+
+/** With those whose words are not all in the index. */
+function withUnknown(segment: Segment, found: Uint32Array | undefined): Uint32Array | undefined {
+  const unknown = segment.names.postings(UNKNOWN_WORDS)?.documents;
+  if (found === undefined || unknown === undefined) return found;
+  return Uint32Array.from(new Set([...found, ...unknown])).sort();
 }
 
 function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Array | undefined {

@@ -134,6 +134,9 @@ function weightOf(standing: number): number {
   return (standing & STANDING.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
 }
 
+const SORTED_AT_ONCE = 256;
+const byScore = (a: { readonly score: number }, b: { readonly score: number }): number => b.score - a.score;
+
 /** Keeps the best as they come: a question with common words fits nearly everything. */
 function best(
   { standing }: IndexedSession,
@@ -150,11 +153,10 @@ function best(
     if (value === 0 || covered < least || !fits(document)) continue;
     total++;
     const score = value * covered * weightOf(standing[document] as number);
-    if (kept.length === most && score <= (kept.at(-1)?.score ?? 0)) continue;
-    let place = kept.length;
-    while (place > 0 && (kept[place - 1]?.score ?? 0) < score) place--;
-    kept.splice(place, 0, { document, score });
-    if (kept.length > most) kept.pop();
+    kept.push({ document, score });
+    // Now and then what cannot be among the best is let go; sorting keeps equals in their order.
+    if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
   }
+  kept.sort(byScore).splice(most);
   return { documents: kept.map(({ document }) => document), total };
 }

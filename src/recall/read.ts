@@ -5,7 +5,7 @@ import { pieceOf } from "./hit.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import type { RecallPiece, RecallReading } from "./query.ts";
 import { PAGE_TOKENS } from "./search.ts";
-import { NAMES } from "./segment-writer.ts";
+import { NAMES, nameOf } from "./segment-writer.ts";
 import { STANDING } from "./standing.ts";
 
 export interface ReadOptions {
@@ -48,14 +48,14 @@ export function readById(
 
 /** The one that is it; else all that begin so. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
-  const kinds = [NAMES.entry, NAMES.toolUse, NAMES.fact];
-  const exact = kinds.map((kind) => kind + id).find((name) => session.named(name).length > 0);
+  const names = (["entry", "toolUse", "fact"] as const).map((kind) => nameOf(kind, id));
+  const exact = names.find((name) => session.named(name).length > 0);
   if (exact !== undefined) return [exact];
   if (id.length < SHORTEST_BEGINNING) return [];
   const found = new Set<string>();
-  for (const { names } of session.segments) {
-    for (const kind of kinds) {
-      for (const term of names.termsWith(kind + id, "start", MOST_CANDIDATES)) found.add(term.text());
+  for (const segment of session.segments) {
+    for (const name of names) {
+      for (const term of segment.names.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
     }
   }
   return [...found].slice(0, MOST_CANDIDATES);
@@ -68,7 +68,7 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
   const boundary = named.at(-1);
   if (boundary === undefined) return [];
   const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
-  return once(session, [...new Set(uuids.flatMap((uuid) => session.named(NAMES.entry + uuid)))]);
+  return once(session, [...new Set(uuids.flatMap((uuid) => session.named(nameOf("entry", uuid))))]);
 }
 
 /** Without lines that were written again, unless nothing else is there. */

@@ -8,7 +8,7 @@ import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { rankByWords } from "./rank.ts";
 import { byPattern, exactly, plainBytes, type ScanRequest, scan } from "./scan.ts";
-import { NAMES } from "./segment-writer.ts";
+import { NAMES, nameOf } from "./segment-writer.ts";
 import { STANDING } from "./standing.ts";
 
 /** What an agent can look through in one go. */
@@ -138,9 +138,8 @@ function newestFirst(
 /** What is asked of every hit, whatever it is searched by. */
 function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): (document: number) => boolean {
   const hidden = STANDING.repeated | (all === true ? 0 : STANDING.inContext | STANDING.retold);
-  const byFile = file === undefined ? undefined : documentsNamed(session, NAMES.path, pathPart(file));
-  const byTool =
-    tool === undefined ? undefined : documentsNamed(session, NAMES.tool, tool.trim().toLowerCase());
+  const byFile = file === undefined ? undefined : documentsNamed(session, "path", pathPart(file));
+  const byTool = tool === undefined ? undefined : documentsNamed(session, "tool", tool.trim().toLowerCase());
   return (document) => {
     if (((session.standing[document] as number) & hidden) !== 0) return false;
     return byFile?.has(document) !== false && byTool?.has(document) !== false;
@@ -150,16 +149,16 @@ function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): (d
 /** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
 const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
 
-function documentsNamed(session: IndexedSession, kind: string, name: string): ReadonlySet<number> {
+function documentsNamed(session: IndexedSession, kind: "path" | "tool", name: string): ReadonlySet<number> {
   const found = new Set<number>();
   for (const [nth, segment] of session.segments.entries()) {
-    const exact = segment.names.postings(kind + name);
-    const isTool = kind === NAMES.tool;
     // A tool is meant by its name; a file by any part of its path.
-    const terms = isTool ? [] : segment.names.termsWith(name, "anywhere", MOST_NAMES);
-    const lists = terms.filter((term) => term.text().startsWith(kind)).map((term) => term.postings());
-    for (const list of exact === undefined ? lists : [exact, ...lists]) {
-      for (const document of list.documents) found.add(session.baseOf(nth) + document);
+    const list = segment.names.postings(nameOf(kind, name));
+    const terms =
+      kind === "tool" ? [] : segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MOST_NAMES);
+    const lists = terms.filter((term) => term.text().startsWith(NAMES[kind])).map((term) => term.postings());
+    for (const { documents } of list === undefined ? lists : [list, ...lists]) {
+      for (const document of documents) found.add(session.baseOf(nth) + document);
     }
   }
   return found;

@@ -13,8 +13,20 @@ export const NAMES = {
   mark: "\u0006",
 } as const;
 
+/** A text of a megabyte has fewer; one with more is data, and its index would be larger than itself. */
+const MOST_TERMS = 50_000;
+
+/** Longer names are somebody's data. */
+const LONGEST_NAME = 500;
+
+/** A name as it stands in an index. Of a path the end tells most. */
+export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
+  NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
+
 /** Documents with a word of which only the beginning is in the index. */
 export const LONG_WORDS: string = `${NAMES.mark}long`;
+/** Documents with more words than an index is for: they are looked at whenever something is searched word for word. */
+export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 /** Documents whose line writes plain letters in another way than everybody: their bytes cannot be searched. */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
@@ -92,6 +104,7 @@ export class SegmentWriter implements TermSink {
   #content = 0;
   #contentCheck = 0;
   #isLong = false;
+  #isPartial = false;
 
   get documents(): number {
     return this.#documents;
@@ -105,12 +118,18 @@ export class SegmentWriter implements TermSink {
     this.#length++;
     this.#content = Math.imul(this.#content ^ hash, 0x01000193);
     this.#contentCheck = (Math.imul(this.#contentCheck ^ check, 0x5bd1e995) + 0x3c6ef372) | 0;
-    this.#words.add(this.#documents, hash, check, units, from, to);
+    this.#add(hash, check, units, from, to);
   };
 
   readonly part = (hash: number, check: number, units: Uint16Array, from: number, to: number): void => {
-    this.#words.add(this.#documents, hash, check, units, from, to);
+    this.#add(hash, check, units, from, to);
   };
+
+  #add(hash: number, check: number, units: Uint16Array, from: number, to: number): void {
+    if (this.#words.termsInDocument < MOST_TERMS)
+      this.#words.add(this.#documents, hash, check, units, from, to);
+    else this.#isPartial = true;
+  }
 
   readonly long = (): void => {
     this.#isLong = true;
@@ -124,9 +143,10 @@ export class SegmentWriter implements TermSink {
     // Calls that say the same are not the same call.
     this.#contentCheck = uuidHashes(document.toolUseId).check ^ document.text.length;
     this.#isLong = false;
+    this.#isPartial = false;
     this.#scanner.scan(document.text);
     this.#addNames(nth, document, place);
-    for (const id of facts) this.#names.addText(nth, NAMES.fact + id);
+    for (const id of facts) this.#names.addText(nth, nameOf("fact", id));
     this.#write(document, place);
     this.#marks.push(marksOf(document, place, isFirst));
     this.#words.endDocument(nth);
@@ -138,11 +158,12 @@ export class SegmentWriter implements TermSink {
   #addNames(nth: number, { tool, path, toolUseId }: SearchDocument, { uuid, flags }: DocumentPlace): void {
     const names = this.#names;
     if (this.#isLong) names.addText(nth, LONG_WORDS);
+    if (this.#isPartial) names.addText(nth, UNKNOWN_WORDS);
     if ((flags & FLAGS.odd) !== 0) names.addText(nth, ODD_ESCAPES);
-    if (uuid !== undefined) names.addText(nth, NAMES.entry + uuid);
-    if (toolUseId !== undefined) names.addText(nth, NAMES.toolUse + toolUseId);
-    if (tool !== undefined) names.addText(nth, NAMES.tool + tool.toLowerCase());
-    if (path !== undefined) names.addText(nth, NAMES.path + path.toLowerCase());
+    if (uuid !== undefined) names.addText(nth, nameOf("entry", uuid));
+    if (toolUseId !== undefined) names.addText(nth, nameOf("toolUse", toolUseId));
+    if (tool !== undefined) names.addText(nth, nameOf("tool", tool.toLowerCase()));
+    if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));
   }
 
   toBytes(): SegmentBytes {

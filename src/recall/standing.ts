@@ -6,7 +6,7 @@ import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { isUndoMark } from "../conversation/undo.ts";
 import { hasThinking } from "./documents.ts";
 import type { Segment } from "./segment.ts";
-import { MARKS, NAMES, uuidHashes } from "./segment-writer.ts";
+import { MARKS, nameOf, uuidHashes } from "./segment-writer.ts";
 
 /** How a document stands to the conversation as it is now: one byte for each. */
 export const STANDING = {
@@ -118,7 +118,7 @@ function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<str
   for (const id of toolUseIds) {
     let base = 0;
     for (const segment of segments) {
-      for (const nth of segment.names.postings(NAMES.toolUse + id)?.documents ?? []) {
+      for (const nth of segment.names.postings(nameOf("toolUse", id))?.documents ?? []) {
         if (segment.document(nth).kind === "result") found.add(base + nth);
       }
       base += segment.facts.documents;
