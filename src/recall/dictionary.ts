@@ -11,12 +11,6 @@ export interface Section {
   whole(): Buffer;
 }
 
-/** In which documents a term is, in their order, and how often. */
-export interface Postings {
-  readonly documents: Uint32Array;
-  readonly counts: Uint8Array;
-}
-
 interface Block {
   readonly terms: Buffer;
   readonly count: number;
@@ -39,9 +33,16 @@ export class Dictionary {
     this.#postings = sections.postings;
   }
 
-  postings(term: string): Postings | undefined {
+  /** In which documents a term is, in their order. */
+  documents(term: string): Uint32Array {
+    const list = this.list(term);
+    return list === undefined ? new Uint32Array(0) : documentsIn(list);
+  }
+
+  /** The same as it stands, with how often it is in each: see {@link eachPosting}. */
+  list(term: string): Buffer | undefined {
     const record = this.#find(term);
-    return record === undefined ? undefined : decoded(this.#list(record));
+    return record === undefined ? undefined : this.#list(record);
   }
 
   /** The terms that hold this text, or begin with it, up to so many. */
@@ -79,7 +80,7 @@ export class Dictionary {
     const record = block.terms.subarray(nth * TERM_BYTES, (nth + 1) * TERM_BYTES);
     return {
       text: () => decodedText(texts.subarray(start, end)),
-      postings: () => decoded(this.#list(record)),
+      list: () => this.#list(record),
     };
   }
 
@@ -132,16 +133,17 @@ export class Dictionary {
 
 export interface FoundTerm {
   text(): string;
-  postings(): Postings;
+  list(): Buffer;
 }
 
-function decoded(list: Buffer): Postings {
-  const { value: count, end: first } = readVarint(list, 0);
-  if (count > list.length) damaged("postings");
-  const documents = new Uint32Array(count);
-  const counts = new Uint8Array(count);
-  let [document, at] = [0, first];
-  for (let nth = 0; nth < count; nth++) {
+/** In how many documents a term is. */
+export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
+
+/** Gives the documents of a list in their order, and how often the term is in each. */
+export function eachPosting(list: Buffer, visit: (document: number, count: number) => void): void {
+  const { value: length, end } = readVarint(list, 0);
+  let [document, at] = [0, end];
+  for (let nth = 0; nth < length; nth++) {
     let byte = list[at++] ?? damaged("postings");
     let value = byte & 0x7f;
     for (let shift = 128; byte >= 0x80; shift *= 128) {
@@ -149,10 +151,17 @@ function decoded(list: Buffer): Postings {
       value += (byte & 0x7f) * shift;
     }
     document += Math.floor(value / 2);
-    documents[nth] = document;
-    counts[nth] = value % 2 === 1 ? (list[at++] ?? 1) : 1;
+    visit(document, value % 2 === 1 ? (list[at++] ?? 1) : 1);
   }
-  return { documents, counts };
+}
+
+export function documentsIn(list: Buffer): Uint32Array {
+  const documents = new Uint32Array(Math.min(frequencyIn(list), list.length));
+  let nth = 0;
+  eachPosting(list, (document) => {
+    documents[nth++] = document;
+  });
+  return documents;
 }
 
 function readVarint(bytes: Buffer, start: number): { readonly value: number; readonly end: number } {

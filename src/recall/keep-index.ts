@@ -174,7 +174,7 @@ async function gather(
 
 function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | undefined {
   for (const segment of segments.toReversed()) {
-    for (const nth of segment.names.postings(nameOf("toolUse", toolUseId))?.documents ?? []) {
+    for (const nth of segment.ids.documents(nameOf("toolUse", toolUseId))) {
       const { kind, tool, path } = segment.document(nth);
       if (kind === "call") return { tool, path };
     }

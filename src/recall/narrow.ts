@@ -1,3 +1,4 @@
+import { eachPosting } from "./dictionary.ts";
 import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
 import { LONG_WORDS, UNKNOWN_WORDS } from "./segment-writer.ts";
@@ -28,8 +29,9 @@ export function candidates(session: IndexedSession, literals: readonly string[])
 
 /** With those whose words are not all in the index. */
 function withUnknown(segment: Segment, found: Uint32Array | undefined): Uint32Array | undefined {
-  const unknown = segment.names.postings(UNKNOWN_WORDS)?.documents;
-  if (found === undefined || unknown === undefined) return found;
+  if (found === undefined) return found;
+  const unknown = segment.names.documents(UNKNOWN_WORDS);
+  if (unknown.length === 0) return found;
   return Uint32Array.from(new Set([...found, ...unknown])).sort();
 }
 
@@ -40,7 +42,7 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
     found = found === undefined ? documents : intersection(found, documents);
   };
   for (const term of needed.flatMap(({ whole }) => whole)) {
-    narrow(segment.words.postings(term)?.documents ?? new Uint32Array(0));
+    narrow(segment.words.documents(term));
     if (found?.length === 0) return found;
   }
   const longestFirst = needed.flatMap(({ pieces }) => pieces).sort((a, b) => b.length - a.length);
@@ -57,10 +59,11 @@ function documentsWithPiece(segment: Segment, piece: string): Uint32Array | unde
   const terms = segment.words.termsWith(piece.slice(0, LONGEST_TERM - 1), "anywhere", MOST_TERMS);
   if (terms.length === MOST_TERMS) return undefined;
   const marked = new Uint8Array(segment.facts.documents);
-  const lists = terms.map((term) => term.postings().documents);
-  for (const list of [...lists, segment.names.postings(LONG_WORDS)?.documents ?? []]) {
-    for (const document of list) marked[document] = 1;
-  }
+  const mark = (document: number): void => {
+    marked[document] = 1;
+  };
+  for (const term of terms) eachPosting(term.list(), mark);
+  for (const document of segment.names.documents(LONG_WORDS)) mark(document);
   const documents: number[] = [];
   for (let at = 0; at < marked.length; at++) if (marked[at] === 1) documents.push(at);
   return Uint32Array.from(documents);

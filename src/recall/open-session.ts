@@ -80,8 +80,17 @@ export class IndexedSession {
 
   /** Numbers of the documents that have this name. */
   named(name: string): readonly number[] {
+    return this.#numbers((segment) => segment.names.documents(name));
+  }
+
+  /** The same, of an id. */
+  withId(name: string): readonly number[] {
+    return this.#numbers((segment) => segment.ids.documents(name));
+  }
+
+  #numbers(find: (segment: Segment) => Uint32Array): readonly number[] {
     return this.segments.flatMap((segment, nth) =>
-      [...(segment.names.postings(name)?.documents ?? [])].map((local) => this.baseOf(nth) + local),
+      [...find(segment)].map((local) => this.baseOf(nth) + local),
     );
   }
 }

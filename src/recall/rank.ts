@@ -1,3 +1,4 @@
+import { eachPosting, frequencyIn } from "./dictionary.ts";
 import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
 import { STANDING } from "./standing.ts";
@@ -72,19 +73,19 @@ class Scores {
       this.#addLists((segment) => listsOf(segment, part), PART_WEIGHT, nth, PART_WEIGHT / term.parts.length);
     }
     if (isFound || term.parts.length > 0 || isTooShort(term.text)) return;
-    const pieces = (segment: Segment): readonly Postings[] =>
-      segment.words.termsWith(term.text, "anywhere", MOST_PIECES).map((found) => found.postings());
+    const pieces = (segment: Segment): readonly Buffer[] =>
+      segment.words.termsWith(term.text, "anywhere", MOST_PIECES).map((found) => found.list());
     this.#addLists(pieces, PIECE_WEIGHT, nth, PIECE_WEIGHT);
   }
 
   #addLists(
-    listsIn: (segment: Segment) => readonly Postings[],
+    listsIn: (segment: Segment) => readonly Buffer[],
     weight: number,
     nth: number,
     share: number,
   ): boolean {
     const lists = this.#session.segments.map(listsIn);
-    const frequency = lists.flat().reduce((sum, { documents }) => sum + documents.length, 0);
+    const frequency = lists.flat().reduce((sum, list) => sum + frequencyIn(list), 0);
     if (frequency === 0) return false;
     const count = Math.max(this.#session.documents, frequency);
     const rarity = Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) * weight;
@@ -98,23 +99,23 @@ class Scores {
   #addList(
     segment: Segment,
     base: number,
-    { documents, counts }: Postings,
+    list: Buffer,
     { rarity, nth, share }: { readonly rarity: number; readonly nth: number; readonly share: number },
   ): void {
     const lengths = segment.lengths();
-    for (let at = 0; at < documents.length; at++) {
-      const local = documents[at] as number;
-      const count = counts[at] as number;
-      const length = (lengths[local] as number) / this.#averageLength;
-      const held = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length);
+    const { values, coverage } = this;
+    const lastTerm = this.#lastTerm;
+    const byLength = (SATURATION * LENGTH_SHARE) / this.#averageLength;
+    eachPosting(list, (local, count) => {
       const document = base + local;
-      this.values[document] =
-        (this.values[document] as number) + rarity * ((count * (SATURATION + 1)) / (count + held));
+      const held = SATURATION * (1 - LENGTH_SHARE) + byLength * (lengths[local] as number);
+      const worth = rarity * ((count * (SATURATION + 1)) / (count + held));
+      values[document] = (values[document] as number) + worth;
       // Whoever has the whole has its parts as well, and has been counted.
-      if (share < 1 && this.#lastTerm[document] === nth) continue;
-      this.coverage[document] = (this.coverage[document] as number) + share;
-      if (share === 1) this.#lastTerm[document] = nth;
-    }
+      if (share < 1 && lastTerm[document] === nth) return;
+      coverage[document] = (coverage[document] as number) + share;
+      if (share === 1) lastTerm[document] = nth;
+    });
   }
 }
 
@@ -122,10 +123,8 @@ class Scores {
 const isTooShort = (text: string): boolean =>
   text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
-type Postings = NonNullable<ReturnType<Segment["words"]["postings"]>>;
-
-function listsOf(segment: Segment, term: string): readonly Postings[] {
-  const list = segment.words.postings(term);
+function listsOf(segment: Segment, term: string): readonly Buffer[] {
+  const list = segment.words.list(term);
   return list === undefined ? [] : [list];
 }
 

@@ -49,26 +49,26 @@ export function readById(
 /** The one that is it; else all that begin so. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
   const names = (["entry", "toolUse", "fact"] as const).map((kind) => nameOf(kind, id));
-  const exact = names.find((name) => session.named(name).length > 0);
+  const exact = names.find((name) => session.withId(name).length > 0);
   if (exact !== undefined) return [exact];
   if (id.length < SHORTEST_BEGINNING) return [];
   const found = new Set<string>();
   for (const segment of session.segments) {
     for (const name of names) {
-      for (const term of segment.names.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
+      for (const term of segment.ids.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
     }
   }
   return [...found].slice(0, MOST_CANDIDATES);
 }
 
 function documentsOfName(session: IndexedSession, name: string): readonly number[] {
-  const named = session.named(name);
+  const named = session.withId(name);
   if (!name.startsWith(NAMES.fact)) return once(session, named);
   // The newest boundary that tells of it knows best where it stands.
   const boundary = named.at(-1);
   if (boundary === undefined) return [];
   const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
-  return once(session, [...new Set(uuids.flatMap((uuid) => session.named(nameOf("entry", uuid))))]);
+  return once(session, [...new Set(uuids.flatMap((uuid) => session.withId(nameOf("entry", uuid))))]);
 }
 
 /** Without lines that were written again, unless nothing else is there. */

@@ -1,5 +1,6 @@
 import { LonghaulError } from "../errors.ts";
 import type { CountText } from "../tokens/measure.ts";
+import { eachPosting } from "./dictionary.ts";
 import { excerptAround, wordMatches } from "./excerpt.ts";
 import { pieceOf } from "./hit.ts";
 import { candidates } from "./narrow.ts";
@@ -55,7 +56,8 @@ async function find(
   limit: number,
 ): Promise<Found> {
   const { words, exact, pattern, signal } = query;
-  const fits = filterOf(session, query);
+  const filter = filterOf(session, query);
+  const { fits } = filter;
   if (pattern !== undefined || exact !== undefined) {
     const request = { ...scanOf(session, query, fits), skip, limit, signal };
     const { hits, hasMore, notSearched } = await scan(session, request);
@@ -66,7 +68,7 @@ async function find(
   if (!isByWords && query.file === undefined && query.tool === undefined) throw emptyQuery();
   const { documents, total } = isByWords
     ? rankByWords(session, words, fits, skip + limit)
-    : newestFirst(session, fits, skip + limit);
+    : newestFirst(filter, skip + limit);
   return {
     documents: documents.slice(skip).map((number) => {
       const document = session.read(number);
@@ -121,29 +123,29 @@ const documentsWith = (
 ): ReadonlySet<number> => new Set(rankByWords(session, words, fits, Number.MAX_SAFE_INTEGER).documents);
 
 function newestFirst(
-  session: IndexedSession,
-  fits: (document: number) => boolean,
+  { documents: among, fits }: Filter,
   most: number,
 ): { readonly documents: readonly number[]; readonly total: number } {
-  const documents: number[] = [];
-  let total = 0;
-  for (let document = session.documents - 1; document >= 0; document--) {
-    if (!fits(document)) continue;
-    total++;
-    if (documents.length < most) documents.push(document);
-  }
-  return { documents, total };
+  const documents = [...(among ?? [])].filter(fits).sort((a, b) => b - a);
+  return { documents: documents.slice(0, most), total: documents.length };
 }
 
 /** What is asked of every hit, whatever it is searched by. */
-function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): (document: number) => boolean {
+interface Filter {
+  /** Those of the file, or of the tool; undefined where neither is asked for. */
+  readonly documents: ReadonlySet<number> | undefined;
+  fits(document: number): boolean;
+}
+
+function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): Filter {
   const hidden = STANDING.repeated | (all === true ? 0 : STANDING.inContext | STANDING.retold);
   const byFile = file === undefined ? undefined : documentsNamed(session, "path", pathPart(file));
   const byTool = tool === undefined ? undefined : documentsNamed(session, "tool", tool.trim().toLowerCase());
-  return (document) => {
+  const fits = (document: number): boolean => {
     if (((session.standing[document] as number) & hidden) !== 0) return false;
     return byFile?.has(document) !== false && byTool?.has(document) !== false;
   };
+  return { documents: byFile ?? byTool, fits };
 }
 
 /** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
@@ -153,12 +155,12 @@ function documentsNamed(session: IndexedSession, kind: "path" | "tool", name: st
   const found = new Set<number>();
   for (const [nth, segment] of session.segments.entries()) {
     // A tool is meant by its name; a file by any part of its path.
-    const list = segment.names.postings(nameOf(kind, name));
-    const terms =
-      kind === "tool" ? [] : segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MOST_NAMES);
-    const lists = terms.filter((term) => term.text().startsWith(NAMES[kind])).map((term) => term.postings());
-    for (const { documents } of list === undefined ? lists : [list, ...lists]) {
-      for (const document of documents) found.add(session.baseOf(nth) + document);
+    for (const document of segment.names.documents(nameOf(kind, name)))
+      found.add(session.baseOf(nth) + document);
+    if (kind === "tool") continue;
+    for (const term of segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MOST_NAMES)) {
+      if (!term.text().startsWith(NAMES[kind])) continue;
+      eachPosting(term.list(), (document) => found.add(session.baseOf(nth) + document));
     }
   }
   return found;

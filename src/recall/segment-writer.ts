@@ -73,6 +73,10 @@ export const SECTIONS = [
   "nameTerms",
   "nameTexts",
   "namePostings",
+  "idBlocks",
+  "idTerms",
+  "idTexts",
+  "idPostings",
   "labels",
 ] as const;
 
@@ -89,6 +93,8 @@ export interface SegmentBytes {
 export class SegmentWriter implements TermSink {
   readonly #words = new TermTable();
   readonly #names = new TermTable();
+  /** Apart from the names: there are many, and nobody looks for a part in the middle of one. */
+  readonly #ids = new TermTable();
   readonly #scanner = new WordScanner(this);
   readonly #labels = new Map<string, number>();
   readonly #labelParts: Buffer[] = [Buffer.alloc(1)];
@@ -146,11 +152,12 @@ export class SegmentWriter implements TermSink {
     this.#isPartial = false;
     this.#scanner.scan(document.text);
     this.#addNames(nth, document, place);
-    for (const id of facts) this.#names.addText(nth, nameOf("fact", id));
+    for (const id of facts) this.#ids.addText(nth, nameOf("fact", id));
     this.#write(document, place);
     this.#marks.push(marksOf(document, place, isFirst));
     this.#words.endDocument(nth);
     this.#names.endDocument(nth);
+    this.#ids.endDocument(nth);
     this.#totalWords += this.#length;
     this.#documents++;
   }
@@ -160,15 +167,14 @@ export class SegmentWriter implements TermSink {
     if (this.#isLong) names.addText(nth, LONG_WORDS);
     if (this.#isPartial) names.addText(nth, UNKNOWN_WORDS);
     if ((flags & FLAGS.odd) !== 0) names.addText(nth, ODD_ESCAPES);
-    if (uuid !== undefined) names.addText(nth, nameOf("entry", uuid));
-    if (toolUseId !== undefined) names.addText(nth, nameOf("toolUse", toolUseId));
+    if (uuid !== undefined) this.#ids.addText(nth, nameOf("entry", uuid));
+    if (toolUseId !== undefined) this.#ids.addText(nth, nameOf("toolUse", toolUseId));
     if (tool !== undefined) names.addText(nth, nameOf("tool", tool.toLowerCase()));
     if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));
   }
 
   toBytes(): SegmentBytes {
     const documents = this.#records.subarray(0, this.#documents * DOCUMENT_BYTES);
-    const [words, names] = [this.#words.toBytes(), this.#names.toBytes()];
     return {
       sections: {
         lengths: numberBytes(this.#lengths),
@@ -176,8 +182,9 @@ export class SegmentWriter implements TermSink {
         contents: numberBytes(this.#contents),
         marks: Buffer.from(this.#marks),
         documents,
-        ...renamed("word", words),
-        ...renamed("name", names),
+        ...renamed("word", this.#words.toBytes()),
+        ...renamed("name", this.#names.toBytes()),
+        ...renamed("id", this.#ids.toBytes()),
         labels: Buffer.concat(this.#labelParts),
       } as Readonly<Record<SectionName, Buffer>>,
       documents: this.#documents,
@@ -243,7 +250,10 @@ const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Ar
 export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
   uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
 
-const renamed = (prefix: "word" | "name", bytes: DictionaryBytes): Readonly<Record<string, Buffer>> => ({
+const renamed = (
+  prefix: "word" | "name" | "id",
+  bytes: DictionaryBytes,
+): Readonly<Record<string, Buffer>> => ({
   [`${prefix}Blocks`]: bytes.blocks,
   [`${prefix}Terms`]: bytes.terms,
   [`${prefix}Texts`]: bytes.texts,

@@ -29,25 +29,19 @@ export interface SegmentFacts {
 export class Segment {
   readonly facts: SegmentFacts;
   readonly words: Dictionary;
+  /** Of tools and files, and marks. */
   readonly names: Dictionary;
+  /** Of entries, calls and facts. */
+  readonly ids: Dictionary;
   readonly #sections: Readonly<Record<SectionName, Section>>;
   #lengths: Uint32Array | undefined;
 
   constructor(facts: SegmentFacts, sections: Readonly<Record<SectionName, Section>>) {
     this.facts = facts;
     this.#sections = sections;
-    this.words = new Dictionary({
-      blocks: sections.wordBlocks,
-      terms: sections.wordTerms,
-      texts: sections.wordTexts,
-      postings: sections.wordPostings,
-    });
-    this.names = new Dictionary({
-      blocks: sections.nameBlocks,
-      terms: sections.nameTerms,
-      texts: sections.nameTexts,
-      postings: sections.namePostings,
-    });
+    this.words = dictionary("word", sections);
+    this.names = dictionary("name", sections);
+    this.ids = dictionary("id", sections);
   }
 
   /** How many words each document has. */
@@ -105,4 +99,16 @@ export class Segment {
     if (bytes.length !== this.facts.documents * each * 4) damaged(name);
     return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   }
+}
+
+function dictionary(
+  prefix: "word" | "name" | "id",
+  sections: Readonly<Record<SectionName, Section>>,
+): Dictionary {
+  return new Dictionary({
+    blocks: sections[`${prefix}Blocks`],
+    terms: sections[`${prefix}Terms`],
+    texts: sections[`${prefix}Texts`],
+    postings: sections[`${prefix}Postings`],
+  });
 }

@@ -118,7 +118,7 @@ function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<str
   for (const id of toolUseIds) {
     let base = 0;
     for (const segment of segments) {
-      for (const nth of segment.names.postings(nameOf("toolUse", id))?.documents ?? []) {
+      for (const nth of segment.ids.documents(nameOf("toolUse", id))) {
         if (segment.document(nth).kind === "result") found.add(base + nth);
       }
       base += segment.facts.documents;
