@@ -1,6 +1,6 @@
 import { isRecord } from "../../conversation/untrusted.ts";
+import { CACHE_TTL_MS } from "../../cost/rates.ts";
 import type { ModelRequest, ModelUsage } from "../../models/port.ts";
-import { CACHE_TTL_MS } from "../../turn/cache-watch.ts";
 import { BlockNumbers, PromptNode } from "./prompt-tree.ts";
 
 /** How far back from a mark the provider looks for what an earlier call wrote, the mark included. */

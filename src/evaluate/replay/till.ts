@@ -1,7 +1,7 @@
 import type { Usage } from "../../conversation/entry.ts";
 import { inputTokens } from "../../conversation/usage.ts";
+import { CACHE_TTL_MS } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
-import { CACHE_TTL_MS } from "../../turn/cache-watch.ts";
 import { costOf, type PricedUsage } from "../../window/prices.ts";
 import { type CacheTtl, type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
 
