@@ -7,7 +7,7 @@ import { codeOf } from "./failure-reason.ts";
 import { fittingPlan } from "./fitting-plan.ts";
 import { forkOf } from "./fork.ts";
 import { restoreBudget } from "./from-notes.ts";
-import { whyNotToCompact } from "./guards.ts";
+import { whyNotToCompactNow } from "./guards.ts";
 import { refreshPlan } from "./refresh-plan.ts";
 import { type CompactionRequest, compactOptions } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
@@ -108,15 +108,11 @@ export class Background {
 
   /** Notes are a summary already; without a model there is nobody to wait for; a provider's own comes with a call. */
   #isOff(): boolean {
-    const { options, breaker, caller, collapse, notes } = this.#state;
-    const { settings, compaction, model } = options;
-    const { background = true, summariser = "model", reactiveOnly = false } = compaction;
+    const { options, breaker, notes } = this.#state;
+    const { compaction, model } = options;
+    const { background = true, summariser = "model" } = compaction;
     if (!background || model === undefined || summariser !== "model" || notes !== undefined) return true;
-    if (breaker.isResting()) return true;
-    return (
-      whyNotToCompact({ settings, breaker, caller, reactiveOnly, collapseOn: collapse !== undefined }) !==
-      undefined
-    );
+    return breaker.isResting() || whyNotToCompactNow(this.#state) !== undefined;
   }
 
   get #startTokens(): number {

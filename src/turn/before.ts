@@ -5,7 +5,7 @@ import type { SkipReason } from "./events.ts";
 import { failureReason } from "./failure-reason.ts";
 import { planThatFits } from "./fitting-plan.ts";
 import { planByNotes } from "./from-notes.ts";
-import { whyNotToCompact } from "./guards.ts";
+import { whyNotToCompactNow } from "./guards.ts";
 import { limitMedia } from "./limit-media.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
@@ -35,19 +35,12 @@ export async function before<T extends Message>(
 
 /** Only after the guards do tokens count. */
 function decide(state: ConversationState): "compact" | SkipReason {
-  const { settings, compaction, host } = state.options;
   const { autoCompact, effective } = state.thresholds;
   const size = state.size();
   state.emitAll(state.breaker.sized({ tokens: size.paddedTokens, threshold: autoCompact }));
-  const guard = whyNotToCompact({
-    settings,
-    breaker: state.breaker,
-    caller: state.caller,
-    reactiveOnly: compaction.reactiveOnly === true,
-    collapseOn: state.collapse !== undefined,
-  });
+  const guard = whyNotToCompactNow(state);
   const decision = guard ?? (size.paddedTokens < autoCompact ? "below-threshold" : ripeness(state));
-  if (host?.onEvent !== undefined) {
+  if (state.options.host?.onEvent !== undefined) {
     const { tokens, source } = size;
     const { snipFreed } = state;
     state.emit({

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CACHE_TTL_MS, type CacheBreak, type CacheFingerprint, CacheWatch } from "./cache-watch.ts";
+import { CACHE_TTL_MS } from "../cost/rates.ts";
+import { type CacheBreak, type CacheFingerprint, CacheWatch } from "./cache-watch.ts";
 
 const tools = [{ name: "Read" }];
 const plain: CacheFingerprint = { system: "be brief", tools, model: "claude-sonnet-5", betas: ["a"], at: 0 };

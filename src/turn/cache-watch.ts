@@ -3,8 +3,6 @@ import { CACHE_TTL_MS } from "../cost/rates.ts";
 import type { EventDetail } from "./events.ts";
 import { isSameJson } from "./same-json.ts";
 
-export { CACHE_TTL_MS } from "../cost/rates.ts";
-
 /** What the cached prefix depends on, besides messages. Held by reference until the next response. */
 export interface CacheFingerprint {
   readonly system: unknown;

@@ -2,6 +2,7 @@ import { LonghaulError } from "../errors.ts";
 import type { Settings } from "../window/settings.ts";
 import type { SkipReason } from "./events.ts";
 import type { Caller } from "./options.ts";
+import type { ConversationState } from "./state.ts";
 
 export interface GuardState {
   readonly settings: Pick<Settings, "compactEnabled" | "autoCompactEnabled">;
@@ -26,6 +27,19 @@ export function whyNotToCompact(state: GuardState): SkipReason | undefined {
   if (!settings.autoCompactEnabled) return "auto-disabled";
   if (reactiveOnly) return "reactive-only";
   return collapseOn ? "collapse-on" : undefined;
+}
+
+/** The same of a conversation as it is now. */
+export function whyNotToCompactNow(state: ConversationState): SkipReason | undefined {
+  const { breaker, caller, collapse, options } = state;
+  const reactiveOnly = options.compaction.reactiveOnly === true;
+  return whyNotToCompact({
+    settings: options.settings,
+    breaker,
+    caller,
+    reactiveOnly,
+    collapseOn: collapse !== undefined,
+  });
 }
 
 /**

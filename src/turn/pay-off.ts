@@ -5,7 +5,7 @@ import { usualCompaction } from "../cost/usual-compaction.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";
-import { whyNotToCompact } from "./guards.ts";
+import { whyNotToCompactNow } from "./guards.ts";
 import type { ConversationState } from "./state.ts";
 
 /** Below this share of the threshold there is so much room that nobody should have to fetch anything again. */
@@ -141,12 +141,9 @@ function situationOf(state: ConversationState): Omit<Situation, "alternatives"> 
 
 /** What has just failed, or did not help, is no way out: then clearing goes first, as without any arithmetic. */
 function mayCompact(state: ConversationState): boolean {
-  const { breaker, caller, collapse, options, thread } = state;
-  const { settings, compaction } = options;
-  const reactiveOnly = compaction.reactiveOnly === true;
-  const collapseOn = collapse !== undefined;
+  const { breaker, thread } = state;
   if (breaker.isResting() || breaker.state().strikes > 0 || thread.meter.isUnreported) return false;
-  return whyNotToCompact({ settings, breaker, caller, reactiveOnly, collapseOn }) === undefined;
+  return whyNotToCompactNow(state) === undefined;
 }
 
 const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: ClearingSize): Alternative => ({
