@@ -6,7 +6,7 @@ import { wordsIn } from "../conversation/words-in.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { extractFacts } from "../summary/facts/extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "../summary/facts/mend.ts";
-import { type PreviousLedger, previousLedger } from "./ledger.ts";
+import { type PreviousLedger, previousLedger, previousQuotation } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
@@ -40,7 +40,7 @@ export interface CheckInput {
  */
 export function checkFacts({ plan, kept, summary, roomTokens, previous }: CheckInput): CheckedFacts {
   const { facts, earlier } = extractFacts(plan.summarised, {
-    previous: previousLedger(plan.entries) ?? previous,
+    previous: previousLedger(plan.entries) ?? previous ?? previousQuotation(plan.entries),
     following: plan.keptPlace === "after" ? plan.kept : [],
   });
   const inSummary = findFacts(facts, [summary]);

@@ -1,9 +1,12 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import type { FactKind } from "../conversation/facts.ts";
+import { contentText } from "../conversation/fields.ts";
 import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
 import { clip, headAndTail } from "../summary/builtin/clip.ts";
+import { quotedDirectives } from "../summary/facts/read-quoted.ts";
 import { messagesIn } from "./assemble.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
@@ -72,6 +75,20 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
   const boundary = entries.findLast(isCompactBoundary);
   const ledger = boundary && readLedger(boundary);
   return ledger && { boundary: boundary.uuid, ledger };
+}
+
+/**
+ * The same of a summary whose boundary is lost, or was never there: a host that goes on with plain messages in a new
+ * process has no other. All that people said and the summary did not tell stands in its quotation.
+ */
+export function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
+  const summary = entries.findLast(isSummaryEntry);
+  const said = summary === undefined ? [] : quotedDirectives(contentText(summary.message.content));
+  if (summary?.uuid === undefined || said.length === 0) return undefined;
+  const nothing = { messages: 0, tokens: 0 };
+  const facts = said.map((fact) => ({ ...fact, fate: "quoted" as const }));
+  const ledger = { facts, summarised: nothing, kept: nothing, restored: [], skipped: [], quotedTokens: 0 };
+  return { boundary: summary.uuid, ledger };
 }
 
 function toldFacts({ facts, hasTranscript }: LedgerInput): readonly LedgerFact[] {

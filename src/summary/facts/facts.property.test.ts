@@ -9,6 +9,7 @@ import type { Ledger } from "../../conversation/ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts, type FactSheet } from "./extract.ts";
 import { quoteFacts, withoutQuotedFacts } from "./mend.ts";
+import { quotedDirectives } from "./read-quoted.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 
@@ -178,6 +179,18 @@ describe("whatever the facts", () => {
         expect(quoted).toEqual(facts.filter(({ id }) => found.has(id)));
         expect(leftOut).toEqual(facts.filter(({ id }) => !found.has(id)));
         expect(quoteFacts(facts, { budgetTokens, countTokens: count }).text).toBe(text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("what people said is read back from the section as it was quoted, newest first", () => {
+    fc.assert(
+      fc.property(anyFacts(), (facts) => {
+        const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });
+        const said = facts.filter(({ kind }) => kind === "directive");
+        const told = ({ id, status = "active", text: words }: Fact) => [id, status, words.split(/\r\n?|\n/)];
+        expect(quotedDirectives(`before\n\n${text}\n\nafter`).map(told)).toEqual(said.map(told));
       }),
       { numRuns: 150 },
     );

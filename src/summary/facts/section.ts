@@ -26,6 +26,13 @@ export function withoutQuotedFacts(summaryText: string): string {
   return kept.length === lines.length ? summaryText : kept.join("\n").trimEnd();
 }
 
+/** The lines of the section that is quoted last, which is ours: what stands between our words. */
+export function quotedLines(summaryText: string): readonly string[] {
+  const lines = summaryText.split(/\r\n|\n/);
+  const start = lines.lastIndexOf(FACTS_HEADING);
+  return start === -1 ? [] : lines.slice(start + 1, endOfSection(lines, start) + 1);
+}
+
 /** The last line of the section that begins there. */
 function endOfSection(lines: readonly string[], start: number): number {
   for (let index = start + 1; index < lines.length; index++) {

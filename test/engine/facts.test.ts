@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { isCompactBoundary } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { readLedger } from "../../src/conversation/ledger-reader.ts";
+import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+import type { Message } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+import type { AgentLoop } from "./agent-loop.case.ts";
+import type { Form } from "./host-conversation.case.ts";
+import { PlantedWishes, STATUSES_AT_THE_END } from "./planted-wishes.case.ts";
+import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
+
+const folder = temporaryFolder();
+let scene: Scene;
+afterEach(() => scene.simulator.close());
+
+/** All that pass as summaries although they are poor. */
+const POOR: readonly SummaryKind[] = ["no-tags", "half-tag", "wrong-language", "enormous", "injected"];
+
+const WRITERS: Readonly<Record<string, Kinds<SummaryKind>>> = {
+  good: "good",
+  poor: (attempt) => POOR[attempt % POOR.length] ?? "no-tags",
+  hostile: "hostile",
+};
+
+const ALL = Object.keys(WRITERS).flatMap((writer) =>
+  (["messages", "entries"] as const).flatMap((form) =>
+    (["on", "off"] as const).map((background) => [writer, form, background] as const),
+  ),
+);
+/** Twelve courses take half a minute; in every run the worst summaries have all of theirs, the others one each. */
+const COURSES =
+  process.env.LONGHAUL_LONG_RUN === "1"
+    ? ALL
+    : ALL.filter(([writer, form, background]) =>
+        writer === "hostile"
+          ? true
+          : background === "on" && form === (writer === "good" ? "entries" : "messages"),
+      );
+
+interface Course {
+  readonly form: Form;
+  readonly background: boolean;
+  readonly path: string;
+  readonly wishes: PlantedWishes;
+  readonly seed: number;
+  readonly resumed?: readonly Message[];
+}
+
+/** One process: works until there have been so many compactions, and ends. */
+async function work(
+  { path, wishes, background, seed, ...options }: Course,
+  compactions: number,
+): Promise<AgentLoop> {
+  const transcript = await openTranscript(path);
+  const known = new Set(
+    options.resumed?.flatMap((message) => ("uuid" in message ? (message.uuid ?? []) : [])),
+  );
+  const loop = scene.loop({
+    ...options,
+    seed,
+    resultTokens: 600,
+    compactor: {
+      transcript: { path, append: (entries) => transcript.append(entries), has: (uuid) => known.has(uuid) },
+      compaction: { background },
+    },
+    onTurn: ({ compaction, request }, { said }) => {
+      if (compaction !== undefined) wishes.check(request.messages, compaction.ledger, said.at(-1));
+    },
+  });
+  if (options.resumed === undefined) wishes.begin(loop);
+  for (let nth = 1; nth <= compactions; nth++) {
+    expect(await workUntil(loop, hasCompacted(loop, nth))).toBe(true);
+    wishes.speak(loop);
+  }
+  await loop.turn();
+  expect(loop.problems).toEqual([]);
+  expect(loop.eventsOf("background-ended").some(({ outcome }) => outcome === "ready")).toBe(background);
+  await loop.compactor.close();
+  await transcript.close();
+  return loop;
+}
+
+describe.each(COURSES)("%s summaries of a conversation of %s, background %s", (writer, form, background) => {
+  it("lose no rule and no newest request over ten compactions and a new process", async () => {
+    const behaviours = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1 })];
+    scene = await openScene({ behaviours, windowTokens: 24_000 });
+    const path = join(folder, `${writer}-${form}-${background}.jsonl`);
+    const wishes = new PlantedWishes();
+    const course: Course = { form, background: background === "on", path, wishes, seed: 1 };
+    await work(course, 7);
+    const { conversation } = await resumeSession(path);
+    // Who keeps plain messages has no boundary with a ledger: the quotation must do.
+    const resumed = form === "messages" ? structuredClone(flatten(conversation)) : conversation;
+    await work({ ...course, seed: 100, resumed }, 4);
+    expect(wishes.faults).toEqual([]);
+    expect(wishes.ledgers.length).toBeGreaterThan(10);
+    expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
+    const { entries } = await loadSession(path);
+    const written = entries.filter(isCompactBoundary).map(readLedger);
+    expect(written).toEqual(JSON.parse(JSON.stringify(wishes.ledgers)));
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
