@@ -16,6 +16,9 @@ interface Block {
   readonly count: number;
 }
 
+/** Where in a term a piece of it is looked for. */
+export type PiecePlace = "start" | "end" | "anywhere";
+
 /** Terms of an index as they stand on the disk. A look-up reads one block and one list. */
 export class Dictionary {
   readonly #blocks: Section;
@@ -45,11 +48,12 @@ export class Dictionary {
     return record === undefined ? undefined : this.#list(record);
   }
 
-  /** The terms that hold this text, or begin with it, up to so many. */
-  termsWith(text: string, where: "anywhere" | "start", most: number): readonly FoundTerm[] {
+  /** The terms that hold this text, begin or end with it, up to so many. */
+  termsWith(text: string, where: PiecePlace, most: number): readonly FoundTerm[] {
     const texts = this.#texts.whole();
     const wanted = textBytes(text);
-    const needle = where === "start" ? Buffer.concat([Buffer.of(TEXT_END), wanted]) : wanted;
+    const edge = Buffer.of(TEXT_END);
+    const needle = Buffer.concat([where === "start" ? edge : NONE, wanted, where === "end" ? edge : NONE]);
     const found: FoundTerm[] = [];
     for (let at = texts.indexOf(needle); at >= 0 && found.length < most; ) {
       const start = where === "start" ? at + 1 : texts.lastIndexOf(TEXT_END, at) + 1;
@@ -130,6 +134,8 @@ export class Dictionary {
     return list;
   }
 }
+
+const NONE = Buffer.alloc(0);
 
 export interface FoundTerm {
   text(): string;

@@ -2,13 +2,12 @@ import { eachPosting } from "./dictionary.ts";
 import type { IndexedSession } from "./open-session.ts";
 import type { Segment } from "./segment.ts";
 import { LONG_WORDS, UNKNOWN_WORDS } from "./segment-writer.ts";
-import { neededTerms } from "./terms.ts";
-import { LONGEST_TERM } from "./words.ts";
+import { neededTerms, type Piece } from "./terms.ts";
 
 /** A piece that is in more terms than this says nothing. */
 const MOST_TERMS = 2_000;
 /** Fewer documents than this are looked at; to go through all words for a piece of one would take longer. */
-const FEW_DOCUMENTS = 4_096;
+const FEW_DOCUMENTS = 256;
 
 /**
  * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
@@ -45,7 +44,7 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
     narrow(segment.words.documents(term));
     if (found?.length === 0) return found;
   }
-  const longestFirst = needed.flatMap(({ pieces }) => pieces).sort((a, b) => b.length - a.length);
+  const longestFirst = needed.flatMap(({ pieces }) => pieces).sort((a, b) => b.text.length - a.text.length);
   for (const piece of longestFirst) {
     if (found !== undefined && found.length <= FEW_DOCUMENTS) break;
     const documents = documentsWithPiece(segment, piece);
@@ -55,8 +54,8 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
 }
 
 /** Also those with words of which only the beginning is known. */
-function documentsWithPiece(segment: Segment, piece: string): Uint32Array | undefined {
-  const terms = segment.words.termsWith(piece.slice(0, LONGEST_TERM - 1), "anywhere", MOST_TERMS);
+function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
+  const terms = segment.words.termsWith(text, where, MOST_TERMS);
   if (terms.length === MOST_TERMS) return undefined;
   const marked = new Uint8Array(segment.facts.documents);
   const mark = (document: number): void => {

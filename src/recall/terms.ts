@@ -1,3 +1,4 @@
+import type { PiecePlace } from "./dictionary.ts";
 import { isIdeograph, isWordUnit, WordScanner } from "./words.ts";
 
 /** A word of a query, whole and in its parts. */
@@ -22,20 +23,26 @@ export function termsOf(text: string): readonly QueryTerm[] {
 /** What must be in the index where a text stands: words that are whole, and pieces of words at its two ends. */
 export interface NeededTerms {
   readonly whole: readonly string[];
-  readonly pieces: readonly string[];
+  readonly pieces: readonly Piece[];
+}
+
+/** Where it stands in a longer word. */
+export interface Piece {
+  readonly text: string;
+  readonly where: PiecePlace;
 }
 
 export function neededTerms(literal: string): NeededTerms {
   const terms = termsOf(literal);
   const whole: string[] = [];
-  const pieces: string[] = [];
+  const pieces: Piece[] = [];
   for (const [nth, { text }] of terms.entries()) {
     // A pair of ideographs is in the index wherever its two characters stand side by side.
     const isPair = text.length === 2 && isIdeograph(text.charCodeAt(0)) && isIdeograph(text.charCodeAt(1));
     const touchesStart = nth === 0 && isWordUnit(literal.charCodeAt(0));
     const touchesEnd = nth === terms.length - 1 && isWordUnit(literal.charCodeAt(literal.length - 1));
     if (isPair || !(touchesStart || touchesEnd)) whole.push(text);
-    else pieces.push(text);
+    else pieces.push({ text, where: !touchesStart ? "start" : touchesEnd ? "anywhere" : "end" });
   }
   return { whole, pieces };
 }

@@ -59,8 +59,12 @@ describe("what must be in the index where a text stands", () => {
   it("are whole words inside of it, and pieces at its ends", () => {
     expect(neededTerms("ror: cannot read prop")).toEqual({
       whole: ["cannot", "read"],
-      pieces: ["ror", "prop"],
+      pieces: [
+        { text: "ror", where: "end" },
+        { text: "prop", where: "start" },
+      ],
     });
+    expect(neededTerms("ro")).toEqual({ whole: [], pieces: [{ text: "ro", where: "anywhere" }] });
     expect(neededTerms(" cannot ")).toEqual({ whole: ["cannot"], pieces: [] });
   });
 
@@ -71,7 +75,10 @@ describe("what must be in the index where a text stands", () => {
         const terms = whole(before + literal + after);
         const needed = neededTerms(literal);
         for (const term of needed.whole) expect(terms).toContain(term);
-        for (const piece of needed.pieces) expect(terms.some((term) => term.includes(piece))).toBe(true);
+        for (const { text: piece, where } of needed.pieces) {
+          const fits = { start: "startsWith", end: "endsWith", anywhere: "includes" } as const;
+          expect(terms.some((term) => term[fits[where]](piece))).toBe(true);
+        }
       }),
       { numRuns: 500 },
     );
