@@ -14,39 +14,25 @@ export function reattachParallelEntries(
   chain: readonly number[],
   before: number = index.entries.length,
 ): readonly number[] {
-  let done: readonly number[] = [];
-  let from: number | undefined;
-  let part: number[] = [];
+  const round = new Round(index);
+  let from = before;
   for (const position of chain) {
     const asOf = continuedBefore(index, position);
     if (asOf !== position) {
-      done = withLinesBetween(index, [...done, ...part], from, asOf);
+      round.offerBetween(from, asOf);
       from = position;
-      part = [];
     }
-    part.push(position);
+    round.add(position);
+    from = Math.min(from, position);
   }
-  return withLinesBetween(index, done.length === 0 ? chain : [...done, ...part], from, before);
-}
-
-function withLinesBetween(
-  index: EntryIndex,
-  chain: readonly number[],
-  from: number | undefined,
-  before: number,
-): readonly number[] {
-  if (chain.length === 0) return chain;
-  const joined = new Round(index, chain);
-  let start = from ?? before;
-  if (from === undefined) for (const position of chain) if (position < start) start = position;
-  for (let position = start + 1; position < before; position++) joined.offer(position);
-  return joined.inOrder();
+  round.offerBetween(from, before);
+  return round.inOrder();
 }
 
 /** The entries taken so far, and what they still lack. */
 class Round {
   readonly #index: EntryIndex;
-  readonly #chain: readonly number[];
+  readonly #chain: number[] = [];
   /** For each entry taken: after which element of the chain it stands. */
   readonly #slots = new Map<number, number>();
   readonly #siblings = new Map<string, AssistantEntry[]>();
@@ -56,18 +42,23 @@ class Round {
   readonly #connectors = new Set<number>();
   readonly #extrasBySlot = new Map<number, number[]>();
 
-  constructor(index: EntryIndex, chain: readonly number[]) {
+  constructor(index: EntryIndex) {
     this.#index = index;
-    this.#chain = chain;
-    for (let slot = 0; slot < chain.length; slot++) {
-      const position = chain[slot] ?? -1;
-      this.#slots.set(position, slot);
-      const entry = index.entries[position];
-      if (entry !== undefined) this.#remember(entry, slot);
-    }
   }
 
-  offer(position: number): void {
+  /** The next of the chain. */
+  add(position: number): void {
+    const slot = this.#chain.push(position) - 1;
+    this.#slots.set(position, slot);
+    const entry = this.#index.entries[position];
+    if (entry !== undefined) this.#remember(entry, slot);
+  }
+
+  offerBetween(from: number, before: number): void {
+    for (let position = from + 1; position < before; position++) this.#offer(position);
+  }
+
+  #offer(position: number): void {
     const entry = this.#index.entries[position];
     if (entry === undefined || this.#slots.has(position) || !isOnMainThread(this.#index, entry)) return;
     if (this.#index.positions.get(entry.uuid ?? "") !== position) return;

@@ -1,4 +1,4 @@
-import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
@@ -73,7 +73,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
       const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
-    later = () => [...carriedAndSince(index, here), ...newer()];
+    later = once(() => [...carriedAndSince(index, here), ...newer()]);
     const continued = undo && index.entries[index.positions.get(undo.before) ?? -1];
     stretch = continued === undefined ? past : indexedLinesBefore(index, continued);
   }
@@ -88,6 +88,7 @@ function* stepsWithin(
   newer: () => readonly Entry[],
 ): Generator<Step> {
   const { lines } = stretch;
+  const shown = once(() => asSent(stretch));
   for (let at = lines.length - 1; at >= 0; at--) {
     const found = stepEndingAt(lines, at);
     if (found === undefined || isFromBefore(index, stretch, found.first)) continue;
@@ -96,11 +97,12 @@ function* stepsWithin(
     yield {
       ...step,
       since: () => [
-        ...shownOf(stretch, (line, place) => place > end && !isWrittenWith(line, last)),
+        ...shown().filter((line, place) => place > end && isMessage(line) && !isWrittenWith(line, last)),
         ...newer(),
       ],
     };
-    at = lines.indexOf(step.first);
+    // In a damaged file it may stand further down, and the step would be found again for ever.
+    at = Math.min(at, lines.indexOf(step.first));
   }
 }
 
@@ -153,13 +155,16 @@ function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonl
   return shownOf(stretch, (_, place) => place >= from);
 }
 
-/** Messages as they are sent: emptied results, and without thinking that would be refused. */
 function shownOf(
-  { lines, boundary }: ConversationLines,
+  stretch: ConversationLines,
   isWanted: (line: Entry, place: number) => boolean,
 ): readonly Entry[] {
-  const shown = withClearedResults(withoutRefusedThinking(lines, boundary), clearedIdsIn(lines));
-  return shown.filter((entry, place) => isMessage(entry) && isWanted(entry, place));
+  return asSent(stretch).filter((entry, place) => isMessage(entry) && isWanted(entry, place));
+}
+
+/** Every line as it is sent: emptied results, and without thinking that would be refused. */
+function asSent({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
+  return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
 }
 
 function isMessage(entry: Entry): boolean {
@@ -169,3 +174,12 @@ function isMessage(entry: Entry): boolean {
 
 const isWrittenWith = (line: Entry, first: Entry): boolean =>
   isUndoMark(first) && stringField(line, "writtenWith") === first.uuid;
+
+/** Who lists all steps asks each what came since, and much of that is the same. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
