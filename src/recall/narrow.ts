@@ -7,7 +7,7 @@ import { neededTerms, type Piece } from "./terms.ts";
 /** A piece that is in more terms than this says nothing. */
 const MOST_TERMS = 2_000;
 /** Fewer documents than this are looked at; to go through all words for a piece of one would take longer. */
-const FEW_DOCUMENTS = 256;
+const FEW_DOCUMENTS = 4_096;
 
 /**
  * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
