@@ -45,11 +45,6 @@ interface Usable extends Ready {
   readonly plan: CompactionPlan;
 }
 
-interface Running {
-  readonly done: Promise<void>;
-  readonly abort: AbortController;
-}
-
 /** What a turn at the threshold gets. */
 type Offer = Pick<CompactionRequest, "plan" | "prepared" | "targetTokens" | "restoreBudgetTokens">;
 
@@ -61,9 +56,10 @@ type Offer = Pick<CompactionRequest, "plan" | "prepared" | "targetTokens" | "res
 export class Background {
   readonly #state: ConversationState;
   #ready: Ready | undefined;
-  #running: Running | undefined;
+  #running: AbortController | undefined;
   /** Once is enough: the next compaction asks again, and the user hears of it then. */
   #hasFailed = false;
+  #isClosed = false;
 
   constructor(state: ConversationState) {
     this.#state = state;
@@ -74,9 +70,9 @@ export class Background {
     if (this.#running !== undefined || this.#hasFailed || this.#isOff()) return;
     const ready = this.#usable();
     if (ready === undefined) {
-      if (this.#isNear(this.#startTokens)) this.#startUnlessClearingDoes();
+      if (this.#isNear(this.#startTokens)) this.#unlessClearingDoes(() => this.#start());
     } else if (this.#isNear(this.#state.thresholds.autoCompact - STALE_TOKENS) && this.#isStale(ready)) {
-      this.#refresh(ready);
+      this.#unlessClearingDoes(() => this.#refresh(ready));
     }
   }
 
@@ -98,12 +94,32 @@ export class Background {
     return this.#running === undefined ? undefined : "under-way";
   }
 
+  /**
+   * What a compaction at the threshold would leave with the summary that is paid for already, because it is there or
+   * being written; undefined where there is none, or none that would be used as it is.
+   */
+  paidFor(): { readonly tokensAfter: number | undefined } | undefined {
+    if (this.#isOff()) return undefined;
+    const isFull = this.#isNear(this.#state.thresholds.blocking);
+    // Nobody waits for it once the window is full.
+    if (this.#running !== undefined) return isFull ? undefined : { tokensAfter: undefined };
+    const ready = this.#usable();
+    if (ready === undefined || (!isFull && this.#isStale(ready))) return undefined;
+    return { tokensAfter: leastTokens(ready.plan, ready.summary) };
+  }
+
   /** The conversation is another now, or has come to its end. */
   reset(): void {
-    this.#running?.abort.abort();
+    this.#running?.abort();
     this.#running = undefined;
     this.#ready = undefined;
     this.#hasFailed = false;
+  }
+
+  /** An answer that comes after the end begins nothing. */
+  close(): void {
+    this.reset();
+    this.#isClosed = true;
   }
 
   /** Notes are a summary already; without a model there is nobody to wait for; a provider's own comes with a call. */
@@ -111,6 +127,7 @@ export class Background {
     const { options, breaker, notes } = this.#state;
     const { compaction, model } = options;
     const { background = true, summariser = "model" } = compaction;
+    if (this.#isClosed) return true;
     if (!background || model === undefined || summariser !== "model" || notes !== undefined) return true;
     return breaker.isResting() || whyNotToCompactNow(this.#state) !== undefined;
   }
@@ -153,9 +170,9 @@ export class Background {
   }
 
   /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
-  #startUnlessClearingDoes(): void {
+  #unlessClearingDoes(act: () => void): void {
     const state = this.#state;
-    if (state.size().paddedTokens - clearableTokens(state) >= this.#startTokens) this.#start();
+    if (state.size().paddedTokens - clearableTokens(state) >= this.#startTokens) act();
   }
 
   #start(): void {
@@ -183,7 +200,8 @@ export class Background {
     const state = this.#state;
     const { written, hookOutcomes, instructions } = summary;
     const { autoCompact: targetTokens } = state.thresholds;
-    const fresh = refreshPlan(state, plan, written.text);
+    const fresh =
+      plan.keptTokens > plan.summarisedTokens ? undefined : refreshPlan(state, plan, written.text);
     if (fresh === undefined) {
       this.#discard("nothing-to-refresh");
       return;
@@ -210,7 +228,7 @@ export class Background {
     const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(SUMMARY_DEAD_AFTER_MS)]);
     state.emit({ type: "background-started", tokens, isRefresh });
     const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
-      if (this.#running?.abort !== abort) return;
+      if (this.#running !== abort) return;
       this.#running = undefined;
       this.#ready = ended.ready;
       this.#hasFailed = ended.ready === undefined;
@@ -218,11 +236,11 @@ export class Background {
       const durationMs = state.now() - startedAt;
       state.emit({ type: "background-ended", outcome, reason: ended.reason, durationMs });
     };
-    const done = work(signal).then(
+    this.#running = abort;
+    work(signal).then(
       (ready) => end({ ready }),
       (error: unknown) => end({ reason: codeOf(error) }),
     );
-    this.#running = { done, abort };
   }
 
   #discard(reason: string): void {

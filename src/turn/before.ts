@@ -37,7 +37,8 @@ export async function before<T extends Message>(
 function decide(state: ConversationState): "compact" | SkipReason {
   const { autoCompact, effective } = state.thresholds;
   const size = state.size();
-  state.emitAll(state.breaker.sized({ tokens: size.paddedTokens, threshold: autoCompact }));
+  const { tokens: tokensAlone, paddedTokens } = size;
+  state.emitAll(state.breaker.sized({ tokens: paddedTokens, tokensAlone, threshold: autoCompact }));
   const guard = whyNotToCompactNow(state);
   const decision = guard ?? (size.paddedTokens < autoCompact ? "below-threshold" : ripeness(state));
   if (state.options.host?.onEvent !== undefined) {
@@ -58,7 +59,7 @@ function decide(state: ConversationState): "compact" | SkipReason {
 
 /** Our own count is no proof that the last compaction did not help: the next response tells. */
 function ripeness(state: ConversationState): "compact" | SkipReason {
-  if (state.breaker.restsAfterUndo(state.size().paddedTokens)) return "just-undone";
+  if (state.breaker.restsAfterUndo(state.size().tokens)) return "just-undone";
   return state.breaker.isResting() || isResumedAfterCompaction(state) ? "just-compacted" : "compact";
 }
 

@@ -73,7 +73,10 @@ export class Breaker {
     return !areTooFrequent(this.#recoveredAt, at, RECOVERY_TURNS) && !this.#recoveries.isHeld(at);
   }
 
-  /** Whether a conversation of this size is still to be left as the undo left it. */
+  /**
+   * Whether a conversation of this size is still to be left as the undo left it. Without a margin: what is read back
+   * has only been estimated, and its margin alone would fill the window, so that the next turn took the undo back.
+   */
   restsAfterUndo(tokens: number): boolean {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
@@ -96,16 +99,21 @@ export class Breaker {
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** The context as it is, whoever made it so: one that shrank by itself is worth a new try. */
+  /**
+   * The context as it is, whoever made it so: one that shrank by itself is worth a new try. `tokens`: with the margin
+   * that decisions have.
+   */
   sized({
     tokens,
+    tokensAlone = tokens,
     threshold,
   }: {
     readonly tokens: number;
+    readonly tokensAlone?: number;
     readonly threshold: number;
   }): readonly BreakerChange[] {
     const changes = this.#settle("time");
-    if (!this.restsAfterUndo(tokens)) this.#restUntilTokens = undefined;
+    if (!this.restsAfterUndo(tokensAlone)) this.#restUntilTokens = undefined;
     if (tokens < threshold * PROGRESS_SHARE) this.#strikes.release();
     return [...changes, ...this.#settle("progress")];
   }

@@ -113,7 +113,7 @@ class ConversationCompactor implements Compactor {
     this.#onClose();
     return this.#inTurn(async () => {
       this.#state.collapse?.reset();
-      this.#state.background.reset();
+      this.#state.background.close();
       await this.#state.notes?.close();
       await this.#state.transcript.flush();
     });

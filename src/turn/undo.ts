@@ -108,7 +108,7 @@ function rest(state: ConversationState, { step }: StepBack): void {
   const { thresholds } = state;
   const restUntilTokens = Math.min(
     thresholds.blocking,
-    state.size().paddedTokens + inProportion(thresholds, REST_TOKENS),
+    state.size().tokens + inProportion(thresholds, REST_TOKENS),
   );
   state.breaker.undone({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
   state.judgement.undone();

@@ -5,35 +5,13 @@ import type { CompactorOptions } from "../../src/turn/options.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { isDirect, isFork, status } from "./faults.case.ts";
 import { hasCompacted, openScene, type Scene, workUntil, workUpToThreshold } from "./scene.case.ts";
+import { Standstill } from "./standstill.case.ts";
 
 let scene: Scene;
 beforeEach(async () => {
   scene = await openScene();
 });
 afterEach(() => scene.simulator.close());
-
-/** Does not come back until it is let go, and says that it was called. */
-class Standstill {
-  readonly reached: Promise<void>;
-  readonly #end: Promise<void>;
-  #tell: () => void = () => undefined;
-  letGo: () => void = () => undefined;
-
-  constructor() {
-    this.reached = new Promise((resolve) => {
-      this.#tell = resolve;
-    });
-    this.#end = new Promise((resolve) => {
-      this.letGo = resolve;
-    });
-  }
-
-  async stand<T>(otherwise: T): Promise<T> {
-    this.#tell();
-    await this.#end;
-    return otherwise;
-  }
-}
 
 interface Case {
   readonly options?: Omit<CompactorOptions, "model" | "request" | "host">;

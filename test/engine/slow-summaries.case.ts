@@ -32,6 +32,11 @@ export class SlowSummaries {
     for (const { go } of this.#waiting.splice(0)) go();
   }
 
+  /** Only who asked last goes on. */
+  releaseNewest(): void {
+    this.#waiting.pop()?.go();
+  }
+
   /** Who is ready by now goes on. */
   tick(): void {
     const ready = this.#waiting.filter(({ readyAt }) => readyAt <= this.#clock.now());

@@ -1,0 +1,280 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { HookRunner } from "../../src/hooks/hook.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import type { CompactorOptions, Turn } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+import { AgentLoop, connect, FRAME } from "./agent-loop.case.ts";
+import { shown } from "./host-conversation.case.ts";
+import { hasCompacted, openScene, type Scene, WINDOW_TOKENS, workUntil } from "./scene.case.ts";
+import { SlowSummaries } from "./slow-summaries.case.ts";
+import { Standstill } from "./standstill.case.ts";
+
+const TURN_MS = 10_000;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+const NO_OUTPUT = { outcomes: [], output: "" };
+
+const folder = temporaryFolder();
+let scene: Scene;
+let path: string;
+let files = 0;
+const unhandled: unknown[] = [];
+const noteUnhandled = (reason: unknown): void => void unhandled.push(reason);
+
+beforeEach(async () => {
+  scene = await openScene();
+  path = join(folder, `aborts-${files++}.jsonl`);
+  unhandled.length = 0;
+  process.on("unhandledRejection", noteUnhandled);
+});
+afterEach(async () => {
+  await scene.simulator.close();
+  // Rejections that nobody handles are told of after the promises of this turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", noteUnhandled);
+  expect(unhandled).toEqual([]);
+});
+
+interface Slow {
+  readonly loop: AgentLoop;
+  readonly summaries: SlowSummaries;
+}
+
+function slowLoop(takesMs: number, options: Omit<CompactorOptions, "model" | "request" | "host"> = {}): Slow {
+  const { simulator } = scene;
+  const summaries = new SlowSummaries(connect(simulator, "claude-haiku-4-5"), simulator.clock, takesMs);
+  const loop = new AgentLoop({
+    simulator,
+    model: summaries.model,
+    resultTokens: 500,
+    turnMs: TURN_MS,
+    compactor: { windowTokens: WINDOW_TOKENS, clearing: { form: "off" }, ...options },
+    onTurn: () => summaries.tick(),
+  });
+  return { loop, summaries };
+}
+
+const isReady = (loop: AgentLoop) => (): boolean =>
+  loop.eventsOf("background-ended").some(({ outcome }) => outcome === "ready");
+const isStarted = (loop: AgentLoop) => (): boolean => loop.eventsOf("background-started").length > 0;
+
+/** So that a turn swaps, and the window still holds it. */
+function fillToThreshold(loop: AgentLoop): void {
+  const { tokens = 0, thresholds } = loop.lastTurn ?? {};
+  const missing = (thresholds?.autoCompact ?? 0) - tokens;
+  loop.conversation.addUser("const tide = 1;\n".repeat(Math.max(1, Math.ceil(missing / 6))));
+}
+
+const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
+  loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
+
+/** The request as it would be without a compaction: for a caller that never has one. */
+async function untouched(loop: AgentLoop): Promise<string> {
+  const { messages } = loop.conversation;
+  const turn = await loop.compactor.before(messages, { caller: "compact" });
+  expect(turn.messages).toBe(messages);
+  return JSON.stringify(turn.request);
+}
+
+const hookThatHangs = (standstill: Standstill): HookRunner => ({
+  run: async ({ hook_event_name }) =>
+    hook_event_name === "SessionStart" ? await standstill.stand(NO_OUTPUT) : NO_OUTPUT,
+});
+
+/** Hangs once it is told to, and has all that went through. */
+class HangingTranscript {
+  readonly path = "/nowhere";
+  readonly written: Entry[] = [];
+  hangsAt: (entries: readonly Entry[]) => boolean = () => false;
+  readonly #standstill: Standstill;
+
+  constructor(standstill: Standstill) {
+    this.#standstill = standstill;
+  }
+
+  async append(entries: readonly Entry[]): Promise<void> {
+    if (this.hangsAt(entries)) await this.#standstill.stand(undefined);
+    this.written.push(...entries);
+  }
+}
+
+const hasBoundary = (entries: readonly Entry[]): boolean =>
+  entries.some((entry) => entry.type === "system" && entry.subtype === "compact_boundary");
+
+describe("an abort while a summary that was written ahead is swapped in", () => {
+  it.each(["a hook at the new start", "the transcript being written"])(
+    "during %s changes nothing, and the next turn swaps it in without a further call",
+    async (where) => {
+      const standstill = new Standstill();
+      const transcript = new HangingTranscript(standstill);
+      const options = where.includes("hook") ? { hooks: hookThatHangs(standstill) } : { transcript };
+      const { loop, summaries } = slowLoop(TURN_MS, options);
+      expect(await workUntil(loop, isReady(loop))).toBe(true);
+      fillToThreshold(loop);
+      transcript.hangsAt = () => true;
+      const { messages } = loop.conversation;
+      const asIs = await untouched(loop);
+
+      const controller = new AbortController();
+      const ended = expect(turnOf(loop, controller.signal)).rejects.toMatchObject({ code: "model-aborted" });
+      await standstill.reached;
+      controller.abort();
+      await ended;
+      expect(loop.conversation.messages).toBe(messages);
+      expect(await untouched(loop)).toBe(asIs);
+      expect(hasBoundary(transcript.written)).toBe(false);
+      expect(loop.eventsOf("compaction-failed").map(({ reason }) => reason)).toEqual(["aborted"]);
+
+      standstill.letGo();
+      transcript.hangsAt = () => false;
+      const again = await turnOf(loop);
+      loop.conversation.goOnWith(again.messages);
+      expect(again.compaction?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
+      expect(summaries.asked).toBe(1);
+      await loop.run(3);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
+
+  it("comes too late once its lines are being written: they count, and so does the swap", async () => {
+    const standstill = new Standstill();
+    const transcript = new HangingTranscript(standstill);
+    const { loop } = slowLoop(TURN_MS, { transcript });
+    expect(await workUntil(loop, isReady(loop))).toBe(true);
+    fillToThreshold(loop);
+    transcript.hangsAt = hasBoundary;
+    const controller = new AbortController();
+    const turn = turnOf(loop, controller.signal);
+    await standstill.reached;
+    controller.abort();
+    standstill.letGo();
+    const { compaction, messages } = await turn;
+    expect(compaction).toBeDefined();
+    expect(hasBoundary(transcript.written)).toBe(true);
+    loop.conversation.goOnWith(messages);
+    await loop.run(3);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("a compactor that is closed while a summary is written in the background", () => {
+  it("does not wait for the model, and hears nothing of it afterwards", async () => {
+    const { loop, summaries } = slowLoop(FOR_EVER);
+    expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    await loop.compactor.close();
+    expect(summaries.asked).toBe(1);
+    summaries.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(loop.eventsOf("background-ended")).toEqual([]);
+  });
+
+  it("does so where the model fails afterwards as well", async () => {
+    const { loop, summaries } = slowLoop(FOR_EVER);
+    expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    summaries.refuse = FOR_EVER;
+    await loop.compactor.close();
+    summaries.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(loop.eventsOf("background-ended")).toEqual([]);
+  });
+
+  it("begins no further one when an answer comes after its end", async () => {
+    const { loop, summaries } = slowLoop(FOR_EVER);
+    expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    await loop.compactor.close();
+    loop.compactor.after({});
+    expect(loop.eventsOf("background-started")).toHaveLength(1);
+    expect(summaries.asked).toBe(1);
+  });
+});
+
+describe("a compaction by hand while a summary is written in the background", () => {
+  it.each(["good", "failing"])("works, and the other, %s, never turns up later", async (end) => {
+    const { loop, summaries } = slowLoop(FOR_EVER);
+    expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    const byHand = loop.compactor.compact(loop.conversation.messages);
+    while (summaries.asked < 2) await new Promise((resolve) => setImmediate(resolve));
+    summaries.releaseNewest();
+    const { compaction, messages } = await byHand;
+    expect(compaction?.attempts.at(-1)).toMatchObject({ outcome: "written" });
+    loop.conversation.goOnWith(messages);
+    const asIs = await untouched(loop);
+    if (end === "failing") summaries.refuse = 1;
+    summaries.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(loop.eventsOf("background-ended")).toEqual([]);
+    expect(await untouched(loop)).toBe(asIs);
+    await loop.run(5);
+    expect(loop.eventsOf("compacted")).toHaveLength(1);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("a subagent", () => {
+  it("has a background of its own, beside that of its parent", async () => {
+    const { loop, summaries } = slowLoop(TURN_MS);
+    const use = loop.compactor.child({
+      agentId: "diver",
+      model: summaries.model,
+      windowTokens: WINDOW_TOKENS,
+      request: FRAME,
+      clearing: { form: "off" },
+    });
+    const child = new AgentLoop({
+      simulator: scene.simulator,
+      model: summaries.model,
+      use,
+      seed: 7,
+      resultTokens: 500,
+      turnMs: 0,
+    });
+    const of = (agentId: string | undefined) => (event: { readonly agentId?: string | undefined }) =>
+      event.agentId === agentId;
+    const swaps = (agentId: string | undefined): number =>
+      loop.eventsOf("compacted").filter(of(agentId)).length;
+    for (let turn = 0; turn < 200 && (swaps("diver") < 1 || swaps(undefined) < 1); turn++) {
+      await loop.turn();
+      await child.turn();
+    }
+    for (const agentId of ["diver", undefined]) {
+      const ended = loop.eventsOf("background-ended").filter(of(agentId));
+      expect(ended[0]?.outcome).toBe("ready");
+      const [swap] = loop.eventsOf("compacted").filter(of(agentId));
+      expect(swap?.durationMs).toBe(0);
+      expect(swap?.attempts.at(-1)).toMatchObject({ outcome: "written" });
+    }
+    expect(shown(child.lastTurn?.request.messages ?? []).join()).not.toContain(loop.said[0]);
+    await use.close();
+    await loop.compactor.close();
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("an undo right after a swap", () => {
+  it("gives back what was there, with what came while the summary was written, and no summary turns up", async () => {
+    const transcript: TranscriptWriter = await openTranscript(path, {
+      lock: async () => async () => undefined,
+    });
+    const { loop } = slowLoop(TURN_MS, { transcript });
+    expect(await workUntil(loop, isReady(loop))).toBe(true);
+    fillToThreshold(loop);
+    const given = loop.conversation.messages;
+    const swapped = await turnOf(loop);
+    expect(swapped.compaction).toBeDefined();
+    const undone = await loop.compactor.undo(swapped.messages);
+    expect(JSON.stringify(undone.messages)).toBe(JSON.stringify(given));
+    loop.conversation.goOnWith(undone.messages);
+    const next = await turnOf(loop);
+    expect([next.compaction, next.skipped]).toEqual([undefined, "just-undone"]);
+    const redone = await loop.compactor.redo(next.messages);
+    expect(shown(redone.request.messages)).toEqual(shown(swapped.request.messages));
+    loop.conversation.goOnWith(redone.messages);
+    expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
+    await loop.compactor.close();
+    await transcript.close();
+    expect((await loadSession(path)).damage).toEqual([]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
