@@ -72,4 +72,14 @@ describe("a file is found", () => {
     expect(isFound("file", "changed README.md", "the README.md", ["README.md"])).toBe(true);
     expect(isFound("file", "changed README.md", "docs/README.md", ["README.md"])).toBe(false);
   });
+
+  // These took minutes: a walk back through the whole run from every place in it.
+  it.each([
+    ["slashes", "a/".repeat(100_000)],
+    ["data, beside a group of files", `${"QUJD/".repeat(40_000)} lib/{b.ts, c.ts}`],
+  ])("in passing where a line is one long run of %s", (_what, line) => {
+    expect(isFound("file", "changed /r/a", line, ["/r/a"])).toBe(false);
+    expect(isFound("file", "changed /r/src/QUJD", line, ["/r/src/QUJD"])).toBe(false);
+    expect(isFound("file", `changed ${path}`, `${line} src/cart/{a.ts, price.ts}`, [path])).toBe(true);
+  });
 });

@@ -35,7 +35,8 @@ export function contentWords(text: string): ReadonlySet<string> {
 /** How much of the first stands in the second: 0 where it is about nothing. */
 export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
   if (words.size === 0) return 0;
+  const [fewer, more] = words.size < others.size ? [words, others] : [others, words];
   let shared = 0;
-  for (const word of words) if (others.has(word)) shared++;
+  for (const word of fewer) if (more.has(word)) shared++;
   return shared / words.size;
 }

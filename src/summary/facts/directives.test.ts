@@ -50,6 +50,11 @@ describe("the status of what people ask for", () => {
     expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
   });
 
+  it("is told in passing of a line without end, in any script", () => {
+    const line = "あ".repeat(40_000);
+    expect(statusesOf(line, "Write the changelog")).toEqual(["done", "active"]);
+  });
+
   it("ends with its corrections when the person moves on after them", () => {
     expect(statusesOf("Add a login page", "No, wrong colour", "Write the changelog")).toEqual([
       "done",

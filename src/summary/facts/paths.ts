@@ -21,6 +21,10 @@ const goesOn = (text: string, end: number): boolean => {
   return next !== "/" && isInPath(next);
 };
 
+/** Data in one line has slashes too, and goes on for ever: no folder is so long, and no file is named so often. */
+const LONGEST_LEAD_CHARS = 512;
+const MAX_PLACES = 5_000;
+
 /** The paths that stand in a text. Of files with the same name it is gone through once. */
 export class TextPaths {
   readonly #text: string;
@@ -61,11 +65,11 @@ export class TextPaths {
     if (known !== undefined) return known;
     const leads = new Set<string>();
     const text = this.#text;
+    let places = 0;
     for (let at = name === "" ? -1 : text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
       if (goesOn(text, at + name.length)) continue;
-      let from = at;
-      while (from > 0 && isInPath(text[from - 1])) from--;
-      leads.add(text.slice(from, at).replace(FROM_HERE, ""));
+      if (++places > MAX_PLACES) break;
+      leads.add(leadBefore(text, at, isInPath).replace(FROM_HERE, ""));
     }
     this.#leads.set(name, leads);
     return leads;
@@ -79,6 +83,13 @@ export class TextPaths {
     }
     return false;
   }
+}
+
+function leadBefore(text: string, at: number, isPart: (character: string | undefined) => boolean): string {
+  const farthest = Math.max(0, at - LONGEST_LEAD_CHARS);
+  let from = at;
+  while (from > farthest && isPart(text[from - 1])) from--;
+  return text.slice(from, at);
 }
 
 /** Of nothing but what paths mostly are of. Others stand alone and in full. */
@@ -104,14 +115,16 @@ function tellsFolder(lead: string, folder: string): boolean {
 
 const FOLDER_LINE = /^Files under (\S+\/): (.*)$/gm;
 /** `folder/{one.ts, two.ts}` names two files. */
-const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,8000})\}/g;
+const GROUP = /\/\{([^{}\n]{1,8000})\}/g;
+const isInFolder = (character: string | undefined): boolean => !/[\s{}"'`(),;]/.test(character ?? " ");
 
 /** A text with the paths that it tells together, each in full. */
 export function withPathsInFull(text: string): string {
   const paths: string[] = [];
   if (text.includes("/{")) {
-    for (const [, folder = "", names = ""] of text.matchAll(GROUP)) {
-      for (const name of names.split(",")) paths.push(`${folder}${name.trim()}`);
+    for (const { 1: names = "", index } of text.matchAll(GROUP)) {
+      const folder = leadBefore(text, index, isInFolder);
+      for (const name of names.split(",")) paths.push(`${folder}/${name.trim()}`);
     }
   }
   if (text.includes("Files under ")) {

@@ -35,6 +35,8 @@ export class Statuses {
   #hasEnded = true;
   /** It did so with a question. */
   #hasAsked: boolean;
+  /** Every rule is held against every sentence that says one. */
+  readonly #words = new Map<Said, ReadonlySet<string>>();
 
   /** `active`: what was active before, oldest first. `hasAsked`: the agent waits for an answer. */
   constructor(active: readonly Said[], hasAsked: boolean) {
@@ -90,8 +92,8 @@ export class Statuses {
   /** The newest that the words fit. Where none does, nothing is called off. */
   #callOffNamed({ what, how }: CallOff): Said | undefined {
     const named = contentWords(what);
-    return this.#retract("cancelled", how === "lifted", ({ about }) => {
-      const words = contentWords(about);
+    return this.#retract("cancelled", how === "lifted", (said) => {
+      const words = this.#wordsOf(said);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, named) >= ABOUT_SHARE;
     });
   }
@@ -100,8 +102,8 @@ export class Statuses {
   #replace(what: string, sentence: string): Said | undefined {
     const named = contentWords(what);
     const spoken = contentWords(sentence);
-    return this.#retract("superseded", false, ({ about }) => {
-      const words = contentWords(about);
+    return this.#retract("superseded", false, (said) => {
+      const words = this.#wordsOf(said);
       return shareIn(named, words) >= NAMED_SHARE && shareIn(words, spoken) >= NAMED_SHARE;
     });
   }
@@ -110,11 +112,17 @@ export class Statuses {
   #contradict(sentence: string): Said | undefined {
     if (!saysRule(sentence)) return undefined;
     const spoken = contentWords(sentence);
-    return this.#retract("superseded", true, ({ about }) => {
-      const words = contentWords(about);
+    return this.#retract("superseded", true, (said) => {
+      const words = this.#wordsOf(said);
       const isSame = shareIn(words, spoken) >= NAMED_SHARE && shareIn(spoken, words) >= NAMED_SHARE;
-      return isSame && isNegative(about) !== isNegative(sentence);
+      return isSame && isNegative(said.about) !== isNegative(sentence);
     });
+  }
+
+  #wordsOf(said: Said): ReadonlySet<string> {
+    const known = this.#words.get(said) ?? contentWords(said.about);
+    this.#words.set(said, known);
+    return known;
   }
 
   #retract(

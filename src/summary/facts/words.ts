@@ -54,8 +54,9 @@ const TURNS_ROUND = after(
 const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変更|계획 ?변경|마음(?:이)? 바꿨/u;
 const IN_PLACE_OF =
   /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
+/** Before the words no more than a clause, or every place in a long line would be a beginning. */
 const IN_PLACE_OF_UNSPACED =
-  /而不是([^，。；！]+)|([^、。]+?)(?:ではなく|じゃなくて|の代わりに)|(\S+(?: \S+)?) ?(?:말고|대신)/u;
+  /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
 
 export interface CallOff {
   /** `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: something else takes its place. */
