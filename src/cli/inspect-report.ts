@@ -1,5 +1,6 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import { undoRecordOf } from "../conversation/undo.ts";
 import {
   accountTokens,
   type DuplicateRead,
@@ -102,17 +103,26 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     accounting: accountingReport(accounting, context.tokens),
     largest: accounting.results.slice(0, LARGEST_SHOWN),
     duplicates: accounting.duplicateReads,
-    compactions: session.boundaries.map(({ boundary, isCurrent }) => ({
-      uuid: boundary.uuid,
-      timestamp: boundary.timestamp,
-      trigger: boundary.compactMetadata?.trigger ?? "auto",
-      preTokens: boundary.compactMetadata?.preTokens ?? null,
-      postTokens: boundary.compactMetadata?.postTokens ?? null,
-      fromNotes: boundary.compactMetadata?.longhaul?.tier === "memory",
-      isCurrent,
-    })),
+    compactions: compactionsOf(session),
     collapse: collapseReport(session),
   };
+}
+
+/** Without the boundaries of undos, behind which a conversation was only written again. */
+function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
+  return boundaries.flatMap(({ boundary, isCurrent }) => {
+    if (undoRecordOf(boundary) !== undefined) return [];
+    const { uuid, timestamp, compactMetadata } = boundary;
+    return {
+      uuid,
+      timestamp,
+      trigger: compactMetadata?.trigger ?? "auto",
+      preTokens: compactMetadata?.preTokens ?? null,
+      postTokens: compactMetadata?.postTokens ?? null,
+      fromNotes: compactMetadata?.longhaul?.tier === "memory",
+      isCurrent,
+    };
+  });
 }
 
 function accountingReport(accounting: TokenAccounting, contextTokens: number): AccountingReport {

@@ -21,9 +21,11 @@ export function recordedPace(entries: readonly Entry[]): RecordedPace {
   let cacheTtl: CacheTtl = "5m";
   for (const entry of entries) {
     if (!isEntry(entry) || entry.type !== "assistant") continue;
+    const usage = reportedUsage(entry);
+    // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
+    if (usage === undefined && field(entry.message, "usage") !== undefined) continue;
     const at = Date.parse(entry.timestamp);
     if (Number.isFinite(at)) lastCallAt = at;
-    const usage = reportedUsage(entry);
     const id = responseIdOf(entry);
     // One response may stand in several entries, each with the figures of all of it.
     if (usage === undefined || (id !== undefined && id === lastId)) continue;

@@ -80,6 +80,14 @@ describe("longhaul undo", () => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("--list")]);
   });
 
+  it("is no compaction to inspect, and no call that would have filled the provider's cache", async () => {
+    const { compactions } = await runJson("inspect", session);
+    await run("undo", session, "--in-place");
+    const { compactions: after, cost } = await runJson("inspect", session);
+    expect(after).toEqual([{ ...compactions[0], isCurrent: false }]);
+    expect(cost.cache.isCold).toBe(true);
+  });
+
   it("refuses with words where there is nothing to undo or redo", async () => {
     writeFileSync(session, demoProject(join(home, "harbour-2")));
     const nothing = await run("undo", session, "--in-place");
