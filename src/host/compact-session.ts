@@ -99,11 +99,11 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
   return made.plan;
 }
 
-/** Of the compaction that the conversation starts at, whoever made it. */
+/** Of the newest compaction that led to the conversation, whoever made it; an undo is none. */
 function ledgerBefore(session: Session): PreviousLedger | undefined {
   if (!session.boundaries.some(({ isCurrent }) => isCurrent)) return undefined;
-  const current = sessionLedgers(session).find(({ isCurrent }) => isCurrent);
-  return current?.ledger && { boundary: current.boundary.uuid, ledger: current.ledger };
+  const newest = sessionLedgers(session).find(({ isInChain }) => isInChain);
+  return newest?.ledger && { boundary: newest.boundary.uuid, ledger: newest.ledger };
 }
 
 /** The agent and the hooks that read it may be in another folder than we are. */

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countingPorts, longSession } from "../../test/support/long-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
@@ -130,4 +131,30 @@ describe("the ledgers of a session whose compaction was undone", () => {
       expect(await compactions()).toEqual([first.compaction.boundary.uuid]);
     },
   );
+
+  it("go into the next compaction, also those that others left none of", async () => {
+    const path = `${folder}/session-${++count}.jsonl`;
+    const said = (name: string): readonly Entry[] =>
+      longSession(30, name).entries.map((entry) => ({ ...entry, version: "2.1.219" }) as Entry);
+    const compactAsOthersDo = async (): Promise<void> => {
+      await writeCompaction(await compactSession(await loadSession(path), SMALL), { mode: "in-place" });
+      writeFileSync(path, readFileSync(path, "utf8").replaceAll('"ledger":{', '"others":{'));
+    };
+    await writeNewSession(path, said("first"));
+    await compactAsOthersDo();
+    const [before] = sessionLedgers(await loadSession(path));
+    const { leafUuid } = await loadSession(path);
+    const [first, ...rest] = said("second");
+    const writer = await openTranscript(path);
+    await writer.append([{ ...first, parentUuid: leafUuid } as Entry, ...rest]);
+    await writer.close();
+    await compactAsOthersDo();
+    await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
+    const { compaction } = await compactSession(await loadSession(path), SMALL);
+    const ids = new Set(compaction.ledger?.facts.map(({ id }) => id));
+    const facts = before?.ledger?.facts ?? [];
+    const carried = facts.filter(({ id }) => ids.has(id)).length;
+    expect(facts.length).toBeGreaterThan(20);
+    expect(carried + (compaction.ledger?.earlier?.facts ?? 0)).toBeGreaterThanOrEqual(facts.length);
+  });
 });
