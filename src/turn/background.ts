@@ -65,14 +65,16 @@ export class Background {
     this.#state = state;
   }
 
-  /** A response has come. */
+  /** A response has come. What is cheap to tell is asked first: most find nothing to do. */
   responded(): void {
-    if (this.#running !== undefined || this.#hasFailed || this.#isOff()) return;
-    const ready = this.#usable();
-    if (ready === undefined) {
-      if (this.#isNear(this.#startTokens)) this.#unlessClearingDoes(() => this.#start());
-    } else if (this.#isNear(this.#state.thresholds.autoCompact - STALE_TOKENS) && this.#isStale(ready)) {
-      this.#unlessClearingDoes(() => this.#refresh(ready));
+    if (this.#running !== undefined || this.#hasFailed || this.#isOff() || !this.#isDue()) return;
+    try {
+      const ready = this.#usable();
+      if ((ready === undefined || this.#isStale(ready)) && !this.#isClearingEnough()) this.#begin(ready);
+    } catch (error) {
+      // Nobody asked for it yet: what is wrong, the turn at the threshold says.
+      this.#hasFailed = true;
+      this.#tellEnd("failed", codeOf(error));
     }
   }
 
@@ -89,8 +91,7 @@ export class Background {
     const offer = ready && (mustCompact || !this.#isStale(ready)) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
     if (mustCompact) return "at-once";
-    if (this.#running === undefined && ready !== undefined && this.#ready !== undefined) this.#refresh(ready);
-    if (this.#running === undefined) this.#start();
+    if (this.#running === undefined) this.#begin(ready);
     return this.#running === undefined ? undefined : "under-way";
   }
 
@@ -137,6 +138,12 @@ export class Background {
     return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
   }
 
+  /** Whether there may be one to begin, or one to bring up to date. */
+  #isDue(): boolean {
+    const soon = this.#state.thresholds.autoCompact - STALE_TOKENS;
+    return this.#isNear(this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon));
+  }
+
   #isNear(tokens: number): boolean {
     return this.#state.size().paddedTokens >= tokens;
   }
@@ -170,9 +177,21 @@ export class Background {
   }
 
   /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
-  #unlessClearingDoes(act: () => void): void {
+  #isClearingEnough(): boolean {
     const state = this.#state;
-    if (state.size().paddedTokens - clearableTokens(state) >= this.#startTokens) act();
+    return state.size().paddedTokens - clearableTokens(state) < this.#startTokens;
+  }
+
+  /** Brings a summary up to date that knows most of what there is; else one is written of all of it. */
+  #begin(known: Usable | undefined): void {
+    const isMost = known !== undefined && known.plan.summarisedTokens >= known.plan.keptTokens;
+    const fresh = isMost ? refreshPlan(this.#state, known.plan, known.summary.written.text) : undefined;
+    if (known !== undefined && fresh !== undefined) {
+      this.#refresh(known, fresh);
+      return;
+    }
+    if (this.#ready !== undefined) this.#discard("outdated");
+    this.#start();
   }
 
   #start(): void {
@@ -196,16 +215,10 @@ export class Background {
   }
 
   /** With just what came since: the summary so far stands for the rest. */
-  #refresh({ ids, summary, plan }: Usable): void {
+  #refresh({ ids, summary, plan }: Usable, fresh: CompactionPlan): void {
     const state = this.#state;
     const { written, hookOutcomes, instructions } = summary;
     const { autoCompact: targetTokens } = state.thresholds;
-    const fresh =
-      plan.keptTokens > plan.summarisedTokens ? undefined : refreshPlan(state, plan, written.text);
-    if (fresh === undefined) {
-      this.#discard("nothing-to-refresh");
-      return;
-    }
     const options = compactOptions(state, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
       // What goes in is not what the provider has in its cache. The hooks have been asked.
@@ -230,11 +243,10 @@ export class Background {
     const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
       this.#running = undefined;
-      this.#ready = ended.ready;
+      // One that could not be brought up to date is still there when the window is full.
+      this.#ready = ended.ready ?? this.#ready;
       this.#hasFailed = ended.ready === undefined;
-      const outcome = ended.ready === undefined ? "failed" : "ready";
-      const durationMs = state.now() - startedAt;
-      state.emit({ type: "background-ended", outcome, reason: ended.reason, durationMs });
+      this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, state.now() - startedAt);
     };
     this.#running = abort;
     work(signal).then(
@@ -245,7 +257,11 @@ export class Background {
 
   #discard(reason: string): void {
     this.#ready = undefined;
-    this.#state.emit({ type: "background-ended", outcome: "discarded", reason, durationMs: 0 });
+    this.#tellEnd("discarded", reason);
+  }
+
+  #tellEnd(outcome: "ready" | "failed" | "discarded", reason: string | undefined, durationMs = 0): void {
+    this.#state.emit({ type: "background-ended", outcome, reason, durationMs });
   }
 }
 

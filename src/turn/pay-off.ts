@@ -64,7 +64,7 @@ export function paysToClearAtThreshold(
   clearing: ClearingSize | undefined,
 ): boolean {
   const weighing = weighAtThreshold(state, clearing);
-  if (weighing === undefined) return true;
+  if (weighing === undefined) return !mayCompact(state) || state.background.paidFor() === undefined;
   tell(state, weighing, "full");
   return weighing.chosen !== "compact";
 }
@@ -152,20 +152,25 @@ const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: Cl
   unchangedTokens: contextTokens - tokensFromFirst,
 });
 
+/** What a compaction keeps beside its summary, but for what came while that was written. In tokens. */
+export const usuallyKept = ({ options, thresholds }: ConversationState): number =>
+  options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
+
 function compactionWay(
   state: ConversationState,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
 ): Alternative {
-  const { thresholds, options } = state;
   const overhead = state.overheadTokens ?? state.frameTokens();
-  const keptTokens = options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
-  const usual = usualCompaction(thresholds, { overheadTokens: overhead, keptTokens });
+  const kept = { overheadTokens: overhead, keptTokens: usuallyKept(state) };
+  const usual = usualCompaction(state.thresholds, kept);
+  const { outputTokens } = usual;
+  const paidFor = state.background.paidFor();
   return {
     name: "compact",
-    tokensAfter: state.pace.compactedTo ?? usual.tokensAfter,
+    tokensAfter: paidFor?.tokensAfter ?? state.pace.compactedTo ?? usual.tokensAfter,
     unchangedTokens: overhead,
-    callCost: callCost(state, { contextTokens, outputTokens: usual.outputTokens }, situation),
+    callCost: paidFor === undefined ? callCost(state, { contextTokens, outputTokens }, situation) : 0,
   };
 }
 

@@ -17,7 +17,7 @@ import type { Trigger } from "./events.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
 import { withHostStatus } from "./host-status.ts";
-import { netSavingOf } from "./pay-off.ts";
+import { netSavingOf, usuallyKept } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -178,7 +178,7 @@ async function agentsWith(
 
 function reportSuccess(
   state: ConversationState,
-  { trigger, plan }: CompactionRequest,
+  { trigger, plan, prepared }: CompactionRequest,
   compaction: Compaction,
   durationMs: number,
 ): void {
@@ -213,7 +213,9 @@ function reportSuccess(
       attempts: compaction.attempts,
     }),
   });
-  state.pace.compacted(tokensAfter);
+  // What came while the summary was written differs from one compaction to the next.
+  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(state));
+  state.pace.compacted(tokensAfter - cameSince);
   state.emitAll(state.breaker.compacted({ trigger }));
 }
 
