@@ -36,7 +36,14 @@ interface Slow {
   readonly summaries: SlowSummaries;
 }
 
-function slowLoop(takesMs: number, form: Form = "messages", resultTokens = 800): Slow {
+interface SlowOptions {
+  readonly form?: Form;
+  readonly resultTokens?: number;
+  readonly windowTokens?: number;
+}
+
+function slowLoop(takesMs: number, options: SlowOptions = {}): Slow {
+  const { form = "messages", resultTokens = 800, windowTokens = WINDOW_TOKENS } = options;
   const { simulator } = scene;
   const summaries = new SlowSummaries(connect(simulator, "claude-haiku-4-5"), simulator.clock, takesMs);
   const loop = new AgentLoop({
@@ -46,7 +53,7 @@ function slowLoop(takesMs: number, form: Form = "messages", resultTokens = 800):
     resultTokens,
     turnMs: TURN_MS,
     compactor: {
-      windowTokens: WINDOW_TOKENS,
+      windowTokens,
       clearing: { form: "off" },
 
       transcript,
@@ -65,7 +72,7 @@ describe.each<Form>(["messages", "entries"])(
   "a summariser that takes 60 seconds, with a conversation in the form of %s",
   (form) => {
     it("is never waited for, and nothing that came meanwhile is lost or doubled", async () => {
-      const { loop, summaries } = slowLoop(MINUTE_MS, form);
+      const { loop, summaries } = slowLoop(MINUTE_MS, { form });
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
       expect(new Set(ended)).toEqual(new Set(["ready"]));
@@ -110,7 +117,9 @@ describe("a summary that is written ahead of need", () => {
   });
 
   it("is brought up to date with just what came since, where that is too much", async () => {
-    const { loop } = slowLoop(TURN_MS, "messages", 5_000);
+    await scene.simulator.close();
+    scene = await openScene({ windowTokens: 200_000 });
+    const { loop } = slowLoop(TURN_MS, { windowTokens: 200_000, resultTokens: 5_000 });
     const byTwo = (): readonly SummaryAttempt[] =>
       loop
         .eventsOf("compacted")
