@@ -65,7 +65,7 @@ const howToGet = ({ recallTool }: LedgerTextOptions): string =>
     : `Not in your context; \`${recallTool}\` gives the message of an id:`;
 
 function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
-  const id = fate === "gone" ? "gone" : (entryIds.at(-1) ?? "no id");
+  const id = fate === "gone" ? "gone" : (entryIds[0] ?? "no id");
   const label = status === undefined ? kind : `${kind}, ${status}`;
   return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
 }

@@ -9,7 +9,7 @@ export interface Fact {
   readonly needles?: readonly string[];
   /** Of what a person asked for. */
   readonly status?: DirectiveStatus;
-  /** Where it can be read: uuids of entries in the transcript. */
+  /** Where it can be read: uuids of entries in the transcript, the one that tells it first. */
   readonly entryIds: readonly string[];
 }
 

@@ -43,11 +43,11 @@ export function factsSection(
   const { colours, width } = terminal;
   if (facts.length === 0) return counts.facts === 0 ? "" : foldText(noneListed(kind, all), width);
   const shown = all ? facts : facts.slice(0, ROWS_SHOWN);
-  const idLength = tellingLength([...new Set(shown.flatMap(({ entryIds }) => entryIds.at(-1) ?? []))]);
+  const idLength = tellingLength([...new Set(shown.flatMap(({ entryIds }) => entryIds[0] ?? []))]);
   const labels = shown.map((fact) => labelOf(fact, all));
   const room = width - idLength - Math.max(...labels.map(textWidth)) - 6;
   const rows = shown.map((fact, nth) => [
-    colours.cyan(fitText((fact.entryIds.at(-1) ?? "").slice(0, idLength), idLength)),
+    colours.cyan(fitText((fact.entryIds[0] ?? "").slice(0, idLength), idLength)),
     labels[nth] ?? "",
     factText(fact, room),
   ]);

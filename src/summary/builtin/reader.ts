@@ -125,7 +125,8 @@ export class Reader {
     const words = this.#tools.call(at, pair, exchange, { aside, said, round: this.#exchanges.length });
     if (aside) return;
     this.#lastActor = "tool";
-    if (words !== undefined) this.#message(at, "remark", words);
+    // They stand in the result, which is where they can be read again.
+    if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
   }
 
   #userText(at: number, raw: string): void {

@@ -61,6 +61,11 @@ class Call {
     return this.#result !== undefined;
   }
 
+  /** Where it was answered. */
+  get answeredAt(): number {
+    return this.#result?.entryIndex ?? this.at;
+  }
+
   get toolUseResult(): unknown {
     return field(this.#result?.entry, "toolUseResult");
   }
@@ -215,7 +220,7 @@ export class ToolReader {
   }
 
   #question(call: Call): void {
-    const answers = call.isError ? [] : readAnswers(call.at, call.toolUseResult, call.output);
+    const answers = call.isError ? [] : readAnswers(call.answeredAt, call.toolUseResult, call.output);
     this.#answers.push(...answers);
     if (answers.length === 0 && !call.answered) this.#openQuestions.push(...openQuestions(call.input));
   }

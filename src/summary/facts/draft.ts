@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
 import { stringField } from "../../conversation/fields.ts";
+import { indexPairs } from "../../conversation/pairs.ts";
 
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
@@ -20,4 +21,16 @@ export function identityOf({ kind, text, needles, entryIds }: DraftFact): string
 export function entryIdsAt(entries: readonly Entry[], ...positions: readonly number[]): readonly string[] {
   const ids = positions.flatMap((at) => stringField(entries[at], "uuid") ?? []);
   return [...new Set(ids)];
+}
+
+/** Where the outcome of a call can be read, and the call. */
+export type OutcomeIds = (callAt: number) => readonly string[];
+
+export function outcomeIdsIn(entries: readonly Entry[]): OutcomeIds {
+  const answers = new Map<number, number>();
+  for (const { use, results } of indexPairs(entries).pairs.values()) {
+    const [answer] = results;
+    if (answer !== undefined) answers.set(use.entryIndex, answer.entryIndex);
+  }
+  return (at) => entryIdsAt(entries, answers.get(at) ?? at, at);
 }

@@ -124,6 +124,27 @@ describe("hard facts", () => {
     expect(textsOf(session, "question")).toEqual([]);
   });
 
+  it("name the entry that holds the words: of a call its result, of a plan the plan", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a database");
+    session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
+    const answered = session.user([toolResult("t1", 'You asked: "Which one?"="Postgres"')]);
+    session.assistant([toolUse("t2", "Bash", { command: "git push --force" })]);
+    const words =
+      "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nnever force a push";
+    const refused = session.user([toolResult("t2", words, true)]);
+    session.assistant([toolUse("t3", "Bash", { command: "npm test" })]);
+    const failed = session.user([toolResult("t3", "Error: no such table", true)]);
+    const planned = session.assistant([toolUse("t4", "ExitPlanMode", { plan: "First the schema" })]);
+    session.user([toolResult("t4", "ok")]);
+    const { facts } = extractFacts(session.entries);
+    const placeOf = (start: string) => facts.find(({ text }) => text.includes(start))?.entryIds[0];
+    expect(placeOf("Which one?")).toBe(answered.uuid);
+    expect(placeOf("never force")).toBe(refused.uuid);
+    expect(placeOf("no such table")).toBe(failed.uuid);
+    expect(placeOf("First the schema")).toBe(planned.uuid);
+  });
+
   it("are the open items of the to-do list, and questions that wait", () => {
     const session = new ConversationBuilder();
     session.user("go");

@@ -5,7 +5,7 @@ import { digestSession, type SessionDigest } from "../builtin/digest.ts";
 import { isRequest } from "../builtin/exchange.ts";
 import { askedFacts, openBefore } from "./asked-facts.ts";
 import { readDirectives } from "./directives.ts";
-import { type DraftFact, identityOf } from "./draft.ts";
+import { type DraftFact, identityOf, outcomeIdsIn } from "./draft.ts";
 import { fileFacts } from "./file-facts.ts";
 import { FactIds } from "./ids.ts";
 import { mentionFacts } from "./mention-facts.ts";
@@ -38,12 +38,13 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const directives = readDirectives(digest, entries, before);
   const people = [...directives.carried, ...directives.fresh];
   const carried = [...withPlansUpToDate(goingOn(before, digest), people), ...directives.carried];
+  const outcomeIds = outcomeIdsIn(entries);
   const fresh = [
     ...planFacts(digest, entries, people),
-    ...commandFacts(digest, entries),
-    ...errorFacts(digest, entries),
+    ...commandFacts(digest, entries, outcomeIds),
+    ...errorFacts(digest, entries, outcomeIds),
     ...fileFacts(digest, entries, before.filter(isOf("file"))),
-    ...mentionFacts(digest, entries),
+    ...mentionFacts(digest, entries, outcomeIds),
     ...askedFacts(digest, entries),
     ...directives.fresh,
   ];

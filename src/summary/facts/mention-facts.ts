@@ -1,13 +1,17 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { clip } from "../builtin/clip.ts";
 import type { SessionDigest } from "../builtin/digest.ts";
-import { type DraftFact, entryIdsAt } from "./draft.ts";
+import { type DraftFact, entryIdsAt, type OutcomeIds } from "./draft.ts";
 import { mentionsIn } from "./mentions.ts";
 
 const SUBJECT_CHARS = 70;
 
 /** Names and numbers in people's words, and the commits that were made. */
-export function mentionFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+export function mentionFacts(
+  digest: SessionDigest,
+  entries: readonly Entry[],
+  outcomeIds: OutcomeIds,
+): readonly DraftFact[] {
   const lastOf = new Map(
     digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
   );
@@ -18,7 +22,7 @@ export function mentionFacts(digest: SessionDigest, entries: readonly Entry[]): 
     );
     const facts = made.map(({ at, id, subject }): DraftFact => {
       const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
-      return { kind: "reference", text, needles: [id], entryIds: entryIdsAt(entries, at) };
+      return { kind: "reference", text, needles: [id], entryIds: outcomeIds(at) };
     });
     if (message === undefined || message.at >= entries.length) return facts;
     const entryIds = entryIdsAt(entries, message.at);

@@ -6,7 +6,7 @@ import type { SessionDigest } from "../builtin/digest.ts";
 import { type CommandRun, readCommand } from "../builtin/read/commands.ts";
 import { type ErrorRecord, keysOf } from "../builtin/read/errors.ts";
 import { fileName } from "../builtin/render/paths.ts";
-import { type DraftFact, entryIdsAt } from "./draft.ts";
+import type { DraftFact, OutcomeIds } from "./draft.ts";
 
 const SOURCE_CHARS = 70;
 const LINE_CHARS = 120;
@@ -18,18 +18,22 @@ const STILL_OPEN = " → not seen fixed";
 const MAX_SLIPS = 8;
 
 /** What failed, with what put it right. */
-export function errorFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+export function errorFacts(
+  digest: SessionDigest,
+  entries: readonly Entry[],
+  outcomeIds: OutcomeIds,
+): readonly DraftFact[] {
   const errors = digest.errors.filter((error) => error.at < entries.length);
-  const slips = errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS);
+  const slips = new Set(errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS));
   return errors
-    .filter((error) => !slips.includes(error))
+    .filter((error) => !slips.has(error))
     .map((error): DraftFact => {
       const line = headOf(oneLine(error.text.split("\n")[0] ?? ""), LINE_CHARS).trim();
       return {
         kind: "error",
         text: `${inCode(clip(error.source, SOURCE_CHARS))}: ${line}${resolutionOf(error)}`,
         needles: [line],
-        entryIds: entryIdsAt(entries, error.at),
+        entryIds: outcomeIds(error.at),
       };
     })
     .filter(({ needles }) => needles?.[0] !== "");
@@ -68,7 +72,11 @@ function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
 }
 
 /** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
-export function commandFacts(digest: SessionDigest, entries: readonly Entry[]): readonly DraftFact[] {
+export function commandFacts(
+  digest: SessionDigest,
+  entries: readonly Entry[],
+  outcomeIds: OutcomeIds,
+): readonly DraftFact[] {
   const last = new Map<string, CommandRun>();
   for (const run of runsIn(digest)) {
     if (run.at >= entries.length || !hasOutcome(run)) continue;
@@ -76,7 +84,7 @@ export function commandFacts(digest: SessionDigest, entries: readonly Entry[]): 
     last.delete(key);
     last.set(key, run);
   }
-  return [...last.values()].map((run) => commandFact(run, entries));
+  return [...last.values()].map((run) => commandFact(run, outcomeIds(run.at)));
 }
 
 const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
@@ -102,7 +110,7 @@ const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec
 /** What only shortens the output says nothing. */
 const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
 
-function commandFact(run: CommandRun, entries: readonly Entry[]): DraftFact {
+function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
   const shown = oneLine(run.command).replace(/`/g, "'").replace(SHORTENED_BY, "");
   const command = headOf(shown, COMMAND_CHARS).trim();
   const told = run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
@@ -111,6 +119,6 @@ function commandFact(run: CommandRun, entries: readonly Entry[]): DraftFact {
     kind: "command",
     text: `\`${command}\` → ${told === undefined ? failed : `${run.failed ? "FAILED: " : ""}${told}`}`,
     needles: told === undefined ? [command] : [command, told],
-    entryIds: entryIdsAt(entries, run.at),
+    entryIds,
   };
 }
