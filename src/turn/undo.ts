@@ -55,6 +55,7 @@ async function carryOut(state: ConversationState, found: StepBack): Promise<void
   for (const [at, copy] of copies.entries()) thread.plain.renewed(carried.entries[at] as Entry, copy);
   goOnWith(state, [...restored, mark, ...copies], left);
   rest(state, back);
+  if (back.step.kind === "collapse") state.collapse?.expanded(shownAgain(left, restored));
   if (carried.blocks > 0)
     state.emit({ type: "thinking-left-out", blocks: carried.blocks, reason: "rewrite" });
   state.emit({
@@ -112,7 +113,12 @@ function rest(state: ConversationState, { step }: StepBack): void {
   );
   state.breaker.undone({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
   state.judgement.undone();
-  if (step.kind === "collapse") state.collapse?.expanded(collapsedUuids(step.first));
+}
+
+/** Messages of all spans that are no longer there: one commit may have several. */
+function shownAgain(left: readonly Entry[], restored: readonly Entry[]): readonly string[] {
+  const there = new Set(restored.map(({ uuid }) => uuid));
+  return left.filter(({ uuid }) => !there.has(uuid)).flatMap(collapsedUuids);
 }
 
 function transcriptNeeded(): LonghaulError {

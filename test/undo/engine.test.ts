@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
+import { collapsedUuids, isCollapsedSpan } from "../../src/conversation/collapsed.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
@@ -128,6 +130,33 @@ describe("undo in a loop", () => {
       messagesRestored: 25,
       messagesCarried: 2,
     });
+    await transcript.close();
+  });
+
+  it("collapses last what it showed again, whichever span of the commit that was in", async () => {
+    const transcript = await open();
+    const engine = compactor(transcript, { collapse: { summariser: "built-in" } });
+    const workUntilCommitted = async (given: readonly ApiMessage[], name: string) => {
+      const { length } = events.filter(({ type }) => type === "spans-committed");
+      let turn = await engine.before(given);
+      for (let nth = 0; events.filter(({ type }) => type === "spans-committed").length === length; nth++) {
+        engine.after({});
+        await new Promise((resolve) => setImmediate(resolve));
+        turn = await engine.before([...turn.messages, ...rounds(1, `${name}${nth}`)]);
+      }
+      return turn.messages;
+    };
+    const spansIn = async (): Promise<readonly (readonly string[])[]> =>
+      (await loadSession(path)).conversation.filter(isCollapsedSpan).map(collapsedUuids);
+    const messages = await workUntilCommitted(task(8), "more");
+    const undone = await spansIn();
+    expect(undone.length).toBeGreaterThan(1);
+    const back = await engine.undo([...messages, ...rounds(4, "since")]);
+    await workUntilCommitted(back.messages, "later");
+    const others = (await spansIn()).filter((uuids) => !uuids.some((uuid) => undone.flat().includes(uuid)));
+    // All that came since but the newest, and only then what is still too much.
+    expect(others.length).toBe(2);
+    await engine.close();
     await transcript.close();
   });
 
