@@ -67,8 +67,9 @@ export class Background {
 
   /** A response has come. What is cheap to tell is asked first: most find nothing to do. */
   responded(): void {
-    if (this.#running !== undefined || this.#hasFailed || this.#isOff() || !this.#isDue()) return;
+    if (this.#running !== undefined || this.#hasFailed) return;
     try {
+      if (this.#isOff() || !this.#isDue()) return;
       const ready = this.#usable();
       if ((ready === undefined || this.#isStale(ready)) && !this.#isClearingEnough()) this.#begin(ready);
     } catch (error) {
