@@ -110,9 +110,12 @@ function attachmentDocuments(attachment: unknown): readonly SearchDocument[] {
 }
 
 function systemDocuments(entry: Entry): readonly SearchDocument[] {
-  if (isCompactBoundary(entry) || isMicrocompactBoundary(entry)) return [];
-  if (isCollapseMark(entry) || isUndoMark(entry)) return [];
   const text = stringField(entry, "content") ?? "";
+  // Its facts are asked for by their ids, and have to stand somewhere.
+  if (isCompactBoundary(entry)) {
+    return text === "" && ledgerFactIds(entry).length === 0 ? [] : [{ kind: "summary", block: 0, text }];
+  }
+  if (isMicrocompactBoundary(entry) || isCollapseMark(entry) || isUndoMark(entry)) return [];
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }
 

@@ -17,14 +17,18 @@ const MOST_MATCHES = 200;
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
   let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
   for (;;) {
-    const tokens = countTokens(text.slice(from, from + length));
-    if (tokens <= budgetTokens || length <= 1) break;
-    length = Math.max(1, Math.min(length - 1, Math.floor((length * budgetTokens * 0.97) / tokens)));
+    const end = goodEnd(text, from, from + length);
+    const tokens = countTokens(text.slice(from, end));
+    if (tokens <= budgetTokens || length <= 1) return end;
+    length = Math.max(1, Math.min(length - 1, Math.floor(((end - from) * budgetTokens * 0.97) / tokens)));
   }
-  const end = from + length;
-  if (end >= text.length) return text.length;
-  const line = text.lastIndexOf("\n", end - 1) + 1;
-  return line > from + length * 0.7 ? line : wholeCharacter(text, end);
+}
+
+/** The end of a line where one is near, and never between the two halves of a character. */
+function goodEnd(text: string, from: number, to: number): number {
+  if (to >= text.length) return text.length;
+  const line = text.lastIndexOf("\n", to - 1) + 1;
+  return line > from + (to - from) * 0.7 ? line : wholeCharacter(text, to);
 }
 
 /** Not between the two halves of a character; forward, so that something is always taken. */
@@ -43,8 +47,10 @@ export function excerptAround(
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
   const focus = densest(matches, whole);
-  // A third of it before the match: what leads to it tells more than nothing.
-  const before = Math.max(0, focus - Math.floor(whole / 3));
+  // A third of it before the match: what leads to it tells more than nothing. The text may be denser there than above.
+  let lead = Math.min(focus, Math.floor(whole / 3));
+  while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);
+  const before = focus - lead;
   const line = text.lastIndexOf("\n", focus - 1) + 1;
   const start = line > before ? line : wholeCharacter(text, before);
   const from = focus < whole * 0.8 ? 0 : start;

@@ -1,4 +1,4 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { field, stringField } from "../conversation/fields.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
@@ -20,9 +20,12 @@ export interface GatheredSegment {
 /** So many postings take about a hundred megabytes while they are gathered; then a new segment begins. */
 const MOST_POSTINGS = 8_000_000;
 
-/** In JSON, a plain letter or digit that is written by its number. Nobody does it, but somebody could. */
+/**
+ * In JSON, a plain character that is written by its number, as some do with `=` and `+`. Those that many escape, such
+ * as quotes and angle brackets, are never looked for in the bytes.
+ */
 const ODD_ESCAPE = Buffer.from("\\u00");
-const PLAIN = /\\u00(?:3[0-9]|4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA]|20)/;
+const PLAIN = /\\u00(?!22|26|27|2f|3c|3e|5c)[2-7]/i;
 
 /** Makes segments of the lines of a session as they come. */
 export class Gatherer {
@@ -53,7 +56,6 @@ export class Gatherer {
         lineBytes: bytes.length,
         entryInLine,
         uuid: typeof entry.uuid === "string" ? entry.uuid : undefined,
-        time: timeOf(entry),
         flags: flagsOf(entry) | odd,
       });
       onEntry(entry);
@@ -74,15 +76,10 @@ export class Gatherer {
   }
 
   #entry(entry: Entry, place: DocumentPlace): void {
-    let isFirst = true;
-    for (const document of documentsOf(entry)) {
-      this.#writer.add(this.#withCall(document), place, isFirst);
-      isFirst = false;
-    }
-    if (!isCompactBoundary(entry)) return;
-    // A boundary says nothing that is searched, but its facts are asked for by their ids.
     const facts = ledgerFactIds(entry);
-    if (facts.length > 0) this.#writer.add({ kind: "summary", block: 0, text: "" }, place, true, facts);
+    for (const [nth, document] of documentsOf(entry).entries()) {
+      this.#writer.add(this.#withCall(document), place, nth === 0, facts);
+    }
   }
 
   /** A result says neither which tool it is of nor which file it is about: its call does. */
@@ -96,10 +93,6 @@ export class Gatherer {
     const call = this.#calls.get(toolUseId) ?? this.#earlierCall(toolUseId);
     return call === undefined ? document : { ...document, ...call };
   }
-}
-
-function timeOf(entry: Entry): number {
-  return typeof entry.timestamp === "string" ? Date.parse(entry.timestamp) : Number.NaN;
 }
 
 function flagsOf(entry: Entry): number {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { field, figureField, listField, stringField } from "../conversation/fields.ts";
 import { isRecord, parseJson } from "../conversation/untrusted.ts";
@@ -58,19 +58,19 @@ export class IndexFile {
   /** Undefined where there is none that can be read. */
   static open(path: string): IndexFile | undefined {
     try {
-      const file = openSync(path, "r");
-      return new IndexFile(file, fstatSync(file).size);
+      // Others may write into the folder: no link is followed, and nobody waits for a pipe.
+      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const stat = fstatSync(file);
+      if (stat.isFile()) return new IndexFile(file, stat.size);
+      closeSync(file);
     } catch {
-      return undefined;
+      // It is made anew.
     }
+    return undefined;
   }
 
   close(): void {
     closeSync(this.#file);
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   read(from: number, to: number): Buffer {

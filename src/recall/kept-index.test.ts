@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -181,6 +184,36 @@ describe("the index beside a session", () => {
     expect((await recall.read("t".repeat(300_000))).pieces).not.toEqual([]);
   });
 
+  it("bears names with a zero in them, and finds the names beside them", async () => {
+    const builder = new ConversationBuilder();
+    for (let nth = 0; nth < 100; nth++) {
+      builder.tool(`t\0${nth}`, "Read", { file_path: `/src/\0odd\0/${nth}.ts` }, `odd ${nth}`);
+      builder.tool(`u-${nth}`, "Read", { file_path: `/src/plain/${nth}.ts` }, `plain ${nth}`);
+    }
+    builder.boundary();
+    builder.summary("Summary.");
+    const recall = openRecall(sessionFile(builder.entries));
+    for (const file of ["plain/77.ts", "\0/77.ts"]) {
+      const { hits, total } = await recall.search({ file });
+      expect([total, hits[0]?.file?.endsWith(file)]).toEqual([2, true]);
+    }
+    expect((await recall.search({ file: "\0", limit: 1 })).total).toBe(200);
+    expect((await recall.read("u-77")).pieces).toHaveLength(2);
+    expect((await recall.read("t\x0077")).pieces).toHaveLength(2);
+  });
+
+  it("is neither a link nor a pipe: both give way to a file", async () => {
+    for (const lay of [
+      (index: string) => symlinkSync("/dev/zero", index),
+      (index: string) => void execFileSync("mkfifo", [index]),
+    ]) {
+      const path = sessionFile(talk(["zebra"]));
+      lay(recallIndexPath(path));
+      expect(await found(path, "zebra")).toBe(1);
+      expect(lstatSync(recallIndexPath(path)).isFile()).toBe(true);
+    }
+  });
+
   it("is not larger for a text that is nothing but data, which is still found exactly", async () => {
     const data = Array.from({ length: 70_000 }, (_, nth) => `x${(nth * 7_919).toString(36)}`).join(" ");
     const path = sessionFile(talk([data, "zebra"]));
@@ -193,6 +226,8 @@ describe("the index beside a session", () => {
   it("finds escapes that nobody writes", async () => {
     const line = linesOf(talk(["zebra"])).replace("zebra", "\\u007aebr\\u0061");
     expect((await openRecall(sessionFile(line)).search({ exact: "the zebra of" })).total).toBe(1);
+    const sign = linesOf(talk(["a=b"])).replace("a=b", "a\\u003db");
+    expect((await openRecall(sessionFile(sign)).search({ exact: "the a=b of" })).total).toBe(1);
   });
 
   it("finds what is at the far end of one enormous line", async () => {

@@ -105,13 +105,24 @@ describe("pages", () => {
   });
 });
 
+describe("an excerpt", () => {
+  it("shows what was found also where the text is denser there than at its beginning", async () => {
+    const path = oldSession([`${"before ".repeat(2_000)}${"港の船を数える".repeat(300)}、灯台 zebra`]);
+    const { hits } = await openRecall(path).search({ exact: "灯台 zebra", budgetTokens: 100 });
+    expect(hits[0]?.text).toContain("灯台 zebra");
+    expect(hits[0]?.matches).toHaveLength(1);
+  });
+});
+
 describe("reading by an id", () => {
   const builder = new ConversationBuilder();
   const asked = builder.user("What does it say?");
   builder.assistant([toolUse("toolu_abc", "Read", { file_path: "/a.ts" })]);
   builder.user([toolResult("toolu_abc", "the content of the file")]);
   const fact = { id: "fact-7", kind: "directive", text: "x", entryIds: [asked.uuid], fate: "recoverable" };
-  builder.boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, ledger: { facts: [fact] } } } as never);
+  const boundary = builder.boundary({
+    longhaul: { overheadTokens: 0, tokenRatio: 1, ledger: { facts: [fact] } },
+  } as never);
   builder.summary("Summary.");
   const recall = openRecall(sessionFile(builder.entries));
 
@@ -120,10 +131,16 @@ describe("reading by an id", () => {
     ["a call, with its result", "toolu_abc", ["Read\nfile_path: /a.ts", "the content of the file"]],
     ["the beginning of one", "toolu_a", ["Read\nfile_path: /a.ts", "the content of the file"]],
     ["a fact of a ledger", "fact-7", ["What does it say?"]],
+    ["the boundary that tells of the fact", boundary.uuid, [boundary.content]],
     ["nothing", "e-99", []],
     ["too little", "t", []],
   ])("gives %s, verbatim", async (_what, id, texts) => {
     expect((await recall.read(id)).pieces.map(({ text }) => text)).toEqual(texts);
+  });
+
+  it("is not in the way of a pattern that looks at everything", async () => {
+    const { hits } = await recall.search({ pattern: "^.", all: true });
+    expect(hits.length).toBe(5);
   });
 
   it("that is the beginning of several names these", async () => {

@@ -210,9 +210,12 @@ describe("searching by file, tool, exact text and pattern", () => {
       builder.user(`${"a".repeat(50_000)}!`);
       builder.user("aa");
     });
-    const page = await openRecall(sessionFile(evil.entries)).search({ pattern: "^(a+)+$" });
+    const recallEvil = openRecall(sessionFile(evil.entries));
+    const page = await recallEvil.search({ pattern: "^(a+)+$" });
     expect(texts(page)).toEqual(["aa"]);
     expect(page.notSearched).toBe(1);
+    const both = await recallEvil.search({ pattern: "^(a+)+$", exact: "aa" });
+    expect([texts(both), both.notSearched]).toEqual([["aa"], 1]);
   });
 
   it("ends when it is told to", async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as soon } from "node:timers/promises";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
-import type { Found, GuardedPattern, Match } from "./pattern.ts";
+import type { Found, Match } from "./pattern.ts";
 import { ODD_ESCAPES } from "./segment-writer.ts";
 
 export interface ScanHit {
@@ -98,8 +98,3 @@ export const exactly =
       const at = one.indexOf(text);
       return at < 0 ? undefined : [at, at + text.length];
     });
-
-export const byPattern =
-  (pattern: GuardedPattern) =>
-  (texts: readonly string[]): readonly Found[] =>
-    pattern.findIn(texts);

@@ -8,7 +8,7 @@ import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { rankByWords } from "./rank.ts";
-import { byPattern, exactly, plainBytes, type ScanRequest, scan } from "./scan.ts";
+import { exactly, plainBytes, type ScanRequest, scan } from "./scan.ts";
 import { NAMES, nameOf } from "./segment-writer.ts";
 import { STANDING } from "./standing.ts";
 
@@ -65,7 +65,7 @@ async function find(
     return { documents, total: hasMore ? undefined : skip + hits.length, hasMore, notSearched };
   }
   const isByWords = words !== undefined && words.trim() !== "";
-  if (!isByWords && query.file === undefined && query.tool === undefined) throw emptyQuery();
+  if (!isByWords && filter.documents === undefined) throw emptyQuery();
   const { documents, total } = isByWords
     ? rankByWords(session, words, fits, skip + limit)
     : newestFirst(filter, skip + limit);
@@ -103,15 +103,14 @@ function scanOf(
     (document) => fits(document) && ranked?.has(document) !== false,
   );
   const findExact = exact === undefined ? undefined : exactly(exact);
-  const findPattern = guarded === undefined ? undefined : byPattern(guarded);
   return {
     candidates: all,
     bytes: plainBytes([...texts, ...(ignoreCase ? [] : safe)]),
     find: (read) => {
-      const found = (findExact ?? findPattern)?.(read) ?? [];
-      if (findExact === undefined || findPattern === undefined) return found;
-      const also = findPattern(read);
-      return found.map((match, nth) => (match === undefined || also[nth] === undefined ? undefined : match));
+      const found = findExact?.(read);
+      const also = guarded?.findIn(read);
+      if (found === undefined || also === undefined) return found ?? also ?? [];
+      return also.map((match, nth) => (Array.isArray(match) ? found[nth] : found[nth] && match));
     },
   };
 }
@@ -137,10 +136,10 @@ interface Filter {
   fits(document: number): boolean;
 }
 
-function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): Filter {
+function filterOf(session: IndexedSession, { all, file = "", tool = "" }: RecallQuery): Filter {
   const hidden = STANDING.repeated | (all === true ? 0 : STANDING.inContext | STANDING.retold);
-  const byFile = file === undefined ? undefined : documentsNamed(session, "path", pathPart(file));
-  const byTool = tool === undefined ? undefined : documentsNamed(session, "tool", tool.trim().toLowerCase());
+  const byFile = documentsNamed(session, "path", pathPart(file));
+  const byTool = documentsNamed(session, "tool", tool.trim().toLowerCase());
   const fits = (document: number): boolean => {
     if (((session.standing[document] as number) & hidden) !== 0) return false;
     return byFile?.has(document) !== false && byTool?.has(document) !== false;
@@ -151,7 +150,13 @@ function filterOf(session: IndexedSession, { all, file, tool }: RecallQuery): Fi
 /** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
 const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
 
-function documentsNamed(session: IndexedSession, kind: "path" | "tool", name: string): ReadonlySet<number> {
+/** Undefined where there is no name to go by. */
+function documentsNamed(
+  session: IndexedSession,
+  kind: "path" | "tool",
+  name: string,
+): ReadonlySet<number> | undefined {
+  if (name === "") return undefined;
   const found = new Set<number>();
   for (const [nth, segment] of session.segments.entries()) {
     // A tool is meant by its name; a file by any part of its path.

@@ -30,7 +30,7 @@ export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 /** Documents whose line writes plain letters in another way than everybody: their bytes cannot be searched. */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
-export const DOCUMENT_BYTES = 44;
+export const DOCUMENT_BYTES = 36;
 
 /** What a document is besides its kind. */
 export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
@@ -41,8 +41,6 @@ export interface DocumentPlace {
   readonly lineBytes: number;
   /** Which entry of its line: lines that were glued together have several. */
   readonly entryInLine: number;
-  /** Milliseconds; NaN where the entry has none. */
-  readonly time: number;
   readonly flags: number;
   readonly uuid: string | undefined;
 }
@@ -142,7 +140,7 @@ export class SegmentWriter implements TermSink {
   };
 
   /** @param facts ids of facts that it tells of. */
-  add(document: SearchDocument, place: DocumentPlace, isFirst: boolean, facts: readonly string[] = []): void {
+  add(document: SearchDocument, place: DocumentPlace, isFirst: boolean, facts: readonly string[]): void {
     const nth = this.#documents;
     this.#length = 0;
     this.#content = DOCUMENT_KINDS.indexOf(document.kind);
@@ -199,14 +197,13 @@ export class SegmentWriter implements TermSink {
     const at = this.#documents * DOCUMENT_BYTES;
     const record = this.#records.subarray(at, at + DOCUMENT_BYTES);
     record.writeDoubleLE(place.lineOffset, 0);
-    record.writeDoubleLE(place.time, 8);
-    record.writeUInt32LE(place.lineBytes, 16);
-    record.writeUInt32LE(this.#label(document.tool), 20);
-    record.writeUInt32LE(this.#label(document.path), 24);
-    record.writeUInt32LE(document.block, 28);
-    record.writeUInt32LE(place.entryInLine, 32);
-    record.writeUInt8(DOCUMENT_KINDS.indexOf(document.kind), 36);
-    record.writeUInt8(place.flags, 37);
+    record.writeUInt32LE(place.lineBytes, 8);
+    record.writeUInt32LE(this.#label(document.tool), 12);
+    record.writeUInt32LE(this.#label(document.path), 16);
+    record.writeUInt32LE(document.block, 20);
+    record.writeUInt32LE(place.entryInLine, 24);
+    record.writeUInt8(DOCUMENT_KINDS.indexOf(document.kind), 28);
+    record.writeUInt8(place.flags, 29);
     record.writeUInt32LE(crc32(record.subarray(0, DOCUMENT_BYTES - 4)), DOCUMENT_BYTES - 4);
     const { hash, check } = uuidHashes(place.uuid);
     this.#lengths.push(this.#length);

@@ -12,7 +12,6 @@ export interface DocumentRecord {
   readonly block: number;
   readonly kind: DocumentKind;
   readonly flags: number;
-  readonly time: number;
   readonly tool: string | undefined;
   readonly path: string | undefined;
 }
@@ -68,14 +67,13 @@ export class Segment {
     }
     return {
       lineOffset: record.readDoubleLE(0),
-      time: record.readDoubleLE(8),
-      lineBytes: record.readUInt32LE(16),
-      tool: this.#label(record.readUInt32LE(20)),
-      path: this.#label(record.readUInt32LE(24)),
-      block: record.readUInt32LE(28),
-      entryInLine: record.readUInt32LE(32),
-      kind: DOCUMENT_KINDS[record.readUInt8(36)] ?? damaged("a kind"),
-      flags: record.readUInt8(37),
+      lineBytes: record.readUInt32LE(8),
+      tool: this.#label(record.readUInt32LE(12)),
+      path: this.#label(record.readUInt32LE(16)),
+      block: record.readUInt32LE(20),
+      entryInLine: record.readUInt32LE(24),
+      kind: DOCUMENT_KINDS[record.readUInt8(28)] ?? damaged("a kind"),
+      flags: record.readUInt8(29),
     };
   }
 

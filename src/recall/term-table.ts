@@ -246,10 +246,13 @@ function writeVarint(bytes: Uint8Array, at: number, value: number): number {
   return place;
 }
 
-/** As UTF-8, but each unit by itself: pairs of neighbours may tear a character apart. */
+/**
+ * As UTF-8, but each unit by itself: pairs of neighbours may tear a character apart. A zero, which a name in a session
+ * may hold, is never the byte that ends a text.
+ */
 function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;
-  if (unit < 0x80) bytes[place++] = unit;
+  if (unit < 0x80 && unit !== TEXT_END) bytes[place++] = unit;
   else if (unit < 0x800) {
     bytes[place++] = 0xc0 | (unit >> 6);
     bytes[place++] = 0x80 | (unit & 0x3f);

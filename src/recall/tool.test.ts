@@ -52,6 +52,13 @@ describe("the tool for agents", () => {
     expect(second).toMatch(/^Hits 6 to 10 of 30\./);
   });
 
+  it("does not tell a long question again: that is no part of its budget", async () => {
+    const answer = await tool.call({ query: `zebra ${"Ω ".repeat(1_500)}` });
+    expect(ESTIMATORS.o200k(answer)).toBeLessThanOrEqual(1_000);
+    expect(answer).toMatch(/There is more: call recall with the same and "page": 2\.$/);
+    expect((await tool.call({ id: "Ω".repeat(4_000) })).length).toBeLessThan(400);
+  });
+
   it("reads an entry whole by its id, page by page", async () => {
     const small = createRecallTool({ session: path, budgetTokens: 240 });
     const text: string[] = [];
@@ -78,6 +85,9 @@ describe("the tool for agents", () => {
     [{ query: "zebra", page: "two" }, "`page` must be"],
     [{ pattern: "(" }, "no regular expression"],
     [{ exact: "  " }, "Nothing was asked for"],
+    [{ file: " " }, "Nothing was asked for"],
+    [{ file: "./" }, "Nothing was asked for"],
+    [{ tool: " " }, "Nothing was asked for"],
   ])("answers the wrong input %j with how to ask", async (input, message) => {
     const answer = await tool.call(input);
     expect(answer).toContain(message);

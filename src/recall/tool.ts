@@ -1,7 +1,6 @@
 import { headOf, tailOf } from "../conversation/text.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
-import { ESTIMATORS } from "../tokens/measure.ts";
 import type { RecallPage, RecallPiece, RecallQuery, RecallReading } from "./query.ts";
 import { openRecall, type Recall, type RecallOptions } from "./recall.ts";
 import { HITS_PER_PAGE, PAGE_TOKENS } from "./search.ts";
@@ -59,9 +58,9 @@ export const RECALL_TOOL: RecallToolDefinition = Object.freeze({
 });
 
 export function createRecallTool(options: RecallToolOptions): RecallTool {
-  const { session, budgetTokens = PAGE_TOKENS, countTokens = ESTIMATORS.o200k } = options;
+  const { session, budgetTokens = PAGE_TOKENS } = options;
   const path = typeof session === "string" ? session : session.path;
-  const recall = openRecall(path, { ...options, countTokens });
+  const recall = openRecall(path, options);
   return {
     definition: RECALL_TOOL,
     call: async (input, { signal } = {}) => {
@@ -81,6 +80,7 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
 
 /** A path or the name of a tool can be anything. */
 const LONGEST_NAME = 160;
+const LONGEST_CALL = 160;
 /** With its title. */
 const LEAST_HIT_TOKENS = 200;
 /** What a title takes: the time, who it was, a path, the id. */
@@ -99,21 +99,23 @@ async function searchText(
   const room = Math.max(1, budgetTokens - FRAME_TOKENS - limit * TITLE_TOKENS);
   const page = await recall.search({ ...query, limit, budgetTokens: room });
   if (page.hits.length === 0) return nothing(query, page);
-  const { signal: _, page: __, ...asked } = query;
-  const next = { ...callOf(asked), page: page.page + 1 };
+  const { signal: _, page: __, words, ...others } = query;
   const first = (page.page - 1) * limit + 1;
   const count = page.total === undefined ? "more" : String(page.total);
   const parts = [
     `Hits ${first} to ${first + page.hits.length - 1} of ${count}. ${OLD}`,
     ...page.hits.map((hit) => `${titleOf(hit)}\n${hit.text}`),
     ...(page.notSearched > 0 ? [`Not searched, the pattern is too slow on them: ${page.notSearched}.`] : []),
-    page.hasMore ? `There is more: call ${RECALL_TOOL_NAME} with ${JSON.stringify(next)}.` : "That is all.",
+    page.hasMore ? `There is more: ${next({ query: words, ...others }, page.page)}` : "That is all.",
   ];
   return parts.join("\n\n");
 }
 
-/** As the model calls it. */
-const callOf = ({ words, ...others }: RecallQuery): object => ({ query: words, ...others });
+/** How the model asks for the page after this one. What it asked at length it need not be told again. */
+function next(asked: object, page: number): string {
+  const call = JSON.stringify({ ...asked, page: page + 1 });
+  return `call ${RECALL_TOOL_NAME} with ${call.length > LONGEST_CALL ? `the same and "page": ${page + 1}` : call}.`;
+}
 
 function nothing(query: RecallQuery, { page, notSearched }: RecallPage): string {
   if (page > 1) return `There is no page ${page}: call ${RECALL_TOOL_NAME} with a smaller one.`;
@@ -154,15 +156,16 @@ async function readText(
     OLD,
     ...reading.pieces.map((piece) => `${titleOf(piece)}\n${piece.text}`),
     reading.hasMore
-      ? `It goes on (${reading.tokens} tokens in all): call ${RECALL_TOOL_NAME} with ${JSON.stringify({ id, page: page + 1 })}.`
+      ? `It goes on (${reading.tokens} tokens in all): ${next({ id }, page)}`
       : "That is all of it.",
   ];
   return parts.join("\n\n");
 }
 
 function notRead(id: string, page: number, { candidates }: RecallReading): string {
+  const name = headOf(id, LONGEST_NAME);
   if (candidates.length > 1)
-    return `Several ids begin like ${id}: ${candidates.join(", ")}. Give one of them.`;
-  if (page > 1) return `There is no page ${page} of ${id}.`;
-  return `Nothing in this session has the id ${id}. Search by \`query\` first: each hit says its id.`;
+    return `Several ids begin like ${name}: ${candidates.join(", ")}. Give one of them.`;
+  if (page > 1) return `There is no page ${page} of ${name}.`;
+  return `Nothing in this session has the id ${name}. Search by \`query\` first: each hit says its id.`;
 }
