@@ -165,8 +165,7 @@ describe("a compactor that is closed while a summary is written in the backgroun
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
     expect(summaries.asked).toBe(1);
-    summaries.release();
-    await new Promise((resolve) => setImmediate(resolve));
+    await summaries.releaseToTheEnd();
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
@@ -175,8 +174,7 @@ describe("a compactor that is closed while a summary is written in the backgroun
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     summaries.refuse = FOR_EVER;
     await loop.compactor.close();
-    summaries.release();
-    await new Promise((resolve) => setImmediate(resolve));
+    await summaries.releaseToTheEnd();
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
@@ -202,8 +200,7 @@ describe("a compaction by hand while a summary is written in the background", ()
     loop.conversation.goOnWith(messages);
     const asIs = await untouched(loop);
     if (end === "failing") summaries.refuse = 1;
-    summaries.release();
-    await new Promise((resolve) => setImmediate(resolve));
+    await summaries.releaseToTheEnd();
     expect(loop.eventsOf("background-ended")).toEqual([]);
     expect(await untouched(loop)).toBe(asIs);
     await loop.run(5);

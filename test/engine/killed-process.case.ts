@@ -88,8 +88,9 @@ async function openPort(known: ReadonlySet<string>): Promise<TranscriptPort & { 
   };
 }
 
-function headroom(): Pick<CompactorOptions, "notes" | "collapse"> {
-  if (orders.headroom === "summaries") return {};
+function headroom(): Pick<CompactorOptions, "notes" | "collapse" | "compaction"> {
+  if (orders.headroom === "background") return { compaction: { background: true } };
+  if (orders.headroom === "summaries") return { compaction: { background: false } };
   if (orders.headroom === "collapse") return { collapse: {} };
   const writer = orders.headroom === "notes" ? "model" : "built-in";
   const growth = orders.notesOften ? { growth: OFTEN } : {};

@@ -25,7 +25,7 @@ export interface Orders {
 }
 
 /** Who keeps the conversation within its window. */
-export type Headroom = "summaries" | "notes" | "built-in-notes" | "collapse";
+export type Headroom = "summaries" | "background" | "notes" | "built-in-notes" | "collapse";
 
 export interface Hold {
   /** `torn`: in the middle of the write, with so much of its bytes in the file. */

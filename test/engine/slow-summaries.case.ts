@@ -13,6 +13,8 @@ export class SlowSummaries {
   readonly #takesMs: number;
   #waiting: { readonly readyAt: number; readonly go: () => void }[] = [];
   asked = 0;
+  /** How many calls are over, whichever way. */
+  ended = 0;
   /** How many of the next are refused. */
   refuse = 0;
 
@@ -37,6 +39,13 @@ export class SlowSummaries {
     this.#waiting.pop()?.go();
   }
 
+  /** Nobody has to wait any longer, and all of them are over. */
+  async releaseToTheEnd(): Promise<void> {
+    this.release();
+    while (this.ended < this.asked) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Who is ready by now goes on. */
   tick(): void {
     const ready = this.#waiting.filter(({ readyAt }) => readyAt <= this.#clock.now());
@@ -45,12 +54,18 @@ export class SlowSummaries {
   }
 
   async *#stream(model: Model, request: ModelRequest, options?: CallOptions): AsyncGenerator<ModelEvent> {
-    if (summaryRequestIn(request.messages) !== undefined) {
-      this.asked += 1;
+    if (summaryRequestIn(request.messages) === undefined) {
+      yield* model.stream(request, options);
+      return;
+    }
+    this.asked += 1;
+    try {
       const readyAt = this.#clock.now() + this.#takesMs;
       if (this.#takesMs > 0) await new Promise<void>((go) => this.#waiting.push({ readyAt, go }));
       if (this.refuse-- > 0) throw new ModelError({ kind: "other", retry: false }, "no");
+      yield* model.stream(request, options);
+    } finally {
+      this.ended += 1;
     }
-    yield* model.stream(request, options);
   }
 }

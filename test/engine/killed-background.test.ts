@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { isCompactBoundary } from "../../src/conversation/entry.ts";
+import { createRandom } from "../../src/demo/random.ts";
+import { isSummaryCall } from "./faults.case.ts";
+import { afterAnswer, afterEvent, atWrite, whileAnswering, whileSilent } from "./killed-moments.case.ts";
+import { KILLS_TIMEOUT, killAt, killedRounds, ROUNDS, tornShare } from "./killed-rounds.case.ts";
+import type { KilledSession } from "./killed-session.case.ts";
+
+const open = killedRounds("background");
+
+const boundariesIn = async (session: KilledSession): Promise<number> =>
+  (await session.conversation()).filter(isCompactBoundary).length;
+
+/** Of the process that ran last: how often this has happened. */
+const times = ({ last }: KilledSession, name: string): number =>
+  last?.reportsOf("event").filter((event) => event.name === name).length ?? 0;
+
+describe.concurrent.each(ROUNDS)("a process with background summaries that is killed (%d)", (seed) => {
+  it(
+    "while one is written, some turns on or in its midst, has compacted nothing",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "background", seed });
+      const chance = createRandom(seed);
+      // More turns could fill the window, which nobody waits for.
+      await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
+      expect(times(session, "background-started")).toBe(1);
+      expect(times(session, "compaction-started")).toBe(0);
+      expect(await boundariesIn(session)).toBe(0);
+
+      // What was asked for is gone with the process: the next one asks again.
+      await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
+      expect(await boundariesIn(session)).toBe(0);
+      await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
+      expect(await session.finish()).toEqual([]);
+    },
+  );
+
+  it("while one waits to be swapped in goes on without it", KILLS_TIMEOUT, async () => {
+    const session = await open({ headroom: "background", seed });
+    const chance = createRandom(seed);
+    await killAt(session, afterEvent("background-ended", 0));
+    expect(times(session, "background-started")).toBeGreaterThan(0);
+    await killAt(session, afterEvent("compaction-started", chance.between(0, 30)));
+    await killAt(session, afterEvent("compacted", chance.between(0, 60)));
+    expect(await boundariesIn(session)).toBe(1);
+    expect(await session.finish()).toEqual([]);
+  });
+
+  it("in the middle of a swap has made all of it or nothing", KILLS_TIMEOUT, async () => {
+    const session = await open({ headroom: "background", seed });
+    const chance = createRandom(seed);
+    await killAt(session, atWrite("torn", "compaction", { share: tornShare(seed, chance) }));
+    expect(times(session, "background-ended")).toBeGreaterThan(0);
+    expect(await session.conversation()).toEqual(await session.conversationBeforeWrite());
+
+    await killAt(session, atWrite("after", "compaction"));
+    const [first] = await session.conversation();
+    expect(first?.uuid).toBe(session.last?.reportsOf("writing").at(-1)?.boundaryUuid);
+    expect(await session.finish()).toEqual([]);
+  });
+});
