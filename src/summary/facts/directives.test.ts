@@ -50,6 +50,43 @@ describe("the status of what people ask for", () => {
     expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
   });
 
+  it.each([
+    "It doesn't work, the button is dead",
+    "still broken",
+    "Es geht immer noch nicht",
+    "Ça ne marche toujours pas",
+    "Sigue sin funcionar",
+    "Всё ещё падает",
+    "还是报错",
+    "まだ動かない",
+    "yes, do it",
+  ])("stays active where the person is not content yet, or agrees: %s", (reply) => {
+    expect(statusesOf("Add a login page", reply)).toEqual(["active", "active"]);
+  });
+
+  it("is done after a word of thanks", () => {
+    expect(statusesOf("Add a login page", "ok, thanks!")).toEqual(["done", "active"]);
+  });
+
+  it.each([
+    "Fass die Datenbank nicht an.",
+    "Ne touche pas à la base.",
+    "No modifiques la base",
+    "Não mexa no banco",
+    "データベースに触らないでください",
+    "데이터베이스를 건드리지 마세요",
+    "I don't want any new dependencies",
+    "You should not touch the database",
+    "Can you always format with prettier?",
+  ])("of a rule stays active while people move on: %s", (rule) => {
+    expect(statusesOf(rule, "Add a login page", "Write the changelog")).toEqual(["active", "done", "active"]);
+  });
+
+  it("is not changed by a bare word in the middle of what was pasted", () => {
+    const log = "Here is the log of the nightly run.\nstep 1\nstep 2\nStop: job 1\nstep 3";
+    expect(statusesOf("Add a login page", log)).not.toContain("cancelled");
+  });
+
   it("is told in passing of a line without end, in any script", () => {
     const line = "あ".repeat(40_000);
     expect(statusesOf(line, "Write the changelog")).toEqual(["done", "active"]);
@@ -191,6 +228,13 @@ describe("what a person calls off", () => {
     expect(statusesOf("Add a dark mode", "Add a button to cancel the upload")[0]).toBe("done");
     const brief = `Build the shop with a cart, tests, payment and search. ${"Each page has a title and a footer with links. ".repeat(5)}`;
     expect(statusesOf(brief, "Forget the tests, I mean for now")[0]).not.toBe("cancelled");
+  });
+
+  it("is cancelled where it is not to be done anymore", () => {
+    expect(statusesOf("Use yarn for everything", "Don't use yarn anymore, use pnpm")).toEqual([
+      "cancelled",
+      "active",
+    ]);
   });
 
   it("is superseded where the person turns round and asks for something else", () => {

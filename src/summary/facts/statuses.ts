@@ -5,7 +5,17 @@ import { isRequest } from "../builtin/exchange.ts";
 import { type HumanMessage, soundsLikeCorrection } from "../builtin/read/human.ts";
 import { endsWithQuestion, proseSentences } from "../builtin/sentences.ts";
 import { contentWords, shareIn } from "./content-words.ts";
-import { type CallOff, callOff, goesOn, isAnswer, isNegative, pointsBack, saysRule } from "./words.ts";
+import {
+  agrees,
+  type CallOff,
+  callOff,
+  complains,
+  goesOn,
+  isAnswer,
+  isNegative,
+  pointsBack,
+  saysRule,
+} from "./words.ts";
 
 /** Something a person said, with what became of it. */
 export interface Said {
@@ -18,6 +28,8 @@ export interface Said {
 
 /** Sentences further in are detail. */
 const SCANNED_CHARS = 4_000;
+/** A bare "stop" further in is of something that was pasted. */
+const OPENING = 3;
 /** So much of what is called off must stand in what was asked for. */
 const NAMED_SHARE = 0.6;
 /** And it must be what that is about, not one of its many points. */
@@ -57,7 +69,9 @@ export class Statuses {
     const said = readSaid(message.text, asks ? "active" : "done");
     if (!asks) return said;
     const sentences = sentencesOf(message.text);
-    const calledOff = sentences.map((sentence) => this.#callOff(sentence, sentences.length > 1));
+    const calledOff = sentences.map((sentence, nth) =>
+      this.#callOff(sentence, sentences.length > 1, nth < OPENING || nth === sentences.length - 1),
+    );
     const isAboutOther = calledOff.some((target) => target !== undefined && !this.#thread.includes(target));
     if (!this.#belongsToThread(message, isAboutOther)) this.#endThread();
     this.#thread.push(said);
@@ -68,7 +82,9 @@ export class Statuses {
   /** `isAboutOther`: it takes back something older, and is no complaint about what was done last. */
   #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
-    if (goesOn(message.text) || (soundsLikeCorrection(message) && !isAboutOther)) return true;
+    if (goesOn(message.text) || (isComplaint(message) && !isAboutOther)) return true;
+    // "Yes, do it" says nothing of its own.
+    if (agrees(message.text) && contentWords(headOf(message.text, SCANNED_CHARS)).size === 0) return true;
     return this.#hasAsked && isAnswer(message.text);
   }
 
@@ -78,12 +94,12 @@ export class Statuses {
   }
 
   /** What the sentence takes back, where it says what. */
-  #callOff(sentence: string, hasMore: boolean): Said | undefined {
+  #callOff(sentence: string, hasMore: boolean, mayPointBack: boolean): Said | undefined {
     const off = callOff(sentence);
     if (off === undefined) return this.#contradict(sentence);
     if (off.how === "replaced") return this.#replace(off.what, sentence);
     if (!pointsBack(off.what)) return this.#callOffNamed(off);
-    if (off.how === "lifted") return undefined;
+    if (off.how === "lifted" || !mayPointBack) return undefined;
     const status = off.how === "turned-round" && hasMore ? "superseded" : "cancelled";
     for (const said of this.#thread) if (said.status === "active") said.status = status;
     return undefined;
@@ -152,5 +168,8 @@ export function readSaid(text: string, status: DirectiveStatus): Said {
   const isRule = status === "active" && sentencesOf(text).some(saysRule);
   return { text, about: headOf(text, SCANNED_CHARS), status, isRule };
 }
+
+const isComplaint = (message: HumanMessage): boolean =>
+  soundsLikeCorrection(message) || complains(message.text);
 
 const sentencesOf = (text: string): readonly string[] => proseSentences(headOf(text, SCANNED_CHARS));

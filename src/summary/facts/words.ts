@@ -4,13 +4,18 @@
 const STANDING =
   /(?:^|[\s"'(])(?:always|never|from now on|going forward|in (?:the )?future|every time|whenever|at all times|as a rule|keep in mind|remember (?:to|that)|must(?: not|n'?t)?|immer|niemals|nie|ab jetzt|ab sofort|von nun an|in zukunft|künftig|grundsätzlich|toujours|jamais|désormais|dorénavant|à partir de maintenant|siempre|nunca|de ahora en adelante|a partir de ahora|sempre|daqui em diante|всегда|никогда|отныне|впредь|с этого момента)(?=$|[\s,.!?;:'")])|总是|始终|永远|从现在(?:起|开始)|以后|今后|必须|必ず|常に|これから|今後|決して|항상|절대|앞으로|반드시/iu;
 const RULE_OPENING =
-  /^(?:(?:and|but|also|please|note|important|then|so|ok(?:ay)?|bitte|por favor|пожалуйста)[,:]? )*(?:do not|don'?t|only|use|prefer|avoid|make sure|ensure|keep|remember|stick (?:to|with)|nutze|verwende|benutze|vermeide|achte|utilise[rz]?|n'utilise[rz]?|évite[rz]?|usa|utiliza|evita|no uses|no hagas|no toques|используй(?:те)?|не \p{L}+(?:й|йте))(?=$|[\s,.!?;:'")])/iu;
+  /^(?:(?:and|but|also|please|note|important|then|so|ok(?:ay)?|bitte|por favor|пожалуйста)[,:]? )*(?:do not|don'?t|you (?:should|may|can)(?: ?not|n'?t)|(?:i|we) (?:do not|don'?t) want|only|use|prefer|avoid|make sure|ensure|keep|remember|stick (?:to|with)|nutze|verwende|benutze|vermeide|achte|(?:fass|änder|veränder|lösch|mach|push|committe|rühr|nimm|nehm|schreib|füg|entfern|bearbeit|start|führ)\p{L}* (?:[^,.;!?]{1,60} )?(?:nicht|kein\p{L}*)|utilise[rz]?|n'utilise[rz]?|ne \p{L}+ (?:pas|plus)|évite[rz]?|usa|utiliza|evita|no \p{L}+[aei]s|não|используй(?:те)?|не \p{L}+(?:й|йте))(?=$|[\s,.!?;:'")])/iu;
 const RULE_ANYWHERE =
-  /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|使わないで|しないで|してはいけ|써 ?줘|사용해|쓰지 ?마|하지 ?마/u;
+  /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|ないで(?:ください|下さい|くれ|ね|よ|$|[。！、])|してはいけ|써 ?줘|사용해|지 ?마(?:세요|십시오|라|요|$|[.!,\s])/u;
+
+/** A question only in its form. */
+const POLITE =
+  /^(?:and |so |also |please )*(?:can|could|will|would) (?:you|we) |^(?:kannst|könntest) du |^(?:peux|pourrais)-tu |^(?:puedes|podrías) /i;
 
 /** Is the sentence a rule that holds on after the work at hand? */
 export function saysRule(sentence: string): boolean {
-  if (/[?？]$/.test(sentence) || isCallOffAlone(sentence)) return false;
+  if (isCallOffAlone(sentence)) return false;
+  if (/[?？]$/.test(sentence)) return POLITE.test(sentence) && STANDING.test(sentence);
   return STANDING.test(sentence) || RULE_OPENING.test(sentence) || RULE_ANYWHERE.test(sentence);
 }
 
@@ -26,12 +31,25 @@ const GOES_ON_CHARS = 80;
 /** Asks for nothing new: what was asked before goes on. */
 export const goesOn = (text: string): boolean => text.length <= GOES_ON_CHARS && GOES_ON.test(`${text} `);
 
+const COMPLAINT =
+  /(?:^|[\s"'(])(?:still (?:not|no|broken|fail\p{L}*|the same|(?:does|is|ca)n'?t|get\p{L}*|see\p{L}*|happen\p{L}*|wrong|missing)|(?:does|did|do|is|are)(?:n'?t| not) (?:work|fix|show|appear|compil|help)\p{L}*|not (?:working|fixed)|(?:the )?same (?:error|issue|problem|result)|(?:is|are|it'?s) (?:broken|missing)|(?:funktionier|geht|klapp)\p{L}* (?:\p{L}+ )?nicht|immer noch|noch immer|(?:ne )?(?:marche|fonctionne)\p{L}* (?:toujours )?pas|même erreur|no funciona|sigue (?:sin|igual|fallando)|mismo error|не работает|вс[её] ещ[её]|по-прежнему|та же ошибка)(?=$|[\s,.!?;:'")])|还是(?:不|没|报错|一样)|仍然|没有?(?:用|效果|变化)|不起作用|不行|まだ(?:動|直|エラー)|動(?:かない|きません)|直って(?:い)?(?:ない|ません)|同じエラー|여전히|아직도|안 ?(?:돼|되|됩)/iu;
+const COMPLAINT_CHARS = 160;
+
+/** What was done is not what was asked for: told by the opening. */
+export const complains = (text: string): boolean => COMPLAINT.test(text.slice(0, COMPLAINT_CHARS));
+
+/** With which a matter is closed. */
+const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;
+
 const ANSWER =
   /^(?:y|n|yes|yep|yeah|no|nope|ok(?:ay)?|sure|right|correct|exactly|do (?:it|that)|please do|sounds good|lgtm|agreed|approved|option|both|neither|all|none|either|(?:the )?(?:first|second|third|last|former|latter)|\d{1,2}|[a-e]|ja|nein|genau|beide|oui|non|d'accord|les deux|sí|si|vale|claro|да|нет|ладно|хорошо)(?=$|[\s,.!?;:'")])|^(?:是|好|可以|对|不|行|はい|いいえ|ええ|お願い|네|예|아니|좋아)/iu;
 const ANSWER_CHARS = 60;
 
 /** To a question that was asked right before: by its first words, or because it is too short to be all else. */
 export const isAnswer = (text: string): boolean => text.length <= ANSWER_CHARS || ANSWER.test(text);
+
+/** Agrees to what the agent said, asked or not, and is not a word of thanks. */
+export const agrees = (text: string): boolean => ANSWER.test(text) && !THANKS.test(text);
 
 const FILLERS =
   "(?:(?:please|ok(?:ay)?|actually|no|wait|hmm+|and|so|well|also|just|then|oh|sorry|bitte|nein|doch|ach|non|attends|espera|por favor|нет|стоп|погоди)[,!.…]* )*";
@@ -41,6 +59,11 @@ const after = (cues: string): RegExp => new RegExp(`^${FILLERS}(?:${cues})(?=$|[
 const CANCELS = after(
   "never ?mind|nvm|forget|cancel|scrap|skip|abandon|abort|drop (?:it|that|this|the (?:idea|plan))|stop(?: (?:it|that|this|doing|working on))?|(?:there(?:'s| is) )?no need (?:to|for)|(?:we|you|i) (?:don'?t|do not|no longer) (?:need|want|have to)(?: to)?|don'?t (?:bother|do)|let'?s not|leave (?:it|that)(?: out| be| alone)?|" +
     "vergiss|vergesst|lass(?:t)? (?:es|das|den|die)|streich\\p{L}*|brich|abbrechen|(?:wir|du) brauch\\p{L}+|oublie[rz]?|laisse[rz]? tomber|annule[rz]?|(?:on n'a )?plus besoin|olvid(?:a|ar|e)(?:te)?|olvídalo|cancel[ae](?:r)?|déjalo|deja|ya no (?:necesito|hace falta|quiero)|esquece|отмен(?:а|и|ить|яй)(?:те)?|забудь(?:те)?|(?:больше )?не (?:нужно|надо)|хватит",
+);
+/** "Don't use yarn anymore" takes back what was about yarn. */
+const NO_MORE = new RegExp(
+  `^${FILLERS}(?:don'?t|do not) ([^,.;:!?]{1,80}?) any ?(?:more|longer)(?=$|[\\s,.!?;:])`,
+  "iu",
 );
 const CANCELS_UNSPACED =
   /算了|取消|不用(?:了|做|再)|不做了|不需要了|忘了|別管|やっぱり(?:いい|やめ)|キャンセル|中止|取り消|取りやめ|もう(?:いい|不要)|취소|됐어|그만|필요 ?없|잊어/u;
@@ -87,6 +110,8 @@ export function callOff(sentence: string): CallOff | undefined {
   if (lifted) return { how: "lifted", what: clauseAfter(sentence, lifted[0]) };
   const cancelled = CANCELS.exec(sentence);
   if (cancelled) return { how: "cancelled", what: clauseAfter(sentence, cancelled[0]) };
+  const noMore = NO_MORE.exec(sentence)?.[1];
+  if (noMore !== undefined) return { how: "cancelled", what: noMore };
   const unspaced = CANCELS_UNSPACED.exec(sentence);
   if (unspaced) return { how: "cancelled", what: clauseAround(sentence, unspaced) };
   const replaced =
