@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import { collectGarbage, Traces } from "../engine/garbage.case.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+const task = (): readonly ApiMessage[] => [
+  { role: "user", content: "the task" },
+  ...Array.from({ length: 30 }, (_, nth): readonly ApiMessage[] => [
+    { role: "assistant", content: [{ type: "text", text: `round ${nth} ${"word ".repeat(100)}` }] },
+    { role: "user", content: `and then ${nth}` },
+  ]).flat(),
+];
+
+it("what was left by an undo or a redo can be forgotten: only the conversation as it is now is held", async () => {
+  const transcript = await openTranscript(join(folder, "session.jsonl"));
+  const engine = createCompactor({ environment: {}, windowTokens: 12_000, transcript });
+  const traces = new Traces();
+  let { messages } = await engine.compact(task());
+  for (let times = 0; times < 3; times++) {
+    ({ messages } = await engine.undo(messages));
+    traces.add(messages);
+    ({ messages } = await engine.redo(messages));
+    traces.add(messages);
+  }
+  ({ messages } = await engine.before(messages));
+  collectGarbage();
+  expect(traces.count).toBeGreaterThan(60);
+  expect(traces.heldBeside(messages)).toBeLessThan(5);
+  await engine.close();
+  await transcript.close();
+});
