@@ -108,7 +108,10 @@ describe("pages", () => {
 describe("an excerpt", () => {
   it("shows what was found also where the text is denser there than at its beginning", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}${"港の船を数える".repeat(300)}、灯台 zebra`]);
-    const { hits } = await openRecall(path).search({ exact: "灯台 zebra", budgetTokens: 100 });
+    const { hits } = await openRecall(path, { countTokens }).search({
+      exact: "灯台 zebra",
+      budgetTokens: 100,
+    });
     expect(hits[0]?.text).toContain("灯台 zebra");
     expect(hits[0]?.matches).toHaveLength(1);
   });

@@ -10,7 +10,10 @@ import { search } from "./search.ts";
 export interface RecallOptions {
   /** Where the index is kept: beside the session unless another place is named; null keeps none. */
   readonly indexPath?: string | null | undefined;
-  /** How long a text is; by estimate where nothing is given. */
+  /**
+   * How long a text is; a quarter of its characters where nothing is given. To unpack the tables of a better estimate
+   * takes a process longer than its first question.
+   */
   readonly countTokens?: CountText | undefined;
   /** Told while the session is read for its index. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
@@ -32,7 +35,7 @@ export const recallIndexPath = (sessionPath: string): string =>
  * the index, and brings it up to date.
  */
 export function openRecall(path: string, options: RecallOptions = {}): Recall {
-  const { countTokens = ESTIMATORS.o200k } = options;
+  const { countTokens = ESTIMATORS.classic } = options;
   return {
     search: (query) => withIndex(path, options, (session) => search(session, query, countTokens)),
     read: (id, reading = {}) =>

@@ -1,6 +1,7 @@
 import { headOf, tailOf } from "../conversation/text.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { LonghaulError } from "../errors.ts";
+import { ESTIMATORS } from "../tokens/measure.ts";
 import type { RecallPage, RecallPiece, RecallQuery, RecallReading } from "./query.ts";
 import { openRecall, type Recall, type RecallOptions } from "./recall.ts";
 import { HITS_PER_PAGE, PAGE_TOKENS } from "./search.ts";
@@ -58,9 +59,9 @@ export const RECALL_TOOL: RecallToolDefinition = Object.freeze({
 });
 
 export function createRecallTool(options: RecallToolOptions): RecallTool {
-  const { session, budgetTokens = PAGE_TOKENS } = options;
+  const { session, budgetTokens = PAGE_TOKENS, countTokens = ESTIMATORS.o200k } = options;
   const path = typeof session === "string" ? session : session.path;
-  const recall = openRecall(path, options);
+  const recall = openRecall(path, { ...options, countTokens });
   return {
     definition: RECALL_TOOL,
     call: async (input, { signal } = {}) => {

@@ -1,6 +1,7 @@
 import { LonghaulError } from "../../errors.ts";
 import type { RecallReading } from "../../recall/query.ts";
 import { openRecall } from "../../recall/recall.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Composition } from "../composition.ts";
 import { recallQuery, recallReport } from "../recall-report.ts";
@@ -32,6 +33,8 @@ export async function recall(
 ): Promise<void> {
   const path = await findSession(session, places);
   const opened = openRecall(path, {
+    // Of what is read whole the length is shown: as everywhere else.
+    countTokens: options.id === undefined ? undefined : ESTIMATORS.o200k,
     onProgress: (done, total) =>
       terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`),
   });
