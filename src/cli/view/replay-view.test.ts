@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unfolded } from "../../../test/support/cli.ts";
 import { terminal } from "../../../test/support/terminal.ts";
 import { compare } from "../../evaluate/replay/compare.ts";
 import {
@@ -64,6 +65,52 @@ describe("the report of a replay", () => {
     const forgetful = { ...rival, probesKept: 40 };
     expect(shown([replayOf([ours, forgetful])])).toMatch(
       /None of the others keeps as many[\s\S]*plain-summary,\s+keeps\s+40\s+of\s+313/,
+    );
+  });
+
+  it("says first, and with the price, that another keeps more; the rest does not hide it", () => {
+    const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept: 290 });
+    const rivals = [
+      policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 290 }),
+      policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 300 }),
+      policyOf("everything", { cost: { total: 20, summaries: 0 }, probesKept: 313 }),
+    ];
+    const said = unfolded(shown([replayOf([ours, ...rivals])]));
+    const places = [
+      "longhaul keeps fewer probes than plain-summary: 290, not 300; it costs 1.20 times as much.",
+      "longhaul costs 1.50 times what drop-oldest costs, the cheapest of the others that keeps as many probes.",
+      "longhaul costs 0.30 times what keeping everything would, had it fitted.",
+    ].map((line) => said.indexOf(line));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
+  it("says what the fullest of the others costs where none keeps as many", () => {
+    const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
+    const rivals = [
+      policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 40 }),
+      policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 250 }),
+    ];
+    expect(unfolded(shown([replayOf([ours, ...rivals])]))).toContain(
+      "The one that keeps the most, plain-summary, keeps 250; longhaul costs 1.20 times as much.",
+    );
+  });
+
+  it("says of several sessions what each of them tells, which the sum hides", () => {
+    const ours = (probesKept: number): PolicyReplay =>
+      policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept });
+    const plain = (total: number, probesKept: number): PolicyReplay =>
+      policyOf("plain-summary", { cost: { total, summaries: 1 }, probesKept });
+    const said = unfolded(
+      shown([
+        replayOf([ours(300), plain(5, 100)]),
+        replayOf([ours(20), plain(5, 21)]),
+        replayOf([ours(20), plain(8, 20)]),
+      ]),
+    );
+    expect(said).toContain("None of the others keeps as many probes in this window.");
+    expect(said).toContain(
+      "Session by session: in 2 of 3 another policy keeps as many probes as longhaul; longhaul costs 0.75 to 1.20 times what the cheapest of those does. In 1 another keeps more.",
     );
   });
 

@@ -20,7 +20,8 @@ export function replayView({ sessions, total, chart }: ReplayReport, terminal: T
   const { colours, width } = terminal;
   const parts = sessions.map((replay) => sessionSection(replay, terminal));
   if (sessions.length > 1) {
-    parts.push(totalSection(`All ${sessions.length} sessions:`, total, terminal));
+    const notes = bySession(sessions).map((note) => foldText(note, width));
+    parts.push([totalSection(`All ${sessions.length} sessions:`, total, terminal), ...notes].join("\n"));
   }
   if (chart !== null) parts.push(foldText(`The chart is in ${chart.path}.`, width));
   return [...parts, colours.dim(foldText(HINT, width))].join("\n\n");
@@ -103,10 +104,10 @@ const refusals = ({ policies }: ReplayTotal): readonly string[] =>
         `${policy}: ${plural(refusedCalls, "call")} too long for the window whatever was done; the agent would have stopped there.`,
     );
 
-/** What the costs are relative to, said plainly. */
-function comparisons({ comparison, probes }: ReplayTotal): readonly string[] {
+/** What the costs are relative to, said plainly; first of all where another keeps more. */
+function comparisons({ comparison, policies, probes }: ReplayTotal): readonly string[] {
   if (comparison === null) return [];
-  const { equal, everything, cheapest } = comparison;
+  const { equal, fullest, everything, cheapest } = comparison;
   const lines: string[] = [];
   if (equal !== null) {
     lines.push(
@@ -117,9 +118,39 @@ function comparisons({ comparison, probes }: ReplayTotal): readonly string[] {
       `None of the others keeps as many probes in this window. The cheapest, ${cheapest.policy}, keeps ${cheapest.probesKept} of ${probes}; longhaul costs ${times(cheapest)} as much.`,
     );
   }
+  const kept = keptByUs(policies);
+  if (fullest !== null && fullest.probesKept > kept) {
+    lines.unshift(
+      `longhaul keeps fewer probes than ${fullest.policy}: ${kept}, not ${fullest.probesKept}; it costs ${times(fullest)} as much.`,
+    );
+  } else if (fullest !== null && equal === null && fullest.policy !== cheapest?.policy) {
+    lines.push(
+      `The one that keeps the most, ${fullest.policy}, keeps ${fullest.probesKept}; longhaul costs ${times(fullest)} as much.`,
+    );
+  }
   if (everything !== null)
     lines.push(`longhaul costs ${times(everything)} what keeping everything would, had it fitted.`);
   return lines;
 }
+
+/** A sum hides what a few long sessions make of it. */
+function bySession(sessions: readonly Replay[]): readonly string[] {
+  const compared = sessions.flatMap(({ comparison, policies }) =>
+    comparison === null ? [] : [{ ...comparison, kept: keptByUs(policies) }],
+  );
+  if (compared.length === 0) return [];
+  const ratios = compared.flatMap(({ equal }) => equal?.ratio ?? []);
+  const fewer = compared.filter(({ fullest, kept }) => (fullest?.probesKept ?? 0) > kept).length;
+  const costs =
+    ratios.length === 0
+      ? ""
+      : `; longhaul costs ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times what the cheapest of those does`;
+  return [
+    `Session by session: in ${ratios.length} of ${compared.length} another policy keeps as many probes as longhaul${costs}. In ${fewer} another keeps more.`,
+  ];
+}
+
+const keptByUs = (policies: readonly PolicyReplay[]): number =>
+  policies.find(({ policy }) => policy === "longhaul")?.probesKept ?? 0;
 
 const times = ({ ratio }: Rival): string => `${ratio.toFixed(2)} times`;

@@ -29,6 +29,7 @@ describe("what longhaul costs beside the others", () => {
     ]);
     expect(comparison).toEqual({
       equal: { policy: "plain-summary", ratio: 0.6, probesKept: 95 },
+      fullest: { policy: "plain-summary", ratio: 0.6, probesKept: 95 },
       everything: { policy: "everything", ratio: 0.3, probesKept: 100 },
       cheapest: { policy: "drop-oldest", ratio: 1.2, probesKept: 40 },
     });
@@ -42,6 +43,28 @@ describe("what longhaul costs beside the others", () => {
     ]);
     expect(comparison?.equal).toBeNull();
     expect(comparison?.everything?.ratio).toBe(0.3);
+  });
+
+  it("is told of the one that keeps the most too, be it more or fewer", () => {
+    const ours = replayed("longhaul", 6, 90);
+    const rivals = [replayed("drop-oldest", 5, 90), replayed("plain-summary", 10, 95)];
+    expect(compare([ours, ...rivals])).toMatchObject({
+      equal: { policy: "drop-oldest", ratio: 1.2 },
+      fullest: { policy: "plain-summary", ratio: 0.6, probesKept: 95 },
+    });
+    expect(compare([ours, replayed("drop-oldest", 5, 40), replayed("plain-summary", 10, 80)])).toMatchObject({
+      equal: null,
+      fullest: { policy: "plain-summary", probesKept: 80 },
+    });
+  });
+
+  it("is not told relative to one that kept its probes by not getting its calls through", () => {
+    const stuck = { ...replayed("keep-last", 1, 95), refusedCalls: 1 };
+    const comparison = compare([replayed("longhaul", 6, 90), stuck, replayed("plain-summary", 10, 90)]);
+    expect(comparison?.equal?.policy).toBe("plain-summary");
+    expect(comparison?.fullest?.policy).toBe("plain-summary");
+    expect(comparison?.cheapest?.policy).toBe("keep-last");
+    expect(compare([replayed("longhaul", 6, 90), stuck])).toMatchObject({ equal: null, fullest: null });
   });
 
   it("is never told relative to the library itself, nor where there is nothing to compare", () => {

@@ -4,6 +4,8 @@ import type { PolicyReplay, ReplayPolicyName } from "./result.ts";
 export interface Comparison {
   /** The cheapest other policy that keeps as many probes within the window; null where none does. */
   readonly equal: Rival | null;
+  /** The other policy that keeps the most probes within the window, be it more than ours or fewer; null where there is none. */
+  readonly fullest: Rival | null;
   /** Keeping everything, which takes a larger window; null where it was not replayed. */
   readonly everything: Rival | null;
   /** The cheapest other policy, however little it keeps; null where there is none. */
@@ -34,8 +36,12 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
     return first === undefined ? null : rival(first);
   };
   const inWindow = others.filter(({ policy }) => policy !== "everything");
+  // A call that is refused is not paid, and the agent would have stopped there: that is no way to be cheap.
+  const fitting = inWindow.filter(({ refusedCalls }) => refusedCalls <= ours.refusedCalls);
+  const most = Math.max(...fitting.map(({ probesKept }) => probesKept));
   return {
-    equal: cheapestOf(inWindow.filter(({ probesKept }) => probesKept >= ours.probesKept)),
+    equal: cheapestOf(fitting.filter(({ probesKept }) => probesKept >= ours.probesKept)),
+    fullest: cheapestOf(fitting.filter(({ probesKept }) => probesKept === most)),
     everything: cheapestOf(others.filter(({ policy }) => policy === "everything")),
     cheapest: cheapestOf(inWindow),
   };
