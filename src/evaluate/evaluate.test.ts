@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../conversation/entry.ts";
 import { createDemoSession } from "../demo/demo.ts";
+import { findModel } from "../window/models.ts";
+import { computeThresholds } from "../window/thresholds.ts";
 import { evaluateStream } from "./evaluate.ts";
 import { createPolicy } from "./policies/policies.ts";
 import type { Policy } from "./policy.ts";
@@ -85,6 +87,19 @@ describe("an evaluation", () => {
     expect(keep?.cost.rewrites).toBeGreaterThan(0);
     const unknown = await evaluateStream({ id: "x", model: "unheard-of" }, stream, options);
     expect(unknown.pricesOf).not.toBe("unheard-of");
+  });
+});
+
+describe("a call for a summary", () => {
+  it("is priced alike whoever asks for it: the conversation is read from its cache", async () => {
+    const thresholds = computeThresholds({ ...findModel(SESSION.model), windowTokens: 50_000 });
+    const input = { entries: stream, thresholds, transcriptPath: "/x" };
+    for (const name of ["longhaul", "plain-summary"] as const) {
+      const { calls } = await createPolicy(name).shrink(input);
+      expect(calls).toHaveLength(1);
+      const [{ usage } = { usage: undefined }] = calls;
+      expect(usage?.cache_read_input_tokens).toBeGreaterThan(10 * (usage?.input_tokens ?? 0));
+    }
   });
 });
 

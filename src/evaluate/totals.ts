@@ -1,5 +1,6 @@
 import { PROBE_KINDS, type ProbeKind } from "./probes/probe.ts";
 import type { ChainEvaluation, Evaluation, PolicyEvaluation, Tally } from "./result.ts";
+import { sumOf } from "./sum.ts";
 
 /** Several sessions as one: probes and costs added up, sizes on average. What is missing stays with its session. */
 export function totalOf(evaluations: readonly Evaluation[]): readonly ChainEvaluation[] {
@@ -44,6 +45,3 @@ const tallyTotal = (tallies: readonly Tally[]): Tally => ({
   recoverable: sumOf(tallies, ({ recoverable }) => recoverable),
   lost: sumOf(tallies, ({ lost }) => lost),
 });
-
-const sumOf = <T>(items: readonly T[], figure: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + figure(item), 0);

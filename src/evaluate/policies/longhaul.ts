@@ -1,14 +1,14 @@
-import { type Compaction, compact, rebuild } from "../../compact/compact.ts";
+import { compact, rebuild } from "../../compact/compact.ts";
 import { type FittingPlan, planUnder } from "../../compact/plan-under.ts";
 import { RECALL_TOOL_NAME } from "../../conversation/tool-kinds.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { summaryPrompt } from "../../summary/prompt.ts";
 import { findModel } from "../../window/models.ts";
-import type { Policy, PolicyCall, PolicyInput, PolicyOptions, PolicyOutcome } from "../policy.ts";
+import type { Policy, PolicyInput, PolicyOptions, PolicyOutcome } from "../policy.ts";
 import { HOSTILE_SUMMARY } from "./hostile-summary.ts";
 import { steadyPorts } from "./ports.ts";
+import { summaryCall } from "./summary-call.ts";
 
 /** This library as it is, with its built-in summariser. */
 export function longhaul(options: PolicyOptions): Policy {
@@ -50,7 +50,8 @@ function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined
         state: options.state ?? {},
         bindsThinking,
       });
-      return { entries: rebuild(compaction), calls: [forkCall(fitted, compaction)] };
+      // Written in the background, before the threshold is reached.
+      return { entries: rebuild(compaction), calls: [summaryCall(plan, compaction, false)] };
     });
 }
 
@@ -76,20 +77,4 @@ export async function unlessNothingToDo(
     if (error instanceof LonghaulError && NOTHING_TO_DO.has(error.code)) return { entries, calls: [] };
     throw error;
   }
-}
-
-/**
- * What a model would have been asked: the conversation out of its cache, the request for a summary, and a summary as
- * long as this one. It is written in the background, before the threshold is reached.
- */
-function forkCall({ plan }: FittingPlan, { written }: Compaction): PolicyCall {
-  return {
-    isWaitedFor: false,
-    usage: {
-      input_tokens: plan.countTokens(summaryPrompt()),
-      cache_read_input_tokens: plan.tokensBefore,
-      cache_creation_input_tokens: 0,
-      output_tokens: plan.countTokens(written.text),
-    },
-  };
 }

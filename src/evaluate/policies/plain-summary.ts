@@ -1,12 +1,12 @@
-import { type Compaction, compact, rebuild } from "../../compact/compact.ts";
-import { type CompactionPlan, planCompaction } from "../../compact/plan.ts";
+import { compact, rebuild } from "../../compact/compact.ts";
+import { planCompaction } from "../../compact/plan.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { SUMMARY_SYSTEM_PROMPT, summaryPrompt } from "../../summary/prompt.ts";
-import type { Policy, PolicyCall, PolicyOptions } from "../policy.ts";
+import type { Policy, PolicyOptions } from "../policy.ts";
 import { unlessNothingToDo } from "./longhaul.ts";
 import { targetUnder } from "./oldest-rounds.ts";
 import { isPersonsMessage } from "./persons-message.ts";
 import { steadyPorts } from "./ports.ts";
+import { summaryCall } from "./summary-call.ts";
 
 /**
  * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
@@ -33,7 +33,7 @@ export function plainSummary({ countText, summaryTokens }: PolicyOptions): Polic
         });
         return {
           entries: [...rebuild(compaction), ...lastRequest(entries)],
-          calls: [directCall(plan, compaction)],
+          calls: [summaryCall(plan, compaction, true)],
         };
       }),
   };
@@ -42,16 +42,4 @@ export function plainSummary({ countText, summaryTokens }: PolicyOptions): Polic
 function lastRequest(entries: readonly Entry[]): readonly Entry[] {
   const last = entries.findLast(isPersonsMessage);
   return last === undefined ? [] : [last];
-}
-
-/** A request of its own, which shares no cache with the conversation. */
-function directCall(plan: CompactionPlan, { written }: Compaction): PolicyCall {
-  return {
-    isWaitedFor: true,
-    usage: {
-      input_tokens:
-        plan.tokensBefore + plan.countTokens(SUMMARY_SYSTEM_PROMPT) + plan.countTokens(summaryPrompt()),
-      output_tokens: plan.countTokens(written.text),
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { sumOf } from "../sum.ts";
 import { compare } from "./compare.ts";
 import type { PolicyReplay, Replay, ReplayTotal } from "./result.ts";
 import type { TokenSums } from "./till.ts";
@@ -46,6 +47,3 @@ const tokensTotal = (all: readonly TokenSums[]): TokenSums => ({
   read: sumOf(all, ({ read }) => read),
   output: sumOf(all, ({ output }) => output),
 });
-
-const sumOf = <T>(items: readonly T[], figure: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + figure(item), 0);
