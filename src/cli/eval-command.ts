@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { PolicyName } from "../evaluate/policy.ts";
 import { POLICY_NAMES } from "../evaluate/policy.ts";
 import type { EvalOptions } from "./commands/eval.ts";
@@ -35,4 +35,8 @@ export function addEval(program: Command, compose: () => Promise<Composition>): 
 
 const parsePolicies = (text: string): readonly PolicyName[] => parseNames(text, POLICY_NAMES);
 
-const parseCounts = (text: string): readonly number[] => listed(text).map(atLeastOne(""));
+function parseCounts(text: string): readonly number[] {
+  const counts = listed(text).map(atLeastOne(""));
+  if (counts.length === 0) throw new InvalidArgumentError("It must be a list of numbers.");
+  return [...new Set(counts)];
+}

@@ -5,6 +5,7 @@ import type { Evaluation } from "../../evaluate/result.ts";
 import { asStream } from "../../evaluate/stream.ts";
 import { totalOf } from "../../evaluate/totals.ts";
 import type { Composition } from "../composition.ts";
+import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import { evalView } from "../view/eval-view.ts";
 import { plural } from "../view/numbers.ts";
 
@@ -26,23 +27,18 @@ export async function evaluate(
   composition: Composition,
 ): Promise<void> {
   const { terminal } = composition;
-  const evaluations: Evaluation[] = [];
-  for (const query of queries) {
-    const session = await composition.load(query);
-    evaluations.push(await evaluateSession(session, evaluateOptions(session.id, options, composition)));
-  }
+  const evaluations: Evaluation[] = [
+    ...(await eachSession(queries, composition, (session) =>
+      evaluateSession(session, evaluateOptions(session.id, options, composition)),
+    )),
+  ];
   if (options.generated) {
-    const session = { id: "generated", model: GENERATED_MODEL };
-    const stream = asStream(createDemoSession());
-    evaluations.push(
-      await evaluateStream(session, stream, evaluateOptions(session.id, options, composition)),
-    );
+    const generated = evaluateOptions(GENERATED_SESSION.id, options, composition);
+    evaluations.push(await evaluateStream(GENERATED_SESSION, asStream(createDemoSession()), generated));
   }
   const report = { sessions: evaluations, total: totalOf(evaluations) };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : evalView(report, options, terminal));
 }
-
-const GENERATED_MODEL = "claude-sonnet-5";
 
 function evaluateOptions(id: string, options: EvalOptions, { terminal }: Composition): EvaluateOptions {
   return {

@@ -9,6 +9,7 @@ import type { Replay, ReplayPolicyName } from "../../evaluate/replay/result.ts";
 import { totalOfReplays } from "../../evaluate/replay/total.ts";
 import { whyNotWritten } from "../../transcript/write-error.ts";
 import type { Composition } from "../composition.ts";
+import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import { formatPercent } from "../view/numbers.ts";
 import { replayView } from "../view/replay-view.ts";
 
@@ -34,22 +35,20 @@ export async function replay(
 ): Promise<void> {
   const { terminal } = composition;
   await refuseExisting(options);
-  const replays: Replay[] = [];
-  for (const query of queries) {
-    const session = await composition.load(query);
-    replays.push(await replaySession(session, replayOptions(session.id, options, composition)));
-  }
+  const replays: Replay[] = [
+    ...(await eachSession(queries, composition, (session) =>
+      replaySession(session, replayOptions(session.id, options, composition)),
+    )),
+  ];
   if (options.generated) {
     const window = options.window ?? EVALUATED_WINDOW_TOKENS;
-    const generated = replayOptions("generated", { ...options, window }, composition);
+    const generated = replayOptions(GENERATED_SESSION.id, { ...options, window }, composition);
     replays.push(await replayEntries(GENERATED_SESSION, createDemoSession(), generated));
   }
   const chart = options.svg === undefined ? null : await drawChart(replays, options.svg, options);
   const report = { sessions: replays, total: totalOfReplays(replays), chart };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
 }
-
-const GENERATED_SESSION = { id: "generated", model: "claude-sonnet-5" };
 
 function replayOptions(id: string, options: ReplayCommandOptions, { terminal }: Composition): ReplayOptions {
   const { policies, window: windowTokens, cacheTtl, model } = options;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../../test/support/builders.ts";
+import type { Entry } from "../../conversation/entry.ts";
 import { isSummaryEntry } from "../../conversation/summary-entry.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
@@ -65,6 +66,15 @@ describe("the calls of a recorded session", () => {
       startedAt: Date.parse(asked.timestamp),
       endedAt: Date.parse(answered.timestamp),
     });
+  });
+
+  it.each([undefined, "yesterday"])("have a time on the clock where the file has none: %s", (timestamp) => {
+    const built = new ConversationBuilder();
+    built.user("one");
+    built.assistant("1");
+    const entries = built.entries.map((entry) => ({ ...entry, timestamp }) as Entry);
+    const { calls: found } = recordedCalls({ entries, isRetold: () => false });
+    expect(found).toMatchObject([{ startedAt: 0, endedAt: 0 }]);
   });
 });
 

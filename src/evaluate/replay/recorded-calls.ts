@@ -58,7 +58,7 @@ export function recordedCalls(history: RecordedHistory): RecordedSession {
     if (history.isRetold(entry) || isRewrite(entry)) continue;
     const response = starts.get(entry);
     if (response !== undefined) {
-      const endedAt = Math.max(clock, ...response.entries.map(timeOf));
+      const endedAt = finite(Math.max(clock, ...response.entries.map(timeOf)), 0);
       calls.push({ ...factsOf(response), news, isAfterRewrite, startedAt: finite(clock, endedAt), endedAt });
       news = [];
       isAfterRewrite = false;
