@@ -101,7 +101,9 @@ describe.each(COURSES)("%s summaries of a conversation of %s, background %s", (w
     await work({ ...course, seed: 100, resumed }, 4);
     expect(wishes.faults).toEqual([]);
     expect(wishes.ledgers.length).toBeGreaterThan(10);
-    expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
+    // A good summary tells the rules itself: plain messages that are resumed have no quotation of them then.
+    const isTold = form === "entries" || writer !== "good";
+    if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
     const { entries } = await loadSession(path);
     const written = entries.filter(isCompactBoundary).map(readLedger);
     expect(written).toEqual(JSON.parse(JSON.stringify(wishes.ledgers)));
