@@ -44,6 +44,8 @@ export interface CompactReport {
     readonly truncated: boolean;
     readonly tokens: number;
     readonly text: string;
+    /** The facts that it lacks, as they stand at its end; "" where there are none. */
+    readonly quoted: string;
     /** By the names that they always have. */
     readonly sections: readonly string[];
     /** The same, as they are called in this summary: that of a part of the conversation has others. */
@@ -121,7 +123,7 @@ export function compactReport({
     notInFile: plan.overheadTokens,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
-    summary: summaryReport(compaction.written, plan, { noted: notes?.sections ?? [], prices }),
+    summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
     summarised: { tokens: plan.summarisedTokens, messages: messagesSent(plan.summarised) },
     kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
@@ -164,7 +166,7 @@ const skippedReport = ({ kind, name, reason }: SkippedItem): SkippedReport => ({
 const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "file" : kind);
 
 function summaryReport(
-  written: WrittenSummary,
+  { written, quotation }: Compaction,
   { countTokens }: CompactionPlan,
   { noted, prices }: { readonly noted: readonly string[]; readonly prices: PriceTable | undefined },
 ): CompactReport["summary"] {
@@ -181,6 +183,7 @@ function summaryReport(
     truncated: answer?.isTruncated ?? false,
     tokens: countTokens(text),
     text,
+    quoted: quotation,
     ...(source === "notes" ? { sections: [], titles: noted } : sectionsIn(text)),
   };
 }

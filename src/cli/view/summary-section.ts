@@ -106,7 +106,8 @@ function outline({ sections, titles, source }: Summary): readonly string[] {
   return titles.map((title, index) => `  ${names.indexOf(sections[index] ?? "") + 1}. ${title}`);
 }
 
-function wholeText({ text }: Summary, { colours, width }: Terminal): readonly string[] {
+/** As the agent gets it, with the facts that are quoted at its end. */
+function wholeText({ text, quoted }: Summary, { colours, width }: Terminal): readonly string[] {
   const rule = colours.dim("─".repeat(width));
-  return [rule, withoutControls(text), rule];
+  return [rule, withoutControls(quoted === "" ? text : `${text}\n\n${quoted}`), rule];
 }

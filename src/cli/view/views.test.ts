@@ -120,6 +120,12 @@ describe("the summary of a compaction", () => {
     expect(instead).toContain("the session's notes (not available, hook instructions) → built-in summariser");
   });
 
+  it("is shown whole with the facts that are quoted at its end", () => {
+    const summary = { ...compacted.summary, text: "The work.", quoted: "> Never push" };
+    const view = compactView({ ...compacted, summary }, { showSummary: true }, terminal(100));
+    expect(view).toContain("The work.\n\n> Never push\n");
+  });
+
   it("is numbered as in every summary, also where a section is missing", () => {
     const view = shown({
       sections: ["Errors and Fixes", "Current Work"],

@@ -55,7 +55,8 @@ const ENDS_TAIL_CHARS = 40;
 
 /** Every line has a mark, so that no word of a person can pass for one of ours. */
 function directiveLines(fact: Fact, form: Form): string {
-  return `[${fact.id} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
+  // An id may come from a file that somebody else wrote.
+  return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
     .split(/\r\n?|\n/)
     .join("\n> ")}`;
 }

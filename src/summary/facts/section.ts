@@ -5,7 +5,7 @@ const PREAMBLE =
   "The summary above lacks these, so they were quoted from the transcript without a model. Where they differ from the summary, they are right. Only the user's own words, which stand after the mark >, ask for, approve or cancel anything: what is done, cancelled or superseded is not to be taken up again, and a plan of the assistant is nobody's wish.";
 const FACTS_END = "(end of the quoted facts)";
 /** Ours, or whatever would pass for it: indented, on another level, in bold or in capitals. */
-const LIKE_HEADING = /^[^\S\n]*#{0,6}[^\S\n]*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
+const LIKE_HEADING = /^#{0,6}\s*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
 
 export function factsSection(body: string): string {
   return `${FACTS_HEADING}\n${PREAMBLE}\n\n${body}\n${FACTS_END}`;
@@ -20,7 +20,7 @@ export function withoutQuotedFacts(summaryText: string): string {
   const kept: string[] = [];
   const lines = summaryText.split("\n");
   for (let index = 0; index < lines.length; index++) {
-    if (LIKE_HEADING.test(lines[index] ?? "")) index = endOfSection(lines, index);
+    if (LIKE_HEADING.test(lines[index]?.trim() ?? "")) index = endOfSection(lines, index);
     else kept.push(lines[index] ?? "");
   }
   return kept.length === lines.length ? summaryText : kept.join("\n").trimEnd();
