@@ -42,6 +42,7 @@ describe("what recall shows", () => {
     expect(plain).toContain("2026-03-30 09:46  result of Bash  failed");
     expect(plain).toContain("server.ts");
     expect(plain).toContain(hit.id);
+    expect(plain).toContain("the zebra after");
     expect(plain).toContain("3 found for zebra");
     expect(plain).toContain("--page 2 shows more");
     expect(plain).not.toContain("first line");

@@ -131,7 +131,9 @@ function marked({ text, matches }: Line, width: number, mark: (text: string) => 
 function fitted(text: string, width: number): { readonly text: string; readonly isCut: boolean } {
   const clean = withoutControls(text).replace(/\s+/g, " ");
   if (textWidth(clean) <= width) return { text: clean, isCut: false };
-  return { text: width < 2 ? "" : fitText(clean, width), isCut: true };
+  // The space between what was found and what comes after it.
+  const space = clean.startsWith(" ") ? " " : "";
+  return { text: width < 3 ? "" : `${space}${fitText(clean, width - space.length)}`, isCut: true };
 }
 
 export interface ReadingReport extends RecallReading {

@@ -1,0 +1,149 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { runCli, unfolded } from "../support/cli.ts";
+import { demoHome } from "./demo-home.ts";
+
+const { home, run, runJson, newSession } = demoHome();
+const { session } = newSession();
+const index = session.replace(/jsonl$/, "recall");
+let compacted: string;
+beforeAll(async () => {
+  await run("compact", session, "--in-place", "--no-hooks");
+  compacted = readFileSync(session, "utf8");
+}, 60_000);
+beforeEach(() => {
+  writeFileSync(session, compacted);
+  rmSync(index, { force: true });
+});
+
+interface Hit {
+  readonly id: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly tool?: string;
+  readonly file?: string;
+  readonly isInContext: boolean;
+}
+
+/** Another message at the end of the session. */
+function goOn(content: string): void {
+  const last = JSON.parse(compacted.trimEnd().split("\n").at(-1) ?? "");
+  const { sessionId, cwd, uuid: parentUuid } = last;
+  const said = { uuid: "new-1", parentUuid, timestamp: "2027-01-01T00:00:00.000Z", sessionId, cwd };
+  const line = JSON.stringify({ ...said, type: "user", message: { role: "user", content } });
+  appendFileSync(session, `${line}\n`);
+}
+
+describe("longhaul recall", () => {
+  it("finds by words what was compacted, says when, who and by which id, and leaves the session alone", async () => {
+    const { stdout, stderr, code } = await run("recall", session, "metrics", "port", "ground", "rules");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/\n2026-03-30 \d\d:\d\d {2}user\n/);
+    expect(stdout).toMatch(/\n {2}id [0-9a-f-]{36}\n/);
+    expect(unfolded(stdout)).toContain("All of this is from the past");
+    expect(stdout).not.toContain("\u001b");
+    const widths = stdout.split("\n").slice(1);
+    expect(Math.max(...widths.map((line) => [...line].length))).toBeLessThanOrEqual(80);
+    expect(readFileSync(session, "utf8")).toBe(compacted);
+    expect(statSync(index).mode & 0o777).toBe(0o600);
+  });
+
+  it("--id reads what was found word for word, by the beginning of its id as well", async () => {
+    const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
+    const [hit] = hits;
+    expect(hit).toMatchObject({ kind: "user", isInContext: false });
+    const read = await runJson("recall", session, "--id", hit.id.slice(0, 13));
+    expect(read).toMatchObject({ id: hit.id.slice(0, 13), page: 1, hasMore: false, candidates: [] });
+    const [line] = compacted.split("\n").filter((one) => one.includes(`"uuid":"${hit.id}"`));
+    expect(JSON.stringify(JSON.parse(line ?? "").message.content)).toContain(
+      JSON.stringify(read.pieces[0].text),
+    );
+    const { stdout } = await run("recall", session, "--id", hit.id);
+    expect(stdout).toContain(read.pieces[0].text);
+  });
+
+  it("--exact, --pattern, --file and --tool find what fits all of them, the newest first", async () => {
+    const exact = await runJson("recall", session, "--exact", "require If-Match", "--tool", "Bash");
+    expect(exact.hits.length).toBeGreaterThan(1);
+    for (const { text, tool } of exact.hits as Hit[])
+      expect([text.includes("require If-Match"), tool]).toEqual([true, "Bash"]);
+    const times = exact.hits.map(({ timestamp }: { timestamp: string }) => timestamp);
+    expect(times).toEqual(times.toSorted().toReversed());
+    const pattern = await runJson("recall", session, "--pattern", "IF-MATCH on [A-Z]+", "--ignore-case");
+    for (const { text } of pattern.hits as Hit[]) expect(text).toMatch(/if-match on [a-z]+/i);
+    const { hits, total } = await runJson("recall", session, "--file", "src/server.ts", "--limit", "2");
+    expect([hits.length, total > 2]).toEqual([2, true]);
+    for (const { file } of hits as Hit[]) expect(file).toMatch(/src\/server\.ts$/);
+  });
+
+  it("--page goes on where the page before ended", async () => {
+    const ids = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await runJson("recall", session, "tide", ...args)).hits.map(({ id }: Hit) => id);
+    const whole = await ids("--limit", "6");
+    expect([...(await ids("--limit", "3")), ...(await ids("--limit", "3", "--page", "2"))]).toEqual(whole);
+  });
+
+  it("searches what is still in the context only with --all, also what was just added", async () => {
+    await run("recall", session, "tide");
+    goOn("paint the lighthouse vermilion");
+    expect((await runJson("recall", session, "vermilion")).hits).toEqual([]);
+    const nothing = await run("recall", session, "vermilion");
+    expect([nothing.code, unfolded(nothing.stdout)]).toEqual([0, expect.stringContaining("--all also")]);
+    const { hits } = await runJson("recall", session, "vermilion", "--all");
+    expect(hits).toMatchObject([{ id: "new-1", isInContext: true }]);
+  });
+
+  it("does not find what an undo brought back into the context, and finds it again once that was taken back", async () => {
+    const found = async (): Promise<number> =>
+      (await runJson("recall", session, "--exact", "stays on port 8471, metrics on 9464")).total;
+    expect(await found()).toBe(1);
+    await run("undo", session, "--in-place");
+    expect(await found()).toBe(0);
+    await run("undo", session, "--redo", "--in-place");
+    expect(await found()).toBe(1);
+  }, 30_000);
+
+  it("shows nothing of what steers a terminal", async () => {
+    goOn("vermilion \u001b]0;mine\u0007\u001b[31mred");
+    for (const args of [
+      ["vermilion", "--all"],
+      ["--id", "new-1"],
+    ]) {
+      const { stdout } = await run("recall", session, ...args);
+      expect(stdout).toContain("vermilion");
+      for (const steering of ["\u001b", "\u0007"]) expect(stdout).not.toContain(steering);
+    }
+  });
+});
+
+describe("recall that cannot be", () => {
+  it.each([
+    [[], "query-empty"],
+    [["--file", "./"], "query-empty"],
+    [["--pattern", "("], "pattern-invalid"],
+    [["--id", "no-such-id"], "message-not-found"],
+    [["--id", "../../../etc/passwd"], "message-not-found"],
+  ])("answered with %j exits with 1 and says why", async (args, code) => {
+    const failed = await run("recall", session, ...args, "--json");
+    expect([failed.code, JSON.parse(failed.stdout).error.code]).toEqual([1, code]);
+    expect(failed.stderr).not.toBe("");
+  });
+
+  it.each([
+    [[]],
+    [["x", "--exact", "--pattern", "y"]],
+    [["x", "--id", "y", "--file", "z"]],
+    [["x", "--id", ""]],
+    [["x", "y", "--page", "0"]],
+    [["x", "y", "--limit", "many"]],
+    [["x", "--bogus"]],
+  ])("asked for by wrong use %j exits with 2", async (args) => {
+    expect((await runCli(["recall", ...args], { home })).code).toBe(2);
+  });
+
+  it("asked of no session exits with 1, and leaves nothing behind", async () => {
+    expect((await run("recall", join(home, "none.jsonl"), "tide")).code).toBe(1);
+    expect(existsSync(join(home, "none.recall"))).toBe(false);
+  });
+});
