@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { once } from "../conversation/once.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { meterFor } from "../tokens/context.ts";
@@ -84,14 +85,6 @@ function measure(sent: readonly Entry[], countText: CountText): KnownMeasures {
     tokensOf: (entry) => measureEntry(entry, countText),
     context: meter.size(),
     ratio: meter.calibration.ratio,
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

@@ -2,6 +2,7 @@ import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
+import { once } from "../conversation/once.ts";
 import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
@@ -73,6 +74,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
       const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
+    // Who lists all steps asks each what came since, and much of that is the same.
     later = once(() => [...carriedAndSince(index, here), ...newer()]);
     const continued = undo && index.entries[index.positions.get(undo.before) ?? -1];
     stretch = continued === undefined ? past : indexedLinesBefore(index, continued);
@@ -174,12 +176,3 @@ function isMessage(entry: Entry): boolean {
 
 const isWrittenWith = (line: Entry, first: Entry): boolean =>
   isUndoMark(first) && stringField(line, "writtenWith") === first.uuid;
-
-/** Who lists all steps asks each what came since, and much of that is the same. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

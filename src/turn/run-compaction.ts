@@ -19,6 +19,7 @@ import { forkOf } from "./fork.ts";
 import { withHostStatus } from "./host-status.ts";
 import { netSavingOf, usuallyKept } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
+import { restart } from "./restart.ts";
 import type { ConversationState } from "./state.ts";
 
 export interface CompactionRequest {
@@ -135,17 +136,8 @@ async function adopt(state: ConversationState, compaction: Compaction): Promise<
   if (transcript !== undefined) {
     await state.transcript.commit(asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports)));
   }
-  state.noteFindings(state.thread.restart(entries));
-  state.historyChanged();
-  state.snipFreed = 0;
-  state.longestIdleMs = 0;
-  state.collapse?.reset();
-  state.background.reset();
-  state.nestedMemory?.forget();
-  state.nestedMemory?.attachedIn(entries);
+  restart(state, entries);
   for (const entry of entries) state.host.message(entry);
-  // What others share is not a subagent's to reset; caches that it was given are its own.
-  if (state.ownsSharedState || state.agentId !== undefined) state.host.cleanCaches();
 }
 
 /** What the agent had seen of them is gone, so its next read must be a real one. */

@@ -9,6 +9,7 @@ import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { inProportion } from "../window/in-proportion.ts";
 import type { Message, Turn } from "./options.ts";
+import { restart } from "./restart.ts";
 import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
@@ -85,14 +86,7 @@ const messagesIn = (entries: readonly Entry[]): number =>
 
 /** From here on the conversation is the one from before the step. */
 function goOnWith(state: ConversationState, entries: readonly Entry[], left: readonly Entry[]): void {
-  state.noteFindings(state.thread.restart(entries));
-  state.historyChanged();
-  state.snipFreed = 0;
-  state.longestIdleMs = 0;
-  state.collapse?.reset();
-  state.background.reset();
-  state.nestedMemory?.forget();
-  state.nestedMemory?.attachedIn(entries);
+  restart(state, entries);
   state.notes?.conversationChanged(entries);
   const there = new Set(entries.map(({ uuid }) => uuid));
   const paths = recentlyReadPaths(
@@ -100,7 +94,6 @@ function goOnWith(state: ConversationState, entries: readonly Entry[], left: rea
     state.options.fileTools,
   );
   if (paths.length > 0) state.host.filesForgotten(paths);
-  if (state.ownsSharedState || state.agentId !== undefined) state.host.cleanCaches();
   state.turnId = state.options.ports.newUuid();
 }
 
