@@ -3,7 +3,7 @@ import type { NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { NotesSource } from "../summary/chain.ts";
-import { withoutQuotedFacts } from "../summary/facts/mend.ts";
+import { withoutQuotedFacts } from "../summary/facts/section.ts";
 import type { CompactOptions } from "./compact-options.ts";
 import { HookSteps } from "./hook-steps.ts";
 import type { CompactionPlan } from "./plan.ts";

@@ -8,8 +8,9 @@ import type { DirectiveStatus, Fact, FactKind } from "../../conversation/facts.t
 import type { Ledger } from "../../conversation/ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts, type FactSheet } from "./extract.ts";
-import { quoteFacts, withoutQuotedFacts } from "./mend.ts";
+import { quoteFacts } from "./mend.ts";
 import { quotedDirectives } from "./read-quoted.ts";
+import { withoutQuotedFacts } from "./section.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 

@@ -4,7 +4,8 @@ import { parseEarlierSummary } from "../builtin/read/earlier.ts";
 import { continuationMessage } from "../continuation.ts";
 import { findFacts } from "./check.ts";
 import { neededPieces } from "./forms.ts";
-import { FACTS_BUDGET_TOKENS, quoteFacts, withoutQuotedFacts } from "./mend.ts";
+import { FACTS_BUDGET_TOKENS, quoteFacts } from "./mend.ts";
+import { withoutQuotedFacts } from "./section.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 const quote = (facts: readonly Fact[], budgetTokens = FACTS_BUDGET_TOKENS) =>

@@ -4,8 +4,6 @@ import { findFacts } from "./check.ts";
 import { type Form, factLine, factLines, labelOf } from "./lines.ts";
 import { factsSection } from "./section.ts";
 
-export { withoutQuotedFacts } from "./section.ts";
-
 /** Room for what a summary lacks: all that is asked in a long session, at a fiftieth of a usual window. */
 export const FACTS_BUDGET_TOKENS = 4_000;
 
