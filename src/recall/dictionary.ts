@@ -161,7 +161,7 @@ export function eachPosting(list: Buffer, visit: (document: number, count: numbe
   }
 }
 
-export function documentsIn(list: Buffer): Uint32Array {
+function documentsIn(list: Buffer): Uint32Array {
   const documents = new Uint32Array(Math.min(frequencyIn(list), list.length));
   let nth = 0;
   eachPosting(list, (document) => {

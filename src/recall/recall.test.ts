@@ -199,6 +199,15 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(kinds);
   });
 
+  it("finds coloured text as it is seen, without the character that nobody sees", async () => {
+    const coloured = compacted((builder) =>
+      builder.tool("c1", "Bash", {}, "\u001b[31mError\u001b[0m: \u001b[1;4mzebra"),
+    );
+    const seen = openRecall(sessionFile(coloured.entries));
+    for (const query of [{ exact: "[31mError" }, { exact: "[0m: " }, { pattern: "\\[1;4mzeb" }])
+      expect((await seen.search(query)).total).toBe(1);
+  });
+
   it("asks for nothing only to be told how to ask", async () => {
     for (const query of [{}, { words: "  " }, { exact: "" }, { exact: " " }, { pattern: "" }]) {
       await expect(recall.search(query)).rejects.toMatchObject({ code: "query-empty" });

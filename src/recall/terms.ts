@@ -32,7 +32,14 @@ export interface Piece {
   readonly where: PiecePlace;
 }
 
-export function neededTerms(literal: string): NeededTerms {
+/**
+ * A colour without its first character, which nobody sees and nobody copies, and what it is glued to: `[31mError` may
+ * be known as `error`, or as it stands.
+ */
+const REST_OF_COLOUR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
+
+export function neededTerms(text: string): NeededTerms {
+  const literal = text.replace(REST_OF_COLOUR, " ");
   const terms = termsOf(literal);
   const whole: string[] = [];
   const pieces: Piece[] = [];

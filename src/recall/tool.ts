@@ -79,7 +79,7 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
   };
 }
 
-/** A path or the name of a tool can be anything. */
+/** A path, the name of a tool, an id can be anything; the beginning of an id will do. */
 const LONGEST_NAME = 160;
 const LONGEST_CALL = 160;
 /** With its title. */
@@ -134,11 +134,11 @@ function nothing(query: RecallQuery, { page, notSearched }: RecallPage): string 
 
 function titleOf(piece: RecallPiece): string {
   const facts = [
-    piece.timestamp ?? "no time",
+    headOf(piece.timestamp ?? "no time", LONGEST_NAME),
     headOf(piece.who, LONGEST_NAME),
     ...(piece.isError ? ["failed"] : []),
     ...(piece.file === undefined ? [] : [tailOf(piece.file, LONGEST_NAME)]),
-    ...(piece.id === undefined ? [] : [`id ${piece.id}`]),
+    ...(piece.id === undefined ? [] : [`id ${headOf(piece.id, LONGEST_NAME)}`]),
     ...(piece.isInContext ? ["still in your context"] : []),
   ];
   const isPart = piece.from > 0 || piece.to < piece.length;
