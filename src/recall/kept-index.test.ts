@@ -129,6 +129,13 @@ describe("the index beside a session", () => {
     expect((await openRecall(path, { indexPath: nowhere }).search({ words: "zebra" })).total).toBe(1);
   });
 
+  it("never takes the place of the session itself", async () => {
+    const path = sessionFile(talk(["zebra"]));
+    const before = readFileSync(path, "utf8");
+    expect((await openRecall(path, { indexPath: path }).search({ words: "zebra" })).total).toBe(1);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
   it("does not look at a line that is still being written", async () => {
     const entries = talk(["zebra"]);
     const path = sessionFile(entries);

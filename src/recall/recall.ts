@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import { withSessionFile } from "../transcript/session-file.ts";
 import { IndexDamaged } from "./damage.ts";
@@ -43,15 +44,18 @@ export function openRecall(path: string, options: RecallOptions = {}): Recall {
   };
 }
 
+/** Undefined where none is kept: never in the place of the session itself. */
+function placeOfIndex(path: string, wished: string | null | undefined): string | undefined {
+  const place = wished === undefined ? recallIndexPath(path) : (wished ?? undefined);
+  return place === undefined || resolve(place) === resolve(path) ? undefined : place;
+}
+
 async function withIndex<T>(
   path: string,
   { indexPath, onProgress }: RecallOptions,
   use: (session: IndexedSession) => Promise<T>,
 ): Promise<T> {
-  const kept: IndexOptions = {
-    indexPath: indexPath === null ? undefined : (indexPath ?? recallIndexPath(path)),
-    onProgress,
-  };
+  const kept: IndexOptions = { indexPath: placeOfIndex(path, indexPath), onProgress };
   return await withSessionFile(path, async (file) => {
     const attempt = async (index: IndexOptions): Promise<T> => {
       const opened = await openIndex(file, path, index);
