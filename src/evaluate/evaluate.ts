@@ -2,6 +2,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
+import type { PriceTable } from "../window/prices.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { type ChainOutcome, type Course, planCourse, runChain } from "./chain.ts";
 import { costsOf, pricedModel } from "./costs.ts";
@@ -27,6 +28,8 @@ export interface EvaluateOptions {
   /** How many compactions in a row; one and ten unless given. */
   readonly compactions?: readonly number[] | undefined;
   readonly windowTokens?: number | undefined;
+  /** Prices of your own, which go before the published ones. */
+  readonly prices?: PriceTable | undefined;
   /** Told before each run of a policy; `done` of `total` are over. */
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
@@ -52,7 +55,7 @@ export async function evaluateStream(
   stream: readonly Entry[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const { policies = POLICY_NAMES, compactions = EVALUATED_CHAINS, windowTokens } = options;
+  const { policies = POLICY_NAMES, compactions = EVALUATED_CHAINS, windowTokens, prices } = options;
   const model = findModel(session.model);
   const size = windowTokens ?? EVALUATED_WINDOW_TOKENS;
   const thresholds = computeThresholds({ ...model, windowTokens: size });
@@ -62,7 +65,7 @@ export async function evaluateStream(
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
     const course = planCourse(stream, thresholds, count, countText);
-    const exam = prepareExam({ session, thresholds, course, countText });
+    const exam = prepareExam({ session, thresholds, course, countText, prices });
     const results = await withTranscript(exam.said, async (recoverable) => {
       const all: PolicyEvaluation[] = [];
       for (const policy of policies) {
@@ -77,7 +80,7 @@ export async function evaluateStream(
   return {
     session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
     window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
-    pricesOf: pricedModel(session.model),
+    pricesOf: pricedModel(session.model, prices),
     chains,
   };
 }
@@ -87,6 +90,7 @@ interface Chain {
   readonly thresholds: Thresholds;
   readonly course: Course;
   readonly countText: CountText;
+  readonly prices: PriceTable | undefined;
 }
 
 interface Exam extends Chain {
@@ -112,7 +116,7 @@ async function evaluatePolicy(
   exam: Exam,
   recoverable: Recoverable,
 ): Promise<PolicyEvaluation> {
-  const { session, course, thresholds, probes, countText } = exam;
+  const { session, course, thresholds, probes, countText, prices } = exam;
   const files = new SessionFiles();
   const known = { model: session.model, state: { files }, countText };
   const policy = typeof wanted === "string" ? createPolicy(wanted, known) : wanted;
@@ -135,7 +139,7 @@ async function evaluatePolicy(
     compactions: chain.compactions.length,
     ...tallyProbes(probes, missing),
     tokens: tokensOf(chain, countText),
-    cost: costsOf(chain.compactions, pricedModel(session.model)),
+    cost: costsOf(chain.compactions, pricedModel(session.model, prices), prices),
   };
 }
 

@@ -40,11 +40,16 @@ export async function evaluate(
   terminal.print(options.json ? JSON.stringify(report, null, 2) : evalView(report, options, terminal));
 }
 
-function evaluateOptions(id: string, options: EvalOptions, { terminal }: Composition): EvaluateOptions {
+function evaluateOptions(
+  id: string,
+  options: EvalOptions,
+  { terminal, prices }: Composition,
+): EvaluateOptions {
   return {
     policies: options.policies,
     compactions: options.compactions,
     windowTokens: options.window,
+    prices,
     onProgress: ({ policy, compactions, done, total }) =>
       terminal.progress(
         `${id.slice(0, 8)}: ${policy}, ${plural(compactions, "compaction")} (${done + 1} of ${total}) …`,

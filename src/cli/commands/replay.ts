@@ -50,7 +50,11 @@ export async function replay(
   terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
 }
 
-function replayOptions(id: string, options: ReplayCommandOptions, { terminal }: Composition): ReplayOptions {
+function replayOptions(
+  id: string,
+  options: ReplayCommandOptions,
+  { terminal, prices }: Composition,
+): ReplayOptions {
   const { policies, window: windowTokens, cacheTtl, model } = options;
   let shown = -1;
   return {
@@ -58,6 +62,7 @@ function replayOptions(id: string, options: ReplayCommandOptions, { terminal }: 
     windowTokens,
     cacheTtl,
     model,
+    prices,
     onProgress: ({ policy, done, total }) => {
       const percent = Math.floor((done / total) * 100);
       if (percent === shown) return;

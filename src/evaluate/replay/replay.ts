@@ -4,6 +4,7 @@ import { sessionHistory } from "../../host/session-history.ts";
 import type { Session } from "../../transcript/session.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel, type KnownModel, withProvenWindow } from "../../window/models.ts";
+import type { PriceTable } from "../../window/prices.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
 import { pricedModel } from "../costs.ts";
 import type { EvaluatedSession } from "../evaluate.ts";
@@ -32,6 +33,8 @@ export interface ReplayOptions {
   readonly cacheTtl?: CacheTtl | undefined;
   /** Whose prices to take, where they are not to be those of the session's model. */
   readonly model?: string | undefined;
+  /** Prices of your own, which go before the published ones. */
+  readonly prices?: PriceTable | undefined;
   /** How this library is set up, where not as by default. */
   readonly engine?: EngineSetup | undefined;
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
@@ -109,7 +112,8 @@ function castOf(session: EvaluatedSession, recorded: RecordedSession, options: R
     thresholds: computeThresholds(known),
     ttl: options.cacheTtl ?? "5m",
     model,
-    prices: pricedModel(options.model ?? model),
+    prices: pricedModel(options.model ?? model, options.prices),
+    ownPrices: options.prices,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     engine: options.engine ?? {},
     probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
@@ -133,7 +137,7 @@ async function replayPolicy(
   const { scale, model, ttl, recorded } = cast;
   const { minimumCacheTokens } = claudeFeatures(model);
   const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
-  const till = new Till({ model: cast.prices, ttl, cache });
+  const till = new Till({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
   const { entries, ...outcome } = await run(policy, { ...cast, till, clock }, cache);
   const context = contextOf(entries);

@@ -29,7 +29,7 @@ export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<Run
 }
 
 function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
-  const { clock, scale, thresholds, ttl, transcriptPath, engine } = stage;
+  const { clock, scale, thresholds, ttl, transcriptPath, engine, ownPrices } = stage;
   let ids = 0;
   return {
     ...engine,
@@ -37,6 +37,7 @@ function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
     request: scale.frame,
     windowTokens: thresholds.size,
     cacheTtl: ttl,
+    prices: ownPrices,
     // The same wherever it runs.
     environment: {},
     transcript: { path: transcriptPath, append: async () => undefined },

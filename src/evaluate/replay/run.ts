@@ -3,6 +3,7 @@ import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../../
 import { responseIdOf } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { CompactorOptions } from "../../turn/options.ts";
+import type { PriceTable } from "../../window/prices.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { CacheTtl } from "./cache.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
@@ -25,6 +26,7 @@ export interface Stage {
   readonly model: string;
   readonly transcriptPath: string;
   readonly engine: EngineSetup;
+  readonly ownPrices: PriceTable | undefined;
   /** Told after each call. */
   onCall(): void;
 }

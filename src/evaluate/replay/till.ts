@@ -2,7 +2,7 @@ import type { Usage } from "../../conversation/entry.ts";
 import { inputTokens } from "../../conversation/usage.ts";
 import { CACHE_TTL_MS } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
-import { costOf, type PricedUsage } from "../../window/prices.ts";
+import { costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";
 import { type CacheTtl, type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
 
 /** Tokens by what is paid for them. */
@@ -26,6 +26,8 @@ export interface ReplayedTurn {
 export interface TillOptions {
   /** Whose prices hold; they are known. */
   readonly model: string;
+  /** Go before the published ones. */
+  readonly prices: PriceTable | undefined;
   readonly ttl: CacheTtl;
   readonly cache: PrefixCache;
 }
@@ -79,7 +81,7 @@ export class Till {
   }
 
   #pay(usage: PricedUsage): number {
-    const dollars = costOf(usage, this.#options.model) ?? 0;
+    const dollars = costOf(usage, this.#options.model, this.#options.prices) ?? 0;
     this.tokens = plus(this.tokens, usage);
     this.cost += dollars;
     return dollars;
