@@ -142,7 +142,9 @@ export class Background {
   /** Whether there may be one to begin, or one to bring up to date. */
   #isDue(): boolean {
     const soon = this.#state.thresholds.autoCompact - STALE_TOKENS;
-    return this.#isNear(this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon));
+    const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
+    // Without the margin of an estimate, by which a conversation that was just compacted would be near again at once.
+    return this.#state.size().tokens >= from;
   }
 
   #isNear(tokens: number): boolean {
@@ -180,7 +182,7 @@ export class Background {
   /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
   #isClearingEnough(): boolean {
     const state = this.#state;
-    return state.size().paddedTokens - clearableTokens(state) < this.#startTokens;
+    return state.size().tokens - clearableTokens(state) < this.#startTokens;
   }
 
   /** Brings a summary up to date that knows most of what there is; else one is written of all of it. */
