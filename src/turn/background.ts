@@ -71,7 +71,8 @@ export class Background {
     try {
       if (this.#isOff() || !this.#isDue()) return;
       const ready = this.#usable();
-      if ((ready === undefined || this.#isStale(ready)) && !this.#isClearingEnough()) this.#begin(ready);
+      if ((ready === undefined || !this.#isFit(ready, false)) && !this.#isClearingEnough())
+        this.#begin(ready);
     } catch (error) {
       // Nobody asked for it yet: what is wrong, the turn at the threshold says.
       this.#hasFailed = true;
@@ -88,8 +89,7 @@ export class Background {
     if (this.#isOff()) return undefined;
     const ready = this.#usable();
     const mustCompact = this.#isNear(this.#state.thresholds.blocking);
-    // Under pressure a stale one is better than none: all that it does not know is kept as it is.
-    const offer = ready && (mustCompact || !this.#isStale(ready)) ? this.#offerOf(ready) : undefined;
+    const offer = ready !== undefined && this.#isFit(ready, mustCompact) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
     if (mustCompact) return "at-once";
     if (this.#running === undefined) this.#begin(ready);
@@ -106,7 +106,7 @@ export class Background {
     // Nobody waits for it once the window is full.
     if (this.#running !== undefined) return isFull ? undefined : { tokensAfter: undefined };
     const ready = this.#usable();
-    if (ready === undefined || (!isFull && this.#isStale(ready))) return undefined;
+    if (ready === undefined || !this.#isFit(ready, isFull)) return undefined;
     return { tokensAfter: leastTokens(ready.plan, ready.summary) };
   }
 
@@ -162,19 +162,22 @@ export class Background {
     return undefined;
   }
 
-  /** Too much has come since, or so much that there would be little room to go on. */
-  #isStale({ keptTokens, plan, summary }: Usable): boolean {
-    const { autoCompact } = this.#state.thresholds;
-    if (plan.keptTokens - keptTokens > STALE_TOKENS) return true;
-    return leastTokens(plan, summary) > autoCompact * STALE_RESULT_SHARE;
+  /** Where the window is full, one that is behind is better than none: all that it does not know is kept as it is. */
+  #isFit(ready: Usable, isFull: boolean): boolean {
+    return !this.#leavesTooMuch(ready) && (isFull || !this.#isBehind(ready));
   }
 
-  #offerOf({ summary, plan }: Usable): Offer | undefined {
+  #isBehind({ keptTokens, plan }: Usable): boolean {
+    return plan.keptTokens - keptTokens > STALE_TOKENS;
+  }
+
+  /** So much has come since that there would be little room to go on. */
+  #leavesTooMuch({ plan, summary }: Usable): boolean {
+    return leastTokens(plan, summary) > this.#state.thresholds.autoCompact * STALE_RESULT_SHARE;
+  }
+
+  #offerOf({ summary, plan }: Usable): Offer {
     const { autoCompact: targetTokens } = this.#state.thresholds;
-    if (leastTokens(plan, summary) >= targetTokens) {
-      this.#discard("above-threshold");
-      return undefined;
-    }
     const restoreBudgetTokens = restoreBudget(this.#state, plan, summary.written.text);
     return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
   }
