@@ -1,12 +1,12 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
-import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
+import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { wordsIn } from "../conversation/words-in.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { extractFacts } from "../summary/facts/extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "../summary/facts/mend.ts";
-import { type PreviousLedger, previousLedger, previousQuotation } from "./ledger.ts";
+import { type PreviousLedger, previousLedger, previousQuotation, withFates } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
@@ -59,14 +59,12 @@ export function checkFacts({ plan, kept, summary, roomTokens, previous }: CheckI
     fates: (restored) => {
       const texts = restored.map((attachment) => contentText(attachmentContent(attachment)));
       const inRestored = findFacts(leftOut, texts.flatMap(withPlainPaths));
-      const places: readonly (readonly [Fate, ReadonlySet<string>])[] = [
+      return withFates(facts, [
         ["summary", inSummary],
         ["kept", inKept],
         ["quoted", inQuotation],
         ["restored", inRestored],
-      ];
-      const fateOf = (id: string): Fate => places.find(([, found]) => found.has(id))?.[0] ?? "recoverable";
-      return facts.map((fact) => ({ ...fact, fate: fateOf(fact.id) }));
+      ]);
     },
   };
 }

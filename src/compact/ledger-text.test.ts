@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
+import { ledgerFact as fact } from "./ledger-fact.case.ts";
 import { ledgerText } from "./ledger-text.ts";
 
-const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
-  id,
-  kind: "file",
-  text: `changed ${id}.ts`,
-  entryIds: [`e-${id}`],
-  fate: "recoverable",
-  ...fields,
-});
 const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Ledger => ({
   facts,
   summarised: { messages: 40, tokens: 90_000 },

@@ -5,15 +5,8 @@ import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { type LedgerInput, makeLedger, previousLedger } from "./ledger.ts";
+import { ledgerFact as fact } from "./ledger-fact.case.ts";
 
-const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
-  id,
-  kind: "file",
-  text: `changed ${id}.ts`,
-  entryIds: [`e-${id}`],
-  fate: "recoverable",
-  ...fields,
-});
 const directive = (id: string, text: string): LedgerFact =>
   fact(id, { kind: "directive", status: "active", text });
 

@@ -1,7 +1,7 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import type { FactKind } from "../conversation/facts.ts";
+import type { Fact, FactKind } from "../conversation/facts.ts";
 import { contentText } from "../conversation/fields.ts";
-import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
+import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
@@ -63,6 +63,15 @@ export function makeLedger(input: LedgerInput): Ledger {
     ...(untold === 0 ? {} : { untold }),
     ...(earlier === undefined ? {} : { earlier }),
   };
+}
+
+/** Where facts were looked for, in the order in which a place is named: ids of those that were found there. */
+export type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
+
+/** Each with the first place that has it. What was found nowhere is in the transcript. */
+export function withFates(facts: readonly Fact[], places: Places): readonly LedgerFact[] {
+  const fateOf = (id: string): Fate => places.find(([, found]) => found.has(id))?.[0] ?? "recoverable";
+  return facts.map((fact) => ({ ...fact, fate: fateOf(fact.id) }));
 }
 
 export interface PreviousLedger {

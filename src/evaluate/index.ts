@@ -1,3 +1,4 @@
+export type { CacheTtl } from "../cost/rates.ts";
 export {
   EVALUATED_CHAINS,
   EVALUATED_WINDOW_TOKENS,
@@ -12,7 +13,6 @@ export type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, Policy
 export { POLICY_NAMES } from "./policy.ts";
 export { deriveProbes } from "./probes/derive.ts";
 export type { Probe, ProbeKind } from "./probes/probe.ts";
-export type { CacheTtl } from "./replay/cache.ts";
 export { replayChart } from "./replay/chart/chart.ts";
 export type { Comparison, Rival } from "./replay/compare.ts";
 export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";

@@ -1,5 +1,5 @@
 import { searched } from "../compact/check-facts.ts";
-import { makeLedger, previousLedger } from "../compact/ledger.ts";
+import { makeLedger, previousLedger, withFates } from "../compact/ledger.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { FactKind } from "../conversation/facts.ts";
 import type { Ledger } from "../conversation/ledger.ts";
@@ -26,10 +26,10 @@ export function clearingLedger(
   const inSummary = findFacts(told, searched(after.filter(isSummaryEntry)));
   const inKept = findFacts(told, searched(after.filter((entry) => !isSummaryEntry(entry))));
   return makeLedger({
-    facts: told.map((fact) => ({
-      ...fact,
-      fate: inSummary.has(fact.id) ? "summary" : inKept.has(fact.id) ? "kept" : "recoverable",
-    })),
+    facts: withFates(told, [
+      ["summary", inSummary],
+      ["kept", inKept],
+    ]),
     plan: { summarised: [], summarisedTokens: 0 },
     kept: { entries: after, tokens: keptTokens },
     restored: { items: [], skipped: [] },

@@ -1,5 +1,5 @@
 import { searched } from "../compact/check-facts.ts";
-import { makeLedger } from "../compact/ledger.ts";
+import { makeLedger, withFates } from "../compact/ledger.ts";
 import {
   type AttachmentEntry,
   type CompactBoundaryEntry,
@@ -7,7 +7,7 @@ import {
   isCompactBoundary,
 } from "../conversation/entry.ts";
 import { contentText, firstString, stringField } from "../conversation/fields.ts";
-import type { Fate, Ledger } from "../conversation/ledger.ts";
+import type { Ledger } from "../conversation/ledger.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { rawContent } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
@@ -32,16 +32,12 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
   const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
   const following = keptPlace === "after" ? kept : [];
   const { facts, earlier } = extractFacts(summarised, { previous, following });
-  const places: readonly (readonly [Fate, ReadonlySet<string>])[] = [
-    ["summary", findFacts(facts, searched(summary))],
-    ["kept", findFacts(facts, searched(kept))],
-    ["restored", findFacts(facts, searched(restored))],
-  ];
   return makeLedger({
-    facts: facts.map((fact) => ({
-      ...fact,
-      fate: places.find(([, found]) => found.has(fact.id))?.[0] ?? "recoverable",
-    })),
+    facts: withFates(facts, [
+      ["summary", findFacts(facts, searched(summary))],
+      ["kept", findFacts(facts, searched(kept))],
+      ["restored", findFacts(facts, searched(restored))],
+    ]),
     plan: isClearing(boundary)
       ? { summarised: [], summarisedTokens: 0 }
       : { summarised, summarisedTokens: tokensIn(summarised) },

@@ -1,8 +1,8 @@
 import { access, writeFile } from "node:fs/promises";
+import type { CacheTtl } from "../../cost/rates.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
-import type { CacheTtl } from "../../evaluate/replay/cache.ts";
 import { replayChart } from "../../evaluate/replay/chart/chart.ts";
 import { type ReplayOptions, replayEntries, replaySession } from "../../evaluate/replay/replay.ts";
 import type { Replay, ReplayPolicyName } from "../../evaluate/replay/result.ts";

@@ -1,12 +1,10 @@
 import { isRecord } from "../../conversation/untrusted.ts";
-import { CACHE_TTL_MS } from "../../cost/rates.ts";
+import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest, ModelUsage } from "../../models/port.ts";
 import { BlockNumbers, PromptNode } from "./prompt-tree.ts";
 
 /** How far back from a mark the provider looks for what an earlier call wrote, the mark included. */
 const LOOK_BACK_POSITIONS = 20;
-
-export type CacheTtl = keyof typeof CACHE_TTL_MS;
 
 export interface PrefixCacheOptions {
   /** Prompts below this many tokens are not cached. */

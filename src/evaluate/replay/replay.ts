@@ -1,4 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
+import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";
 import type { Session } from "../../transcript/session.ts";
@@ -12,7 +13,7 @@ import { createPolicy } from "../policies/policies.ts";
 import { deriveProbes } from "../probes/derive.ts";
 import { contextOf } from "../probes/held.ts";
 import type { Probe } from "../probes/probe.ts";
-import { type CacheTtl, PrefixCache } from "./cache.ts";
+import { PrefixCache } from "./cache.ts";
 import { compare } from "./compare.ts";
 import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
 import { type PolicyReplay, REPLAY_POLICIES, type Replay, type ReplayPolicyName } from "./result.ts";

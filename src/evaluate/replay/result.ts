@@ -1,4 +1,4 @@
-import type { CacheTtl } from "./cache.ts";
+import type { CacheTtl } from "../../cost/rates.ts";
 import type { Comparison } from "./compare.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";
 

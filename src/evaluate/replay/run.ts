@@ -1,11 +1,11 @@
 import { contentBlocks } from "../../conversation/block.ts";
 import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../../conversation/entry.ts";
 import { responseIdOf } from "../../conversation/untrusted.ts";
+import type { CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { CompactorOptions } from "../../turn/options.ts";
 import type { PriceTable } from "../../window/prices.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
-import type { CacheTtl } from "./cache.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 import type { Scale } from "./scale.ts";
 import type { Till } from "./till.ts";

@@ -1,9 +1,9 @@
 import type { Usage } from "../../conversation/entry.ts";
 import { inputTokens } from "../../conversation/usage.ts";
-import { CACHE_TTL_MS } from "../../cost/rates.ts";
+import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";
-import { type CacheTtl, type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
+import { type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
 
 /** Tokens by what is paid for them. */
 export interface TokenSums {

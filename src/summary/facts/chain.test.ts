@@ -2,24 +2,12 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
-import type { Ledger } from "../../conversation/ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts, type FactSheet } from "./extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./mend.ts";
+import { ledgerOf } from "./sheet-ledger.case.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
-
-function ledgerOf({ facts, earlier }: FactSheet): Ledger {
-  return {
-    facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
-    summarised: { messages: 0, tokens: 0 },
-    kept: { messages: 0, tokens: 0 },
-    restored: [],
-    skipped: [],
-    quotedTokens: 0,
-    ...(earlier === undefined ? {} : { earlier }),
-  };
-}
 
 /** One compaction after the other; each summary is what `write` makes of the facts that are there. */
 class Chain {

@@ -5,12 +5,12 @@ import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact, FactKind } from "../../conversation/facts.ts";
-import type { Ledger } from "../../conversation/ledger.ts";
 import { findFacts } from "./check.ts";
-import { extractFacts, type FactSheet } from "./extract.ts";
+import { extractFacts } from "./extract.ts";
 import { quoteFacts } from "./mend.ts";
 import { quotedDirectives } from "./read-quoted.ts";
 import { withoutQuotedFacts } from "./section.ts";
+import { ledgerOf } from "./sheet-ledger.case.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 
@@ -99,16 +99,6 @@ const anyFacts = (): fc.Arbitrary<readonly Fact[]> =>
         ...(kind === "directive" ? { status } : {}),
       })),
     );
-
-const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
-  facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
-  summarised: { messages: 0, tokens: 0 },
-  kept: { messages: 0, tokens: 0 },
-  restored: [],
-  skipped: [],
-  quotedTokens: 0,
-  ...(earlier === undefined ? {} : { earlier }),
-});
 
 describe("whatever the entries", () => {
   it("extraction throws nothing, changes nothing, gives each fact an id of its own, and the same again", () => {
