@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../conversation/block.ts";
+import { isCleared } from "../conversation/cleared.ts";
 import { isCollapseMark } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
 import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
@@ -86,7 +87,8 @@ function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): 
       return {
         kind: "result",
         block: nth,
-        text: contentText(field(block, "content")),
+        // Where a cleared conversation was written again, the result itself stands further up.
+        text: isCleared(block) ? "" : contentText(field(block, "content")),
         toolUseId: stringField(block, "tool_use_id"),
       };
     default:

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { append, sessionFiles } from "../../test/recall/session-file.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { RecallPage } from "./query.ts";
 import { openRecall } from "./recall.ts";
@@ -42,6 +43,18 @@ describe("searching by words", () => {
     });
     const found = await openRecall(sessionFile(entries)).search({ words: "zebra" });
     expect(found.hits.map(({ kind }) => kind)).toEqual(["user", "result"]);
+  });
+
+  it("finds a result itself, not the mark that a cleared conversation has in its place", async () => {
+    const { entries } = compacted((builder) => {
+      builder.tool("t1", "Bash", { command: "ls" }, "The zebra is in the old tool list.");
+      builder.boundary();
+      builder.tool("t1", "Bash", { command: "ls" }, CLEARED_RESULT_TEXT);
+    });
+    const recall = openRecall(sessionFile(entries));
+    const results = (await recall.search({ tool: "Bash" })).hits.filter(({ kind }) => kind === "result");
+    expect(results.map(({ text }) => text)).toEqual(["The zebra is in the old tool list."]);
+    expect((await recall.search({ exact: CLEARED_RESULT_TEXT })).total).toBe(0);
   });
 
   it("finds identifiers by their parts, and the whole ahead of the parts", async () => {
