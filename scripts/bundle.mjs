@@ -9,6 +9,7 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const ENTRIES = {
   index: "src/index.ts",
   node: "src/node.ts",
+  "agent/index": "src/agent/index.ts",
   "evaluate/index": "src/evaluate/index.ts",
   "testing/index": "src/testing/index.ts",
   "cli/main": "src/cli/main.ts",

@@ -38,16 +38,19 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   recall: ["conversation", "tokens", "transcript"],
   demo: ["conversation", "tokens"],
   host: [...BELOW_TURN, "transcript", "recall"],
+  /** Only what everybody has: see the test about it below. */
+  agent: [],
   testing: BELOW_TESTING,
   evaluate: [...BELOW_TESTING, "testing"],
-  cli: [...BELOW_TESTING, "testing", "evaluate"],
+  cli: [...BELOW_TESTING, "testing", "evaluate", "agent"],
 };
 
 /** Effects live at the edge: everything else runs wherever JavaScript runs. */
-const MAY_IMPORT_NODE = ["transcript", "recall", "host", "testing", "evaluate", "cli"];
+const MAY_IMPORT_NODE = ["transcript", "recall", "host", "agent", "testing", "evaluate", "cli"];
 /** Packages of others, by room. */
 const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   transcript: ["proper-lockfile"],
+  agent: ["html-to-text", "ignore", "lru-cache", "tinyglobby", "zod"],
   cli: ["commander", "picocolors"],
 };
 
@@ -98,6 +101,15 @@ describe("import directions", () => {
         : !MAY_IMPORT_PACKAGE[room]?.includes(target),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it("the agent is built on the public entries alone, as anybody else's would be", () => {
+    const wrong = imports.filter(
+      ({ room, target }) =>
+        room === "agent" && target.endsWith(".ts") && !/^(?:index|node)\.ts$/.test(target),
+    );
+    expect(wrong).toEqual([]);
+    expect(imports.some(({ room, target }) => room === "agent" && target === "index.ts")).toBe(true);
   });
 
   it("nothing imports a test or a support file into what is published", () => {

@@ -1,0 +1,33 @@
+/** A small real agent on longhaul's public parts: `longhaul/agent`. Needs node. */
+export type { AgentEvent, RunResult, WindowReading } from "./events.ts";
+export type {
+  Agent,
+  AgentOptions,
+  AgentType,
+  CompactorChoices,
+  NotesWriter,
+  PromptAt,
+  RunOptions,
+} from "./options.ts";
+export type {
+  AskOptions,
+  PermissionAnswer,
+  PermissionMode,
+  PermissionNeed,
+  PermissionSettings,
+  Person,
+  Question,
+} from "./permission.ts";
+export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
+export type {
+  AgentRoster,
+  AgentState,
+  FileContent,
+  FileContents,
+  PathRules,
+  ReadState,
+  ResolvedPath,
+  SeenFile,
+  SubagentTask,
+  Workplace,
+} from "./workplace.ts";

@@ -1,0 +1,128 @@
+import type {
+  CompactionPorts,
+  CompactorOptions,
+  ContentBlock,
+  Entry,
+  ManualOptions,
+  Model,
+  RetryOptions,
+  Todo,
+} from "../index.ts";
+import type { UserPlaces } from "../node.ts";
+import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
+import type { PermissionSettings, Person } from "./permission.ts";
+import type { Tool } from "./tool.ts";
+import type { AgentRoster, Workplace } from "./workplace.ts";
+
+export interface AgentOptions {
+  readonly model: Model;
+  /** For small tasks of tools; the main model unless given. */
+  readonly smallModel?: Model | undefined;
+  /** Where it works: tools stay in this folder unless something else is allowed. That of the process unless given. */
+  readonly cwd?: string | undefined;
+  /** Where sessions and settings are. The user's own places unless given. */
+  readonly places?: UserPlaces | undefined;
+  /** A session to go on with, by its file; a new one unless given. One of another agent is copied, never written to. */
+  readonly session?: string | undefined;
+  /** What is added to the system prompt. */
+  readonly instructions?: string | undefined;
+  /** `standardTools` unless given: add yours to them, or leave some out. Asked once for each conversation. */
+  readonly tools?: ((workplace: Workplace) => readonly Tool[]) | undefined;
+  /** Who is asked for permission, and answers questions. Without anybody, what is not allowed is refused. */
+  readonly person?: Person | undefined;
+  readonly permissions?: PermissionSettings | undefined;
+  readonly isPlanMode?: boolean | undefined;
+  /** Model calls in one run; no limit unless given. */
+  readonly maxTurns?: number | undefined;
+  /** Tokens of an answer at most; 32,000, or what the model can write. */
+  readonly maxOutputTokens?: number | undefined;
+  /** Who takes notes along the way, from which a compaction needs no model call. `off` unless given. */
+  readonly notes?: NotesWriter | undefined;
+  readonly agentTypes?: readonly AgentType[] | undefined;
+  /** Folders of skills; those of the project and of the user unless given. */
+  readonly skillFolders?: readonly string[] | undefined;
+  readonly compactor?: CompactorChoices | undefined;
+  readonly retries?: Pick<RetryOptions, "retries" | "wait" | "random"> | undefined;
+  /** What happens while no run is under way: manual compactions, background work. Runs yield theirs. */
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+  readonly ports?: Partial<CompactionPorts> | undefined;
+}
+
+export type NotesWriter = "model" | "built-in" | "off";
+
+/** Of the engine's options, those that are not the agent's own business. */
+export type CompactorChoices = Pick<
+  CompactorOptions,
+  | "summaryModel"
+  | "windowTokens"
+  | "models"
+  | "prices"
+  | "settings"
+  | "settingsFile"
+  | "environment"
+  | "clearing"
+  | "compaction"
+  | "cacheTtl"
+  | "hooks"
+>;
+
+export interface AgentType {
+  readonly name: string;
+  /** When to use it: the model chooses by this. */
+  readonly description: string;
+  readonly instructions?: string | undefined;
+  /** Its own model, and so its own window; that of the main conversation unless given. */
+  readonly model?: Model | undefined;
+  readonly windowTokens?: number | undefined;
+  /** Names of the tools that it has; all but those for subagents unless given. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly maxTurns?: number | undefined;
+}
+
+/** One conversation with an agent. One thing at a time: a second run waits for the first to end. */
+export interface Agent {
+  readonly sessionId: string;
+  readonly sessionPath: string;
+  readonly cwd: string;
+  readonly model: Model;
+  readonly conversation: readonly Entry[];
+  /** A new one after each compaction. */
+  readonly conversationId: string;
+  readonly reading: WindowReading;
+  readonly todos: readonly Todo[];
+  readonly isPlanMode: boolean;
+  readonly planPath: string;
+  readonly notesPath: string;
+  readonly notes: NotesWriter;
+  readonly tools: readonly Tool[];
+  readonly agents: AgentRoster;
+  /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
+  run(prompt: string | readonly ContentBlock[], options?: RunOptions): AsyncGenerator<AgentEvent, RunResult>;
+  /** Events of these go to `onEvent`. Each fails with an error that says what to do, and then nothing has changed. */
+  compact(options?: ManualOptions): Promise<void>;
+  /** Empties results of tools that can be run again, all but the newest; how many. */
+  clearResults(options?: { readonly keep?: number | undefined }): Promise<number>;
+  undo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  redo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  /** What the person said, the newest first, also before compactions: where one can go back to. */
+  prompts(): Promise<readonly PromptAt[]>;
+  /** The conversation is as it was right before this prompt. Files stay as they are. */
+  rewind(promptUuid: string): Promise<void>;
+  setModel(model: Model, options?: { readonly windowTokens?: number | undefined }): Promise<void>;
+  setPlanMode(isOn: boolean): void;
+  setNotes(writer: NotesWriter): Promise<void>;
+  /** Stops what runs in the background, and waits until everything is written. */
+  close(): Promise<void>;
+}
+
+export interface PromptAt {
+  readonly uuid: string;
+  readonly text: string;
+  readonly timestamp: string;
+  /** How many compactions came after it. */
+  readonly compactionsSince: number;
+}

@@ -1,0 +1,108 @@
+import type { BackgroundAgent, Model, Todo, UsedSkill } from "../index.ts";
+import type { Person } from "./permission.ts";
+import type { ToolOutcome } from "./tool.ts";
+
+/** What the tools of one conversation share. A subagent has its own, but for what is marked as shared. */
+export interface Workplace {
+  /** Absolute, links followed. */
+  readonly cwd: string;
+  readonly agentId: string | undefined;
+  readonly paths: PathRules;
+  readonly reads: ReadState;
+  /** Shared by all agents of a session. */
+  readonly files: FileContents;
+  readonly state: AgentState;
+  readonly agents: AgentRoster;
+  /** Undefined where nobody can be asked. */
+  readonly person: Person | undefined;
+  /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */
+  outputFolder(): Promise<string>;
+  /** The session file, for recall. */
+  readonly sessionPath: string;
+  /** For small tasks, such as reading a web page; the main model unless another was given. */
+  readonly smallModel: Model;
+}
+
+export interface PathRules {
+  /** What a path means: absolute, links followed as far as it exists (so that no link leads out unseen). */
+  resolve(path: string): Promise<ResolvedPath>;
+}
+
+export interface ResolvedPath {
+  /** As it was meant, absolute, links not followed: what people see and files are remembered by. */
+  readonly path: string;
+  /** Where it really is. */
+  readonly realPath: string;
+  /** For people: relative where it is in the working directory. */
+  readonly displayPath: string;
+  /** In the working directory, or in what was allowed beside it. */
+  readonly isInside: boolean;
+}
+
+/** What the agent has seen of files and still has in its context. */
+export interface ReadState {
+  /** Undefined where the agent has not seen it, or has it no longer. */
+  get(realPath: string): SeenFile | undefined;
+  saw(realPath: string, seen: SeenFile): void;
+  forget(realPath: string): void;
+  /** After a compaction. */
+  clear(): void;
+}
+
+export interface SeenFile {
+  /** Of the content: a hash. */
+  readonly fingerprint: string;
+  readonly mtimeMs: number;
+  /** Lines that were shown, first and last, counted from 1; undefined: all of it. */
+  readonly range: { readonly from: number; readonly to: number } | undefined;
+  /** The call whose result shows it; undefined where a change of the agent's own did. */
+  readonly callId: string | undefined;
+}
+
+/** Contents of files, for fifteen minutes and 50 MB at most; never older than the file. */
+export interface FileContents {
+  read(realPath: string): Promise<FileContent>;
+  clear(): void;
+}
+
+export interface FileContent {
+  readonly bytes: Buffer;
+  readonly mtimeMs: number;
+}
+
+/** What the session knows beside its messages. It changes as tools and people change it, and survives a resume. */
+export interface AgentState {
+  readonly todos: readonly Todo[];
+  readonly isPlanMode: boolean;
+  /** Where the plan is written. */
+  readonly planPath: string;
+  /** The newest first. */
+  readonly usedSkills: readonly UsedSkill[];
+  setTodos(todos: readonly Todo[]): void;
+  setPlanMode(isOn: boolean): void;
+  usedSkill(skill: UsedSkill): void;
+}
+
+export interface SubagentTask {
+  readonly description: string;
+  readonly prompt: string;
+  /** By the name of an agent type; the general one unless given. */
+  readonly type?: string | undefined;
+  readonly isBackground: boolean;
+}
+
+/** Agents that this conversation started. */
+export interface AgentRoster {
+  /** Runs a subagent to its end, or in the background: then the outcome says its id and comes at once. */
+  start(
+    task: SubagentTask,
+    options: { readonly signal: AbortSignal; readonly callId: string },
+  ): Promise<ToolOutcome>;
+  /** Running ones, and those ended whose result nobody has collected. */
+  list(): readonly BackgroundAgent[];
+  /** The result; `wait` is for how long to wait for it, in milliseconds. */
+  collect(id: string, options: { readonly wait: number; readonly signal: AbortSignal }): Promise<ToolOutcome>;
+  stop(id: string): Promise<ToolOutcome>;
+  /** What kinds there are. */
+  readonly types: readonly { readonly name: string; readonly description: string }[];
+}
