@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import type { PermissionAnswer, PermissionNeed, PermissionSettings, Person } from "../permission.ts";
+import { type CallToCheck, createPermissions, type Permissions } from "./permissions.ts";
+
+const need = (key: string, details: Partial<PermissionNeed> = {}): PermissionNeed => ({
+  kind: "shell",
+  title: `Run ${key}`,
+  key,
+  scope: `what is called ${key}`,
+  ...details,
+});
+
+const call = (details: Partial<CallToCheck> = {}): CallToCheck => ({
+  signal: new AbortController().signal,
+  agentId: undefined,
+  isPlanMode: false,
+  isReadOnly: false,
+  tool: "Bash",
+  ...details,
+});
+
+interface Asked {
+  readonly key: string;
+  readonly agentId: string | undefined;
+  answer(answer: PermissionAnswer): void;
+}
+
+/** Somebody whose answers the test gives when it likes. */
+function somebody(): { person: Person; asked: Asked[]; nextAsked(): Promise<Asked> } {
+  const asked: Asked[] = [];
+  let wake: () => void = () => undefined;
+  let seen = 0;
+  return {
+    asked,
+    nextAsked: async () => {
+      while (asked[seen] === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      return asked[seen++] as Asked;
+    },
+    person: {
+      permit: ({ key }, { agentId, signal }) =>
+        new Promise((answer, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          asked.push({ key, agentId, answer });
+          wake();
+        }),
+      answer: async () => ["yes"],
+    },
+  };
+}
+
+const answering = (settings: PermissionSettings, ...answers: PermissionAnswer[]) => {
+  const asked: string[] = [];
+  const permissions = createPermissions(settings, {
+    permit: async ({ key }) => {
+      asked.push(key);
+      return answers.shift() ?? { allow: "no" };
+    },
+    answer: async () => undefined,
+  });
+  return { permissions, asked };
+};
+
+const words = async (permissions: Permissions, ...needs: PermissionNeed[]): Promise<string> => {
+  const verdict = await permissions.check(needs, call());
+  return verdict.allowed ? "allowed" : verdict.words;
+};
+
+describe("what is asked", () => {
+  it("what needs nothing asks nobody", async () => {
+    const { permissions, asked } = answering({});
+    expect(await permissions.check([], call())).toEqual({ allowed: true });
+    expect(asked).toEqual([]);
+  });
+
+  it("a change in the working directory is asked for only by careful", async () => {
+    const change = need("change:a.ts", { kind: "change" });
+    expect(await words(answering({}).permissions, change)).toBe("allowed");
+    const careful = answering({ mode: "careful" }, { allow: "once" });
+    expect(await words(careful.permissions, change)).toBe("allowed");
+    expect(careful.asked).toEqual(["change:a.ts"]);
+  });
+
+  it("allow-all asks nothing, not even for a plan", async () => {
+    const { permissions, asked } = answering({ mode: "allow-all" });
+    const all = [need("shell-exact:a; b"), need("plan", { kind: "plan" }), need("web:x", { kind: "web" })];
+    expect(await words(permissions, ...all)).toBe("allowed");
+    expect(asked).toEqual([]);
+  });
+
+  it("rules of the settings need no question, whatever is not in them does", async () => {
+    const { permissions, asked } = answering({ allow: ["shell:npm test", "web:*"] }, { allow: "once" });
+    const needs = [need("shell:npm test"), need("web:a", { kind: "web" }), need("shell:npm publish")];
+    expect(await words(permissions, ...needs)).toBe("allowed");
+    expect(asked).toEqual(["shell:npm publish"]);
+  });
+
+  it("an answer of once holds once, an answer of always for the session", async () => {
+    const { permissions, asked } = answering({}, { allow: "once" }, { allow: "always" });
+    for (let time = 0; time < 4; time++) await permissions.check([need("shell:ls")], call());
+    expect(asked).toEqual(["shell:ls", "shell:ls"]);
+  });
+
+  it("an answer of always allows nothing but its own key, even where that ends in a star", async () => {
+    const { permissions, asked } = answering({}, { allow: "always" });
+    expect(await words(permissions, need("shell:ls*"))).toBe("allowed");
+    expect(await words(permissions, need("shell:lsof"))).not.toBe("allowed");
+    expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
+  });
+
+  it("what has no scope is asked for each time, whatever was answered", async () => {
+    const { permissions, asked } = answering({}, { allow: "always" }, { allow: "always" });
+    const { scope: _, ...plan } = need("plan");
+    await permissions.check([plan], call());
+    await permissions.check([plan], call());
+    expect(asked).toEqual(["plan", "plan"]);
+  });
+
+  it("all needs of a call have to be allowed, and after the first refusal no more is asked", async () => {
+    const { permissions, asked } = answering({}, { allow: "once" }, { allow: "no" });
+    expect(await words(permissions, need("a"), need("b"), need("c"))).toContain("Run b");
+    expect(asked).toEqual(["a", "b"]);
+  });
+
+  it("an answer that is none of the known ones allows nothing", async () => {
+    const { permissions } = answering({}, { allow: "perhaps" } as unknown as PermissionAnswer);
+    expect(await words(permissions, need("a"))).not.toBe("allowed");
+  });
+});
+
+describe("what the model is told", () => {
+  it("what the person wrote when refusing", async () => {
+    const { permissions } = answering({}, { allow: "no", words: " use pnpm instead " });
+    expect(await words(permissions, need("shell:npm test"))).toMatch(
+      /Run shell:npm test\n.*: use pnpm instead$/,
+    );
+  });
+
+  it("not to try it in another way, where the person wrote nothing", async () => {
+    expect(await words(answering({}, { allow: "no" }).permissions, need("a"))).toContain("another way");
+  });
+
+  it("how to allow it, where nobody can be asked", async () => {
+    const told = await words(
+      createPermissions({}, undefined),
+      need("shell:npm test"),
+      need("shell-exact:echo 'a'; b"),
+    );
+    expect(told).toContain("Run shell:npm test");
+    expect(told).toContain(`--allow 'shell:npm test' --allow 'shell-exact:echo '\\''a'\\''; b'`);
+    expect(told).toContain(`"shell:npm test"`);
+    expect(told).toContain("permissions.allow");
+    expect(told).toContain("--permission-mode allow-all");
+  });
+});
+
+describe("plan mode", () => {
+  it("refuses what is not read-only in every mode, and asks nobody", async () => {
+    for (const mode of ["default", "careful", "allow-all"] as const) {
+      const { permissions, asked } = answering({ mode, allow: ["*"] }, { allow: "once" });
+      const verdict = await permissions.check([need("a")], call({ isPlanMode: true, tool: "Write" }));
+      expect(verdict).toMatchObject({ allowed: false, words: expect.stringContaining("ExitPlanMode") });
+      expect(asked).toEqual([]);
+    }
+  });
+
+  it("asks for what a read-only tool needs as always, and for the plan when it is left", async () => {
+    const { permissions, asked } = answering({}, { allow: "once" }, { allow: "once" });
+    const looking = call({ isPlanMode: true, isReadOnly: true, tool: "Read" });
+    expect(await permissions.check([need("path:/x")], looking)).toEqual({ allowed: true });
+    const leaving = call({ isPlanMode: true, tool: "ExitPlanMode" });
+    expect(await permissions.check([need("plan", { kind: "plan" })], leaving)).toEqual({ allowed: true });
+    expect(asked).toEqual(["path:/x", "plan"]);
+  });
+});
+
+describe("several agents", () => {
+  it("ask one at a time, in order, and each says who asks", async () => {
+    const { person, asked, nextAsked } = somebody();
+    const permissions = createPermissions({}, person);
+    const first = permissions.check([need("a"), need("b")], call({ agentId: "one" }));
+    const second = permissions.check([need("c")], call({ agentId: "two" }));
+    for (const key of ["a", "b", "c"]) {
+      const question = await nextAsked();
+      expect(question.key).toBe(key);
+      expect(asked).toHaveLength(["a", "b", "c"].indexOf(key) + 1);
+      question.answer({ allow: "once" });
+    }
+    expect(asked.map(({ agentId }) => agentId)).toEqual(["one", "one", "two"]);
+    expect(await Promise.all([first, second])).toEqual([{ allowed: true }, { allowed: true }]);
+  });
+
+  it("one that waits is not asked what another has been allowed for always meanwhile", async () => {
+    const { person, asked, nextAsked } = somebody();
+    const permissions = createPermissions({}, person);
+    const both = [
+      permissions.check([need("a")], call()),
+      permissions.check([need("a")], call({ agentId: "two" })),
+    ];
+    (await nextAsked()).answer({ allow: "always" });
+    expect(await Promise.all(both)).toEqual([{ allowed: true }, { allowed: true }]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("questions of tools wait for those for permission", async () => {
+    const { person, nextAsked } = somebody();
+    const permissions = createPermissions({}, person);
+    const order: string[] = [];
+    const permission = permissions.check([need("a")], call()).then(() => order.push("permission"));
+    const asked = permissions.person
+      ?.answer({ question: "?", options: [], mayChooseSeveral: false }, call())
+      .then(() => order.push("question"));
+    (await nextAsked()).answer({ allow: "once" });
+    await Promise.all([permission, asked]);
+    expect(order).toEqual(["permission", "question"]);
+  });
+
+  it("one that is aborted while it waits is never asked, and holds up nobody", async () => {
+    const { person, asked, nextAsked } = somebody();
+    const permissions = createPermissions({}, person);
+    const stop = new AbortController();
+    const first = permissions.check([need("a")], call());
+    const second = permissions.check([need("b")], call({ signal: stop.signal }));
+    const third = permissions.check([need("c")], call());
+    stop.abort(new Error("stopped"));
+    await expect(second).rejects.toThrow("stopped");
+    (await nextAsked()).answer({ allow: "once" });
+    (await nextAsked()).answer({ allow: "once" });
+    expect(await Promise.all([first, third])).toEqual([{ allowed: true }, { allowed: true }]);
+    expect(asked.map(({ key }) => key)).toEqual(["a", "c"]);
+  });
+
+  it("one that is aborted while the person looks at its question makes room for the next", async () => {
+    const { person, nextAsked } = somebody();
+    const permissions = createPermissions({}, person);
+    const stop = new AbortController();
+    const first = permissions.check([need("a")], call({ signal: stop.signal }));
+    const second = permissions.check([need("b")], call());
+    await nextAsked();
+    stop.abort(new Error("stopped"));
+    await expect(first).rejects.toThrow("stopped");
+    (await nextAsked()).answer({ allow: "once" });
+    expect(await second).toEqual({ allowed: true });
+  });
+
+  it("a call that is aborted already is neither asked nor allowed", async () => {
+    const { permissions, asked } = answering({ mode: "allow-all" });
+    await expect(
+      permissions.check([], call({ signal: AbortSignal.abort(new Error("over")) })),
+    ).rejects.toThrow("over");
+    expect(asked).toEqual([]);
+  });
+});

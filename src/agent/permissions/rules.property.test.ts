@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { modeAllows, ruleAllows } from "./rules.ts";
+
+const kinds = fc.constantFrom("shell", "change", "outside-path", "web", "plan", "other");
+const prefix = fc.constantFrom("shell:", "path:", "web:", "change:", "shell-exact:", "");
+const key = fc.tuple(prefix, fc.string()).map(([start, rest]) => start + rest);
+
+describe("rules and keys", () => {
+  it("a rule without a star allows its own key and no other", () => {
+    fc.assert(
+      fc.property(key, key, (rule, other) => {
+        fc.pre(!rule.endsWith("*"));
+        expect(ruleAllows(rule, rule)).toBe(true);
+        expect(ruleAllows(rule, other)).toBe(rule === other);
+      }),
+    );
+  });
+
+  it("a rule with a star at its end allows nothing that begins otherwise", () => {
+    fc.assert(
+      fc.property(key, key, (beginning, other) => {
+        if (ruleAllows(`${beginning}*`, other)) expect(other.startsWith(beginning)).toBe(true);
+      }),
+    );
+  });
+
+  it("a rule with a star at its end allows all simple keys that begin like it", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.stringMatching(/^[ a-z0-9/-]*$/), (beginning, rest) => {
+        fc.pre(!`shell:${beginning}${rest}`.startsWith("shell-exact:"));
+        expect(ruleAllows(`shell:${beginning}*`, `shell:${beginning}${rest}`)).toBe(true);
+      }),
+    );
+  });
+
+  it("no rule allows a combined command by its beginning", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(), (command, cut) => {
+        const combined = `shell-exact:${command}`;
+        const rule = `${combined.slice(0, cut % (combined.length + 1))}*`;
+        expect(ruleAllows(rule, combined)).toBe(rule === combined);
+        expect(ruleAllows(combined, combined)).toBe(true);
+      }),
+    );
+  });
+
+  it("a star does not lead out of the folder that stands before it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,4}$/)), fc.array(fc.string()), (before, after) => {
+        const path = ["path:/data", ...before, "..", ...after].join("/");
+        expect(ruleAllows("path:/data/*", path)).toBe(false);
+      }),
+    );
+    expect(ruleAllows("path:/data/*", "path:/data/a..b/c")).toBe(true);
+  });
+});
+
+describe("modes", () => {
+  it("everything is allowed by allow-all, nothing by careful, changes in the working directory by default", () => {
+    fc.assert(
+      fc.property(kinds, (kind) => {
+        expect(modeAllows("allow-all", kind)).toBe(true);
+        expect(modeAllows("careful", kind)).toBe(false);
+        expect(modeAllows("default", kind)).toBe(kind === "change");
+      }),
+    );
+  });
+});
