@@ -153,6 +153,7 @@ export type {
   RestoreKind,
   SkippedItem,
 } from "./restore/restored.ts";
+export { readHostState, type ToldState } from "./restore/told-state.ts";
 export {
   type BuiltInSummary,
   SUMMARY_BUDGET_TOKENS,

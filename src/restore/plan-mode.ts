@@ -27,7 +27,7 @@ interface PlanMode {
 }
 
 /** The mode of the newest prompt, and what tools and reminders made of it since. */
-function planModeIn(happenings: Iterable<Happening>): PlanMode {
+export function planModeIn(happenings: Iterable<Happening>): PlanMode {
   let isOn = false;
   let planFilePath: string | undefined;
   for (const happening of happenings) {

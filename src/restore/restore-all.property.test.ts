@@ -110,7 +110,7 @@ function restoration(): fc.Arbitrary<{ input: RestoreInput; state: HostState }> 
       summarised: entries(),
       kept: arbitraryEntries(),
       keptPlace: fc.constantFrom("before", "after", undefined),
-      countTokens: fc.constantFrom(ESTIMATORS.classic, (words: string) => words.length / 3),
+      countTokens: fc.constantFrom(ESTIMATORS.classic, (words: string) => words.length / 2),
       budgetTokens: fc.oneof(fc.nat(400), fc.nat(8_000), fc.nat(200_000)),
     }),
     state: hostState(),

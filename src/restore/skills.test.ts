@@ -109,6 +109,15 @@ describe("skills that a conversation shows", () => {
     ]);
   });
 
+  it("are also those whose text is the answer to the call itself", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "Skill", { skill: "review" }, body);
+    c.tool("2", "Skill", { skill: "commit" }, "Launching skill: commit");
+    expect(skillsIn(happeningsIn(c.entries))).toEqual([
+      { name: "review", content: body, path: "/p/skills/review/SKILL.md" },
+    ]);
+  });
+
   it("are the newest first, each as it was used last", () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "review", "old text");

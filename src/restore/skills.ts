@@ -1,5 +1,5 @@
 import type { Attachment, UserEntry } from "../conversation/entry.ts";
-import { firstString, listField, stringField } from "../conversation/fields.ts";
+import { contentText, firstString, listField, stringField } from "../conversation/fields.ts";
 import { type Happening, happeningsIn, textOf } from "./happenings.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { UsedSkill } from "./host-state.ts";
@@ -80,8 +80,13 @@ export function skillsIn(happenings: Iterable<Happening>): readonly UsedSkill[] 
       const skills = listField(happening.attachment, "skills").map(readSkill);
       used.push(...skills.filter((skill) => skill !== undefined).reverse());
     } else if (happening.call.name === "Skill" && !happening.call.isError) {
-      const name = firstString(happening.call.input, "skill", "command", "name");
-      if (name !== undefined) nameOfCall.set(happening.call.id, name);
+      const { id, input, result } = happening.call;
+      const name = firstString(input, "skill", "command", "name");
+      if (name === undefined) continue;
+      nameOfCall.set(id, name);
+      // Some agents answer the call itself with the skill's text.
+      const text = contentText(result.content);
+      if (BASE_FOLDER.test(text)) used.push(skillIn(text, name));
     }
   }
   return firstOfEach(used.reverse(), ({ name }) => name);
@@ -93,12 +98,18 @@ const BASE_FOLDER = /^\s*Base directory for this skill: *([^\r\n]+)/;
 function skillToldIn(entry: UserEntry, nameOfCall: ReadonlyMap<string, string>): UsedSkill | undefined {
   if (entry.isMeta !== true) return undefined;
   const content = textOf(entry);
-  const folder = BASE_FOLDER.exec(content)?.[1]
-    ?.trim()
-    .replace(/[\\/]+$/, "");
   const called = nameOfCall.get(stringField(entry, "sourceToolUseID") ?? "");
-  const name = called ?? folder?.split(/[\\/]/).at(-1);
-  if (name === undefined || name === "" || content.trim() === "") return undefined;
+  const name = called ?? baseFolder(content)?.split(/[\\/]/).at(-1);
+  return name === undefined || name === "" || content.trim() === "" ? undefined : skillIn(content, name);
+}
+
+function skillIn(content: string, name: string): UsedSkill {
+  const folder = baseFolder(content);
   if (folder === undefined) return { name, content };
   return { name, content, path: `${folder}${folder.includes("\\") ? "\\" : "/"}SKILL.md` };
 }
+
+const baseFolder = (content: string): string | undefined =>
+  BASE_FOLDER.exec(content)?.[1]
+    ?.trim()
+    .replace(/[\\/]+$/, "");

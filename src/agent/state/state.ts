@@ -1,0 +1,49 @@
+import { type Entry, readHostState, type Todo, type UsedSkill } from "../../index.ts";
+import type { AgentState } from "../workplace.ts";
+
+export interface AgentStateOptions {
+  /** Of a session that is gone on with: what it tells of the state is where this one begins. */
+  readonly conversation?: readonly Entry[] | undefined;
+  readonly planPath: string;
+  readonly onChange?: (() => void) | undefined;
+}
+
+export interface SessionState extends AgentState {
+  /** Back to what a conversation tells: after an undo or a rewind, which can take changes back. */
+  readFrom(conversation: readonly Entry[]): void;
+}
+
+/** Nothing of it is written anywhere: the calls that change it are in the conversation, and are read back from there. */
+export function createAgentState(options: AgentStateOptions): SessionState {
+  const { conversation = [], planPath, onChange } = options;
+  let { todos, isPlanMode, skills } = readHostState(conversation);
+  return {
+    planPath,
+    get todos(): readonly Todo[] {
+      return todos;
+    },
+    get isPlanMode(): boolean {
+      return isPlanMode;
+    },
+    get usedSkills(): readonly UsedSkill[] {
+      return skills;
+    },
+    setTodos(list) {
+      todos = [...list];
+      onChange?.();
+    },
+    setPlanMode(isOn) {
+      if (isOn === isPlanMode) return;
+      isPlanMode = isOn;
+      onChange?.();
+    },
+    usedSkill(skill) {
+      skills = [skill, ...skills.filter(({ name }) => name !== skill.name)];
+      onChange?.();
+    },
+    readFrom(entries) {
+      ({ todos, isPlanMode, skills } = readHostState(entries));
+      onChange?.();
+    },
+  };
+}
