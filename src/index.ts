@@ -223,6 +223,7 @@ export type {
   Caller,
   ChildOptions,
   ClearingOptions,
+  ClearOptions,
   CompactionOptions,
   Compactor,
   CompactorOptions,

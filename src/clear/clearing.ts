@@ -1,6 +1,6 @@
 /** What is cleared, by whichever form: a decision, not yet carried out. Ids, names and counts only. */
 export interface Clearing {
-  readonly form: "size" | "time" | "cached";
+  readonly form: "size" | "time" | "cached" | "manual";
   /** Oldest first. */
   readonly results: readonly ClearedResult[];
   /** What all eligible results hold before and after it; placeholders that it leaves are counted. */

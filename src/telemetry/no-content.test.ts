@@ -66,7 +66,7 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     decision: fc.constantFrom("compact", "breaker-open", "below-threshold"),
   }),
   "results-cleared": fc.record({
-    form: fc.constantFrom("size", "time", "cached", "api"),
+    form: fc.constantFrom("size", "time", "cached", "manual", "api"),
     results: figure,
     tools: fc.array(hidden),
     tokensBefore: figure,

@@ -23,6 +23,7 @@ type Step =
   | { readonly kind: "from" | "up-to"; readonly at: number }
   | { readonly kind: "snip"; readonly keepLastTurns: number }
   | { readonly kind: "expand" }
+  | { readonly kind: "clear" }
   | { readonly kind: "overflow" }
   | { readonly kind: "mismatch" };
 
@@ -35,6 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     { kind: "idle" },
     { kind: "manual" },
     { kind: "expand" },
+    { kind: "clear" },
     { kind: "overflow" },
     { kind: "mismatch" },
   ),
@@ -112,6 +114,8 @@ class Host {
         return compactor.snip(messages, { keepLastTurns: step.keepLastTurns });
       case "expand":
         return compactor.expand(messages);
+      case "clear":
+        return compactor.clear(messages, { keep: 1 }).catch((error: unknown) => this.#refused(error));
       case "overflow":
       case "mismatch": {
         const turn = await compactor.before(messages);

@@ -142,11 +142,22 @@ export function withEditedCleared(state: ConversationState): ClearedMessages | u
 }
 
 function carryOut(state: ConversationState, clearing: Clearing): void {
+  const cleared = withCleared(state, clearing);
+  state.transcript.add([cleared.mark]);
+  goOnWith(state, clearing, cleared);
+}
+
+/** The transcript has it first: where that fails, nothing has changed. */
+export async function clearAsOneStep(state: ConversationState, clearing: Clearing): Promise<void> {
+  const cleared = withCleared(state, clearing);
+  await state.transcript.commit([cleared.mark]);
+  goOnWith(state, clearing, cleared);
+}
+
+function goOnWith(state: ConversationState, clearing: Clearing, applied: ClearedMessages): void {
   const tokensBefore = state.size().tokens;
   const { tokensFromFirst } = sizeOf(state, clearing);
-  const applied = withCleared(state, clearing);
   state.noteFindings(state.thread.clear(clearing, applied, applied.mark));
-  state.transcript.add([applied.mark]);
   state.historyChanged();
   if (applied.thinkingLeftOut > 0) {
     state.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });

@@ -1,11 +1,13 @@
 import type { SnipSelection } from "../compact/snip.ts";
 import { after } from "./after.ts";
 import { before } from "./before.ts";
+import { clearByHand } from "./clear-by-hand.ts";
 import { expandMessages } from "./collapse-expand.ts";
 import { compactByHand } from "./manual.ts";
 import type {
   BeforeOptions,
   ChildOptions,
+  ClearOptions,
   Compactor,
   CompactorOptions,
   ManualOptions,
@@ -66,6 +68,10 @@ class ConversationCompactor implements Compactor {
 
   compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
     return this.#inTurn(() => compactByHand(this.#state, messages, options));
+  }
+
+  clear<T extends Message>(messages: readonly T[], options: ClearOptions = {}): Promise<Turn<T>> {
+    return this.#inTurn(() => clearByHand(this.#state, messages, options));
   }
 
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>> {

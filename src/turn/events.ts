@@ -7,7 +7,7 @@ import type { RestoreKind } from "../restore/restored.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 
 export type Trigger = "manual" | "auto" | "reactive";
-export type ClearingForm = "size" | "time" | "cached" | "api";
+export type ClearingForm = "size" | "time" | "cached" | "manual" | "api";
 
 /** Where a compaction stands among others of its conversation. */
 export interface ChainRecord {

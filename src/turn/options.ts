@@ -206,6 +206,11 @@ export interface ManualOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ClearOptions {
+  /** So many of the newest results stay; 3. */
+  readonly keep?: number | undefined;
+}
+
 export interface UndoOptions {
   readonly signal?: AbortSignal | undefined;
 }
@@ -230,6 +235,8 @@ export interface Compactor {
   ): Promise<Turn<T> | undefined>;
   /** When the user asks for it. Fails with an error that says what to do. */
   compact<T extends Message>(messages: readonly T[], options?: ManualOptions): Promise<Turn<T>>;
+  /** Empties results of tools that can be run again, all but the newest. Fails with an error where there are none. */
+  clear<T extends Message>(messages: readonly T[], options?: ClearOptions): Promise<Turn<T>>;
   /** Takes chosen old messages out, with a marker in their place. */
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
   /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */

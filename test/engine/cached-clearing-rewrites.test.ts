@@ -131,6 +131,19 @@ describe.each(COURSES)("what edits left out stays out, in the form of %s with %s
     expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
   });
 
+  it("when results are cleared by hand, and few of those that edits left", async () => {
+    const loop = newLoop(form, modelName);
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    const { messages } = loop.conversation;
+    const left = JSON.stringify(messages).split('"tool_result"').length - 1 - edits();
+    await expect(loop.compactor.clear(messages, { keep: left })).rejects.toMatchObject({
+      code: "nothing-to-clear",
+    });
+    goOn(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
+    await checkCall(loop);
+    await checkReadBack(loop);
+  });
+
   it("when there was a long pause", async () => {
     const loop = newLoop(form, modelName);
     expect(await workUntilMuchIsLeftOut(loop)).toBe(true);

@@ -16,7 +16,7 @@ import { findModel } from "../../src/window/models.ts";
 
 export type EngineStep =
   | { readonly do: "talk"; readonly size: number }
-  | { readonly do: "whole" | "turn" | "expand" | "idle" | "undo" | "redo" }
+  | { readonly do: "whole" | "turn" | "expand" | "clear" | "idle" | "undo" | "redo" }
   | { readonly do: "from" | "upTo" | "snip"; readonly at: number };
 
 export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
@@ -25,7 +25,7 @@ export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constantFrom("undo" as const, "redo" as const, "turn" as const) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("whole", "expand", "idle") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("whole", "expand", "clear", "idle") }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -48,7 +48,7 @@ export interface EngineOptions {
   readonly collapses: boolean;
 }
 
-const REFUSALS = ["not-enough-messages", "compaction-ineffective", "message-not-found"];
+const REFUSALS = ["not-enough-messages", "compaction-ineffective", "message-not-found", "nothing-to-clear"];
 const IDLE_MS = 2 * 3_600_000;
 
 /** A host with its conversation, beside a plain memory of what should be sent. */
@@ -160,6 +160,8 @@ export class EngineLife {
       }
       case "expand":
         return compactor.expand(messages);
+      case "clear":
+        return compactor.clear(messages);
       default:
         return compactor.before(messages);
     }
