@@ -41,7 +41,8 @@ export type LonghaulErrorCode =
   | "pattern-invalid"
   | "query-empty"
   | "chart-not-written"
-  | "simulator-failed";
+  | "simulator-failed"
+  | "agent-failed";
 
 /**
  * The one error base. `remedy` is the sentence that tells a person what to do next; the command line

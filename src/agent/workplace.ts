@@ -103,6 +103,8 @@ export interface AgentRoster {
   /** The result; `wait` is for how long to wait for it, in milliseconds. */
   collect(id: string, options: { readonly wait: number; readonly signal: AbortSignal }): Promise<ToolOutcome>;
   stop(id: string): Promise<ToolOutcome>;
+  /** Texts for the model about agents that have ended since it was last asked. */
+  news(): readonly string[];
   /** What kinds there are. */
   readonly types: readonly { readonly name: string; readonly description: string }[];
 }

@@ -1,0 +1,218 @@
+import {
+  type Compactor,
+  type ContentBlock,
+  complete,
+  type Entry,
+  LonghaulError,
+  type Model,
+  type ModelReply,
+  type ToolUseBlock,
+  type Turn,
+  windowState,
+  withRetries,
+} from "../../index.ts";
+import type { AgentEvent, RunResult, WindowReading } from "../events.ts";
+import type { AgentOptions } from "../options.ts";
+import type { Tool, ToolOutcome } from "../tool.ts";
+import type { CallPorts } from "./run-calls.ts";
+import { runCalls } from "./run-calls.ts";
+import type { Journal } from "./journal.ts";
+import { openCalls } from "./open-calls.ts";
+
+export interface LoopParts {
+  readonly journal: Journal;
+  readonly compactor: Compactor;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly retries: AgentOptions["retries"];
+  readonly reading: WindowReading;
+  readonly caller: "main" | "subagent";
+  mayRun: CallPorts["mayRun"];
+  fit(call: ToolUseBlock, outcome: ToolOutcome): Promise<ToolOutcome>;
+  /** What the model is to be told before its next answer: agents in the background that have ended. */
+  news(): readonly string[];
+  emit(event: AgentEvent): void;
+  now(): number;
+}
+
+/** An answer that its limit cut off is gone on with; one that never ends is not. */
+const MOST_CONTINUATIONS = 3;
+const GO_ON = "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
+const INTERRUPTED = "The person interrupted this. Wait for what they say next.";
+const NOT_FINISHED = "Not finished: the person interrupted it, or the program ended. Parts of it may have been done.";
+
+/** One conversation with a model: turns, each a call with everything around it, until nothing is left to do. */
+export class ConversationLoop {
+  readonly #parts: LoopParts;
+  readonly #calling: Model;
+  #reading: WindowReading;
+  /** What has been heard of the answer under way. */
+  #heard = "";
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#reading = parts.reading;
+    this.#calling = withRetries(parts.model, {
+      ...parts.retries,
+      restarts: true,
+      onRetry: ({ attempt, delayMs, error }) =>
+        parts.emit({ type: "retry", attempt, delayMs, code: error.code }),
+    });
+  }
+
+  get reading(): WindowReading {
+    return this.#reading;
+  }
+
+  /** `said` is in the journal by then; the run is what comes of it. */
+  async run(signal: AbortSignal, maxTurns: number): Promise<RunResult> {
+    const run = { turns: 0, text: "", continuations: 0 };
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        if (run.turns >= maxTurns) return { reason: "turn-limit", text: run.text, turns: run.turns };
+        const reply = await this.#turn(signal);
+        run.turns += 1;
+        run.text = wordsOf(reply.content) || run.text;
+        const calls = reply.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
+        if (calls.length > 0) await this.#runCalls(calls, signal);
+        else if (!(await this.#goesOn(reply, run)))
+          return { reason: "answered", text: run.text, turns: run.turns };
+      }
+    } catch (error) {
+      const { turns, text } = run;
+      if (signal.aborted) await this.#interrupted();
+      if (signal.aborted) return { reason: "aborted", text, turns };
+      return { reason: "failed", error: asError(error), text, turns };
+    }
+  }
+
+  /** Calls that nobody will answer any more, because the program ended or was interrupted, are answered with that. */
+  async answerOpenCalls(): Promise<void> {
+    const { journal } = this.#parts;
+    for (const call of openCalls(journal.entries)) {
+      await this.#answered(call, { content: NOT_FINISHED, isError: true, summary: "interrupted" });
+    }
+  }
+
+  /** After something was done to the conversation, by the loop or by hand. */
+  take(turn: Turn<Entry>): void {
+    const { journal } = this.#parts;
+    journal.goOnWith(turn.messages);
+    const { tokens, thresholds, window } = turn;
+    this.#read({ tokens, thresholds, window });
+  }
+
+  #read(reading: WindowReading): void {
+    this.#reading = reading;
+    this.#parts.emit({ type: "window", ...reading });
+  }
+
+  async #turn(signal: AbortSignal): Promise<ModelReply> {
+    const { journal, compactor, caller, emit, model } = this.#parts;
+    for (const text of this.#parts.news()) await journal.say(text, { isMeta: true });
+    const turn = await compactor.before<Entry>(journal.entries, { signal, caller });
+    this.take(turn);
+    if (turn.problem !== undefined) {
+      if (turn.window.isAtBlockingLimit) throw turn.problem;
+      emit({ type: "problem", error: turn.problem });
+    }
+    const reply = await this.#call(turn, signal).catch(async (error: unknown) => {
+      signal.throwIfAborted();
+      const again = await compactor.recover<Entry>(error, { signal });
+      if (again === undefined) throw error;
+      this.take(again);
+      return await this.#call(again, signal);
+    });
+    compactor.after(reply);
+    await journal.reply(reply);
+    emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
+    const tokens = occupied(reply);
+    const { thresholds } = this.#reading;
+    this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
+    return reply;
+  }
+
+  async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
+    const { emit } = this.#parts;
+    let starts = 0;
+    this.#heard = "";
+    const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
+      if (event.type === "start") {
+        starts += 1;
+        this.#heard = "";
+        if (starts > 1) emit({ type: "restarted" });
+      } else if (event.type === "text") {
+        this.#heard += event.text;
+        emit({ type: "text", text: event.text });
+      } else if (event.type === "thinking") emit({ type: "thinking", text: event.text });
+    });
+    this.#heard = "";
+    return reply;
+  }
+
+  async #runCalls(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<void> {
+    const { tools, mayRun, emit, now, fit } = this.#parts;
+    await runCalls(calls, {
+      tools,
+      signal,
+      mayRun,
+      fit,
+      answered: (call, outcome) => this.#answered(call, outcome),
+      emit,
+      now,
+    });
+  }
+
+  async #answered({ id }: Pick<ToolUseBlock, "id">, outcome: ToolOutcome): Promise<void> {
+    const { content, isError, summary, display } = outcome;
+    const result: ContentBlock = {
+      type: "tool_result",
+      tool_use_id: id,
+      content: content === "" ? "(no output)" : content,
+      ...(isError ? { is_error: true } : {}),
+    };
+    const shown = { ...(summary === undefined ? {} : { summary }), ...(display === undefined ? {} : { display }) };
+    await this.#parts.journal.say([result], { toolUseResult: shown });
+  }
+
+  /** Whether the model is to be asked again although it called no tool. */
+  async #goesOn({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
+    if (stopReason === "pause_turn" || stopReason === "compaction") return true;
+    const isCut = stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
+    if (!isCut || run.continuations >= MOST_CONTINUATIONS) return false;
+    run.continuations += 1;
+    await this.#parts.journal.say(GO_ON, { isMeta: true });
+    return true;
+  }
+
+  /** What was shown stays in the conversation, so that the person can refer to it. */
+  async #interrupted(): Promise<void> {
+    const { journal, model } = this.#parts;
+    if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
+    this.#heard = "";
+    await this.answerOpenCalls();
+    await journal.say(INTERRUPTED, { isMeta: true });
+  }
+}
+
+const occupied = ({ usage }: ModelReply): number =>
+  usage.input_tokens +
+  usage.cache_creation_input_tokens +
+  usage.cache_read_input_tokens +
+  usage.output_tokens;
+
+const wordsOf = (content: readonly ContentBlock[]): string =>
+  content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+
+function asError(error: unknown): LonghaulError {
+  if (error instanceof LonghaulError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new LonghaulError("agent-failed", `The agent failed unexpectedly: ${words}`, {
+    remedy: "The conversation is whole and can be gone on with. Please report this.",
+    cause: error,
+  });
+}

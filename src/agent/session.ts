@@ -1,0 +1,82 @@
+import { copyFile, chmod, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Entry } from "../index.ts";
+import {
+  openTranscript,
+  resumeSession,
+  sessionPath,
+  type TranscriptWriter,
+  type UserPlaces,
+} from "../node.ts";
+
+export interface OpenedSession {
+  readonly id: string;
+  readonly path: string;
+  readonly writer: TranscriptWriter;
+  /** What it had come to. */
+  readonly conversation: readonly Entry[];
+}
+
+export interface SessionChoice {
+  readonly cwd: string;
+  readonly places: UserPlaces;
+  readonly newUuid: () => string;
+  /** The file of one to go on with. */
+  readonly session?: string | undefined;
+}
+
+/** A new session, or one to go on with. That of another agent is copied: two agents must not write to one file. */
+export async function openSession(choice: SessionChoice): Promise<OpenedSession> {
+  const { cwd, places, newUuid, session } = choice;
+  const pathOf = (id: string): string => sessionPath("longhaul", places, cwd, id);
+  if (session === undefined) {
+    const id = newUuid();
+    return { id, path: pathOf(id), writer: lazyTranscript(pathOf(id), 0), conversation: [] };
+  }
+  const isOwn = dirname(dirname(session)) === dirname(dirname(pathOf("any")));
+  const id = isOwn ? undefined : newUuid();
+  const path = id === undefined ? session : await copied(session, pathOf(id));
+  const resumed = await resumeSession(path);
+  return {
+    id: id ?? resumed.id,
+    path,
+    writer: lazyTranscript(path, resumed.bytes),
+    conversation: resumed.conversation,
+  };
+}
+
+async function copied(from: string, to: string): Promise<string> {
+  // Read first, so that what is no session is refused before anything is made.
+  await resumeSession(from);
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await copyFile(from, to);
+  await chmod(to, 0o600);
+  return to;
+}
+
+/**
+ * Opened with the first line: a chat in which nothing was said leaves no file. Whoever else writes to the session
+ * meanwhile is noticed by its size, and then nothing of ours is mixed into it.
+ */
+function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
+  let opened: Promise<TranscriptWriter> | undefined;
+  const open = (): Promise<TranscriptWriter> => {
+    opened ??= openTranscript(path, { expectedBytes, mayCreate: expectedBytes === 0 });
+    // What failed is tried anew with the next line.
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
+  return {
+    path,
+    append: async (entries) => (await open()).append(entries),
+    read: async (uuids) => (await open()).read(uuids),
+    stepBack: async (choice) => (await open()).stepBack(choice),
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+/** Beside the session: what is too long for the model, and the sessions of subagents. */
+export const besideSession = (path: string, ending: string): string =>
+  join(dirname(path), path.slice(dirname(path).length + 1).replace(/\.jsonl$/, "") + ending);
