@@ -28,6 +28,11 @@ export type {
   ReadState,
   ResolvedPath,
   SeenFile,
+  ShellCommand,
+  ShellEnd,
+  ShellOutput,
+  ShellRequest,
+  Shells,
   SubagentTask,
   Workplace,
 } from "./workplace.ts";

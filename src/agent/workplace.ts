@@ -13,6 +13,8 @@ export interface Workplace {
   readonly files: FileContents;
   readonly state: AgentState;
   readonly agents: AgentRoster;
+  /** Shared by all agents of a session, and ended with it. */
+  readonly shells: Shells;
   /** Undefined where nobody can be asked. */
   readonly person: Person | undefined;
   /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */
@@ -107,4 +109,51 @@ export interface AgentRoster {
   news(): readonly string[];
   /** What kinds there are. */
   readonly types: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Commands that the session runs: `createShells` makes it, whoever closes the session closes it. */
+export interface Shells {
+  start(request: ShellRequest): ShellCommand;
+  /** One in the background, running or ended, by its id. */
+  find(id: string): ShellCommand | undefined;
+  /** All in the background, running or ended. */
+  list(): readonly ShellCommand[];
+  /** Ends all that run, with everything they started. Nothing can be started after it. */
+  close(): Promise<void>;
+}
+
+export interface ShellRequest {
+  readonly command: string;
+  readonly cwd: string;
+  readonly isBackground: boolean;
+  /** For what is too long for the model. */
+  outputFolder(): Promise<string>;
+  /** The line that it prints, as often as it prints something. */
+  onLine?(line: string): void;
+}
+
+export interface ShellCommand {
+  readonly id: string;
+  readonly command: string;
+  /** Undefined while it runs. */
+  readonly end: ShellEnd | undefined;
+  readonly ended: Promise<ShellEnd>;
+  readonly runsForMs: number;
+  /** What it printed since the last look, as much as a model is to read of it. */
+  look(): Promise<ShellOutput>;
+  /** Ends it with everything it started. Resolves when it has gone. */
+  kill(): Promise<void>;
+}
+
+export type ShellEnd =
+  /** `leftBehind`: processes that it had started ran on, and were ended. */
+  | { readonly how: "exited"; readonly code: number; readonly leftBehind: boolean }
+  | { readonly how: "signalled"; readonly signal: string }
+  /** By `kill` or `close`. */
+  | { readonly how: "killed" }
+  | { readonly how: "not-started"; readonly reason: string };
+
+export interface ShellOutput {
+  readonly text: string;
+  readonly lines: number;
 }
