@@ -1,0 +1,32 @@
+import type { Agent, AgentOptions, Person } from "../../agent/index.ts";
+import type { Model } from "../../models/port.ts";
+import type { Composition } from "../composition.ts";
+import type { Guide } from "./guide.ts";
+import type { Screen, ScreenHandlers } from "./screen/screen.ts";
+
+/** What a chat is made of. The command line has it from options and settings, the tour from its own folder and model. */
+export interface ChatSetup {
+  readonly composition: Pick<Composition, "terminal" | "places" | "prices" | "now">;
+  readonly version: string;
+  /** Opens the agent: for a new session, or for one to go on with. */
+  open(wiring: AgentWiring): Promise<Agent>;
+  /** What `/model NAME` means. */
+  modelNamed(name: string): Promise<Model>;
+  openScreen(handlers: ScreenHandlers): Screen;
+  /** The file of a session to go on with. */
+  readonly session?: string | undefined;
+  /** Said at once. */
+  readonly prompt?: string | undefined;
+  readonly guide?: Guide | undefined;
+  /** Nobody is there: what the guide puts into the input line is sent at once, and the chat ends with the guide. */
+  readonly isUnattended?: boolean | undefined;
+  /** Said when it is over, in place of how to go on. */
+  readonly farewell?: string | undefined;
+}
+
+/** What an agent needs of the chat that it is opened for. */
+export interface AgentWiring {
+  readonly person: Person | undefined;
+  readonly onEvent: NonNullable<AgentOptions["onEvent"]>;
+  readonly session: string | undefined;
+}

@@ -1,0 +1,82 @@
+import { withoutControls } from "../../../conversation/text.ts";
+import { fileUseOf } from "../../../conversation/tool-kinds.ts";
+import type { Colours } from "../../terminal.ts";
+import { plural } from "../../view/numbers.ts";
+import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
+
+export interface EndedCall {
+  readonly tool: string;
+  readonly title: string;
+  readonly isError: boolean;
+  readonly summary: string | undefined;
+  readonly display: string;
+}
+
+export interface LineStyle {
+  readonly width: number;
+  readonly colours: Colours;
+  /** Of what belongs to a subagent. */
+  readonly indent?: string;
+}
+
+/** Of an edit, enough to see what it is about. */
+const DIFF_LINES_SHOWN = 6;
+
+/** A call in one line, and of a change of a file some lines of what changed. */
+export function callLines(call: EndedCall, style: LineStyle): readonly string[] {
+  const line = callLine(call, style);
+  const isChange = !call.isError && fileUseOf(call.tool, undefined) === "change";
+  return isChange ? [line, ...changeLines(call.display, style)] : [line];
+}
+
+/** `● Read src/a.ts · 120 lines`. The summary stays whole: what is long is the title. */
+function callLine(
+  { tool, title, isError, summary }: EndedCall,
+  { width, colours, indent = "" }: LineStyle,
+): string {
+  const mark = isError ? colours.red("✗") : colours.green("●");
+  const end = summary === undefined || summary === "" ? "" : ` · ${fitText(summary, Math.floor(width / 2))}`;
+  const name = fitText(tool, 24);
+  const room = width - textWidth(`${indent}● ${name} ${end}`);
+  const shown = title === "" || room < 4 ? "" : ` ${fitText(title, room)}`;
+  return `${indent}${mark} ${colours.bold(name)}${shown}${isError ? colours.red(end) : colours.dim(end)}`;
+}
+
+/** Only lines that say something changed, with the line before the first of them. */
+function changeLines(display: string, { width, colours, indent = "" }: LineStyle): readonly string[] {
+  const all = withoutControls(display)
+    .split("\n")
+    .filter((line) => /^(?:[+-](?![+-]{2} )|\s*\d+\s*[+-])/.test(line));
+  const shown = all.slice(0, DIFF_LINES_SHOWN).map((line) => {
+    const text = `${indent}  ${fitTabbed(line, width - indent.length - 2)}`;
+    return /^\s*\d*\s*\+/.test(line) ? colours.green(text) : colours.red(text);
+  });
+  const more = all.length - shown.length;
+  if (more <= 0) return shown;
+  return [
+    ...shown,
+    colours.dim(`${indent}  … ${plural(more, "more changed line")} (Ctrl-O shows all of it)`),
+  ];
+}
+
+/** Indentation says much in code, so spaces stay; a tab is as wide as the terminal likes, so it becomes two. */
+function fitTabbed(line: string, width: number): string {
+  const text = line.replaceAll("\t", "  ");
+  const lead = /^\S? */.exec(text)?.[0] ?? "";
+  return lead + fitText(text.slice(lead.length), Math.max(1, width - textWidth(lead)));
+}
+
+/** A diff or an output, whole. */
+export function unfoldedBody(display: string, colours: Colours): string {
+  const lines = withoutControls(display).split("\n");
+  const isDiff = lines.some((line) => line.startsWith("@@"));
+  if (!isDiff) return lines.join("\n");
+  return lines
+    .map((line) =>
+      line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : line,
+    )
+    .join("\n");
+}
+
+/** What a call is, for headings. */
+export const callTitle = (tool: string, title: string): string => oneLine(`${tool} ${title}`);

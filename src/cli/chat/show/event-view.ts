@@ -1,0 +1,267 @@
+import type { Agent, AgentEvent } from "../../../agent/index.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../../conversation/entry.ts";
+import { contentText } from "../../../conversation/fields.ts";
+import { withoutControls } from "../../../conversation/text.ts";
+import { undoRecordOf } from "../../../conversation/undo.ts";
+import { rawContent } from "../../../conversation/untrusted.ts";
+import type { LonghaulError } from "../../../errors.ts";
+import type { CompactorEvent } from "../../../turn/events.ts";
+import type { PriceTable } from "../../../window/prices.ts";
+import { foldText, oneLine } from "../../view/text-width.ts";
+import type { Folded } from "../folded.ts";
+import type { Screen } from "../screen/screen.ts";
+import { viewTerminal } from "../view-terminal.ts";
+import { callLines, callTitle } from "./call-line.ts";
+import { type CompactionOutcome, compactionLines } from "./compaction-lines.ts";
+import { compactorLine } from "./compactor-line.ts";
+import { errorLines } from "./error-lines.ts";
+import type { Live } from "./live.ts";
+import { seconds } from "./seconds.ts";
+import { todoLines } from "./todo-lines.ts";
+
+export interface EventViewOptions {
+  readonly screen: Screen;
+  readonly live: Live;
+  readonly folded: Folded;
+  readonly prices: PriceTable;
+  readonly now: () => number;
+  readonly agent: () => Pick<Agent, "todos" | "model">;
+}
+
+type CallEnded = Extract<AgentEvent, { type: "call-ended" }>;
+type Compacted = Extract<CompactorEvent, { type: "compacted" }>;
+type Restored = Extract<CompactorEvent, { type: "restored" }>;
+
+/** What belongs together stands together; between the rest is a blank line. */
+type Kind = "prompt" | "answer" | "work";
+
+const SUBAGENT_INDENT = "    ";
+
+/** Shows what an agent does, as it does it. What is over is printed once; what is under way is in `Live`. */
+export class EventView {
+  readonly #options: EventViewOptions;
+  #last: Kind | undefined;
+  /** Whether the answer that is coming has been shown, as far as it has come. */
+  #isStreaming = false;
+  #hasStreamed = false;
+  #thoughts = "";
+  /** Whose calls were printed last, so that their heading is not repeated. */
+  #agentId: string | undefined;
+  #restored: Restored | undefined;
+  #compacted: Compacted | undefined;
+  #todos: string;
+
+  constructor(options: EventViewOptions) {
+    this.#options = options;
+    this.#todos = JSON.stringify(options.agent().todos);
+  }
+
+  show(event: AgentEvent): void {
+    const { live, screen, now } = this.#options;
+    live.event(event, now());
+    if (event.type !== "thinking" && event.type !== "window" && event.type !== "usage") this.#endThinking();
+    switch (event.type) {
+      case "text":
+        return this.#text(event.text);
+      case "thinking":
+        this.#thoughts += event.text;
+        return;
+      case "restarted":
+        return this.#restarted();
+      case "entry":
+        return this.#entry(event.entry);
+      case "call-ended":
+        return this.#callEnded(event);
+      case "compactor":
+        return this.#compactor(event.event);
+      case "compacting-ended":
+        return this.#compactionOver(undefined);
+      case "hook":
+        return this.dim(event.text);
+      case "retry":
+        return this.dim(
+          `No answer (${event.code.replace(/^model-/, "").replaceAll("-", " ")}); attempt ${event.attempt + 1} in ${seconds(event.delayMs)}`,
+        );
+      case "problem":
+        return this.error(event.error);
+      case "notice":
+        return this.dim(event.text);
+      case "agent":
+        return this.#agent(event.agentId, event.description, event.event);
+      case "ended":
+        screen.endStream();
+        this.#compactionOver(undefined);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** What the person said, when it is their turn. */
+  prompt(text: string): void {
+    const { colours } = this.#options.screen;
+    const lines = withoutControls(text).split("\n");
+    this.#print(
+      "prompt",
+      lines
+        .map((line, at) => `${at === 0 ? "›" : " "} ${line}`)
+        .map(colours.bold)
+        .join("\n"),
+    );
+  }
+
+  /** Whatever a command or a guide says. */
+  say(text: string): void {
+    this.#print("work", text);
+    this.#last = undefined;
+  }
+
+  dim(text: string): void {
+    this.#line(oneLine(text), this.#options.screen.colours.dim);
+  }
+
+  error(error: Pick<LonghaulError, "message" | "remedy">): void {
+    const { colours, width } = this.#options.screen;
+    this.#print("work", errorLines(error, { colours, width }));
+  }
+
+  #line(text: string, colour: (text: string) => string): void {
+    this.#agentId = undefined;
+    this.#print("work", colour(foldText(text, this.#options.screen.width, "  ")));
+  }
+
+  #print(kind: Kind, text: string): void {
+    const { screen } = this.#options;
+    screen.endStream();
+    this.#isStreaming = false;
+    this.#separate(kind);
+    screen.print(text);
+  }
+
+  #separate(kind: Kind): void {
+    if (this.#last !== kind) this.#options.screen.print("");
+    this.#last = kind;
+  }
+
+  #text(text: string): void {
+    const clean = withoutControls(text);
+    if (!this.#isStreaming && clean.trim() === "") return;
+    if (!this.#isStreaming) this.#separate("answer");
+    this.#agentId = undefined;
+    this.#options.screen.stream(this.#isStreaming ? clean : clean.trimStart());
+    this.#isStreaming = true;
+    this.#hasStreamed = true;
+  }
+
+  #restarted(): void {
+    this.#options.screen.dropStream();
+    this.#isStreaming = false;
+    if (this.#hasStreamed) this.dim("The answer broke off; it comes anew.");
+    this.#hasStreamed = false;
+  }
+
+  #endThinking(): void {
+    const { live, folded, now, screen } = this.#options;
+    const thought = live.endThinking(now());
+    if (thought === undefined) return;
+    const title = `thought for ${seconds(thought)}`;
+    if (this.#thoughts.trim() !== "") folded.add({ title, body: this.#thoughts });
+    this.#thoughts = "";
+    this.#line(`✻ ${title}`, screen.colours.dim);
+  }
+
+  #entry(entry: Entry): void {
+    if (isCompactBoundary(entry)) {
+      if (undoRecordOf(entry) === undefined) this.#compactionOver(entry);
+      return;
+    }
+    if (entry.type !== "assistant") return;
+    const text = withoutControls(contentText(rawContent(entry))).trim();
+    // A model that does not stream has said nothing before its entry.
+    if (!this.#hasStreamed && text !== "") this.#print("answer", text);
+    this.#options.screen.endStream();
+    this.#isStreaming = false;
+    this.#hasStreamed = false;
+  }
+
+  #callEnded(call: CallEnded): void {
+    const { screen, folded } = this.#options;
+    this.#agentId = undefined;
+    folded.add({ title: callTitle(call.tool, call.title), body: call.display });
+    this.#print("work", callLines(call, screen).join("\n"));
+    this.#showTodos();
+  }
+
+  #showTodos(): void {
+    const { screen, agent } = this.#options;
+    const { todos } = agent();
+    const now = JSON.stringify(todos);
+    if (now === this.#todos) return;
+    this.#todos = now;
+    if (todos.length > 0) this.#print("work", todoLines(todos, screen.width, screen.colours).join("\n"));
+  }
+
+  #compactor(event: CompactorEvent): void {
+    if (event.agentId !== undefined) return;
+    if (event.type === "restored") this.#restored = event;
+    else if (event.type === "compacted") this.#compacted = event;
+    const line = compactorLine(event);
+    const { colours } = this.#options.screen;
+    if (line !== undefined) this.#line(line.text, line.isWarning ? colours.yellow : colours.dim);
+  }
+
+  /** The events come before the boundary, whose entry has the ledger; where none comes, they must not be lost. */
+  #compactionOver(boundary: CompactBoundaryEntry | undefined): void {
+    const compacted = this.#compacted;
+    if (compacted === undefined) return;
+    const { screen, agent, prices } = this.#options;
+    const outcome: CompactionOutcome = {
+      ...{ compacted, restored: this.#restored, boundary, prices },
+      model: agent().model.name,
+    };
+    this.#compacted = undefined;
+    this.#restored = undefined;
+    const terminal = viewTerminal(screen);
+    const rule = screen.colours.dim("─".repeat(Math.min(screen.width, terminal.width)));
+    this.#print("work", [rule, ...compactionLines(outcome, terminal)].join("\n"));
+    this.#last = undefined;
+  }
+
+  /** A subagent's calls stand under what it is for. */
+  #agent(agentId: string, description: string, event: AgentEvent): void {
+    const { screen, folded } = this.#options;
+    const { colours } = screen;
+    const lines = subagentLines(event, screen);
+    if (event.type === "call-ended")
+      folded.add({
+        title: `${oneLine(description)}: ${callTitle(event.tool, event.title)}`,
+        body: event.display,
+      });
+    if (lines.length === 0) return;
+    const heading = this.#agentId === agentId ? [] : [colours.dim(`  ┆ ${oneLine(description)}`)];
+    this.#print("work", [...heading, ...lines].join("\n"));
+    this.#agentId = agentId;
+  }
+}
+
+function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {
+  const say = (text: string): readonly string[] => [
+    colours.dim(foldText(`${SUBAGENT_INDENT}${oneLine(text)}`, width, SUBAGENT_INDENT)),
+  ];
+  switch (event.type) {
+    case "call-ended":
+      return callLines(event, { width, colours, indent: SUBAGENT_INDENT });
+    case "compactor": {
+      if (event.event.type === "compacted")
+        return say(`Compacted: ${event.event.tokensBefore} → ${event.event.tokensAfter} tokens`);
+      const line = compactorLine(event.event);
+      return line === undefined ? [] : say(line.text);
+    }
+    case "problem":
+      return say(event.error.message);
+    case "notice":
+      return say(event.text);
+    default:
+      return [];
+  }
+}
