@@ -12,6 +12,11 @@ export interface MemoryFilesOptions {
   /** Files that the host has put into the system prompt already. */
   readonly loaded?: readonly string[] | undefined;
   /**
+   * What governs the whole working directory (its own memory files, and rules for every path) is attached before the
+   * first call, without any file having been touched. For hosts that put none of it into the system prompt.
+   */
+  readonly fromStart?: boolean | undefined;
+  /**
    * Asked before a file is read, whether it is there or not; what it refuses, and what it fails on, is not. An answer
    * holds until the next compaction.
    */

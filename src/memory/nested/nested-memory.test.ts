@@ -251,3 +251,42 @@ describe("after a compaction", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"], { visible }))).toEqual(["/p/src/CLAUDE.md"]);
   });
 });
+
+describe("from the start", () => {
+  const port = (): TestPort =>
+    testPort({
+      "/p/AGENTS.md": "see @style.md",
+      "/p/style.md": "tabs",
+      "/p/src/CLAUDE.md": "src",
+      "/p/.claude/rules/all.md": "always",
+      "/p/.claude/rules/ts.md": "---\npaths: src/*.ts\n---\ntypes",
+    });
+  const start = ["/p/AGENTS.md", "/p/style.md", "/p/.claude/rules/all.md"];
+
+  it("what governs the working directory is attached before anything is touched, and only then where it is wanted", async () => {
+    expect([...paths(await drain(memoryOf(port(), { fromStart: true })))].sort()).toEqual([...start].sort());
+    expect(paths(await drain(memoryOf(port())))).toEqual([]);
+  });
+
+  it("it comes once, and what governs a file comes with the file", async () => {
+    const memory = memoryOf(port(), { fromStart: true });
+    await drain(memory);
+    expect(paths(await drain(memory))).toEqual([]);
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual([
+      "/p/src/CLAUDE.md",
+      "/p/.claude/rules/ts.md",
+    ]);
+  });
+
+  it("a conversation that has lost it gets it again, one that still has it does not", async () => {
+    const memory = memoryOf(port(), { fromStart: true });
+    const { attachments } = await drain(memory);
+    const c = new ConversationBuilder();
+    for (const attachment of attachments) c.attachment(attachment);
+    memory.attachedIn(c.entries);
+    expect(paths(await drain(memory))).toEqual([]);
+    memory.forget();
+    memory.attachedIn([]);
+    expect([...paths(await drain(memory))].sort()).toEqual([...start].sort());
+  });
+});

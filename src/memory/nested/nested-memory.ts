@@ -46,6 +46,7 @@ export class NestedMemory {
   readonly #rules: RuleFiles | undefined;
   readonly #fileTools: FileTools;
   readonly #loaded: readonly PlacedPath[];
+  readonly #isFromStart: boolean;
   /** Paths within the working directory. */
   readonly #touched = new Set<string>();
   /** Found, but there was no room. They come first next time. */
@@ -63,6 +64,8 @@ export class NestedMemory {
     this.#rules = this.#reader && new RuleFiles(this.#reader);
     this.#fileTools = fileTools;
     this.#loaded = (options.loaded ?? []).flatMap((path) => this.#placed(path) ?? []);
+    this.#isFromStart = options.fromStart === true;
+    this.#begin();
   }
 
   /** Notes what the agent touches in these new entries, and what has been attached in them. */
@@ -84,6 +87,7 @@ export class NestedMemory {
     this.#attached.clear();
     this.#shown.clear();
     this.#noteAttached(entries);
+    this.#begin();
   }
 
   /**
@@ -200,6 +204,11 @@ export class NestedMemory {
       files: items.map(({ name, tokens }) => ({ path: name, tokens })),
       skipped,
     };
+  }
+
+  /** The working directory itself counts as touched: what governs it governs everything. */
+  #begin(): void {
+    if (this.#isFromStart) this.#touched.add("");
   }
 
   #touch(path: string | undefined): void {
