@@ -19,6 +19,8 @@ export interface Workplace {
   readonly person: Person | undefined;
   /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */
   outputFolder(): Promise<string>;
+  /** How long a result may be as the window is now, in characters; what is longer would be cut in its middle. */
+  resultLimit?(): number;
   /** The session file, for recall. */
   readonly sessionPath: string;
   /** For small tasks, such as reading a web page; the main model unless another was given. */
@@ -39,6 +41,8 @@ export interface ResolvedPath {
   readonly displayPath: string;
   /** In the working directory, or in what was allowed beside it. */
   readonly isInside: boolean;
+  /** Why there can be no such file, in words; then it is never inside, and `realPath` is not known. */
+  readonly problem?: string;
 }
 
 /** What the agent has seen of files and still has in its context. */
@@ -47,6 +51,8 @@ export interface ReadState {
   get(realPath: string): SeenFile | undefined;
   saw(realPath: string, seen: SeenFile): void;
   forget(realPath: string): void;
+  /** After results of these calls were cleared: what only they showed is no longer seen. */
+  forgetCalls(callIds: ReadonlySet<string>): void;
   /** After a compaction. */
   clear(): void;
 }
