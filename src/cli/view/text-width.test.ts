@@ -2,6 +2,22 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitText, foldText, textWidth } from "./text-width.ts";
 
+describe("the width of a text", () => {
+  it("counts columns: wide scripts and emoji two, marks that combine and joiners none", () => {
+    const widths = [
+      "abc",
+      "e\u0301",
+      "日本",
+      "𠀀",
+      "👩",
+      "👩\u200d👩\u200d👧",
+      "👍🏽",
+      "\u001b[31mred\u001b[39m",
+    ].map(textWidth);
+    expect(widths).toEqual([3, 1, 4, 2, 2, 6, 4, 3]);
+  });
+});
+
 describe("folding a sentence", () => {
   it("breaks between words and indents what follows; spaces within a line stay", () => {
     expect(foldText("Summary     by nobody at all", 20, "  ")).toBe("Summary     by\n  nobody at all");

@@ -2,11 +2,21 @@ import { stripVTControlCharacters } from "node:util";
 
 /** Characters that take two columns in a terminal: East Asian scripts, full-width forms, emoji. */
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+  /[\u1100-\u115f\u2329\u232a\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Extended_Pictographic}|\p{Emoji_Modifier}/u;
+/** Characters that take none: marks that combine with the one before, joiners, direction marks. */
+const WITHOUT_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+const PLAIN = /^[ -~]*$/;
 
+/**
+ * In columns. An emoji that is joined of several counts as these side by side, as terminals show it that do not join
+ * them: with others there is room to spare.
+ */
 export function textWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const character of stripVTControlCharacters(text)) width += WIDE.test(character) ? 2 : 1;
+  for (const character of stripVTControlCharacters(text)) {
+    if (!WITHOUT_WIDTH.test(character)) width += WIDE.test(character) ? 2 : 1;
+  }
   return width;
 }
 
