@@ -42,6 +42,7 @@ export type LonghaulErrorCode =
   | "query-empty"
   | "chart-not-written"
   | "simulator-failed"
+  | "file-unusable"
   | "agent-failed";
 
 /**

@@ -1,0 +1,139 @@
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { LRUCache } from "lru-cache";
+import { LonghaulError } from "../../index.ts";
+import type { FileContent, FileContents } from "../workplace.ts";
+import { systemCode } from "./real-path.ts";
+
+/** Long enough for a piece of work on a few files; what nobody has looked at since is not worth the memory. */
+const KEPT_MS = 15 * 60 * 1000;
+/** All files together: hundreds of sources, and little beside what a node process takes anyway. */
+const KEPT_BYTES = 50 * 1024 * 1024;
+/** Of larger ones nobody reads more than parts, which a command gets without loading the rest. */
+const LARGEST_FILE_BYTES = 32 * 1024 * 1024;
+/**
+ * Systems stamp files by a clock that ticks every few milliseconds: what is written twice within one tick looks
+ * unchanged. So a file this young is not kept.
+ */
+const TOO_YOUNG_MS = 100;
+
+export type FileProblem = "missing" | "folder" | "not-a-file" | "too-large" | "not-allowed" | "unreadable";
+
+export interface FileContentsOptions {
+  /** For tests: milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+interface Kept {
+  readonly content: FileContent;
+  readonly stamp: string;
+}
+
+/**
+ * Reads regular files, whatever lies there: nothing else is opened, and only so much is read. Takes real paths: a
+ * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words.
+ */
+export function createFileContents({ now = Date.now }: FileContentsOptions = {}): FileContents {
+  const cache = new LRUCache<string, Kept>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ content }) => Math.max(1, content.bytes.length),
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
+  return {
+    read: async (realPath) => {
+      try {
+        // Looked at before it is opened: to open a device can be to set it going.
+        const stamp = stampOf(realPath, await stat(realPath, { bigint: true }));
+        const kept = cache.get(realPath);
+        if (kept?.stamp === stamp) return kept.content;
+        cache.delete(realPath);
+        const read = await readOpened(realPath);
+        if (read.isSteady && now() - read.content.mtimeMs > TOO_YOUNG_MS) cache.set(realPath, read);
+        return read.content;
+      } catch (error) {
+        cache.delete(realPath);
+        throw unusable(realPath, error);
+      }
+    },
+    clear: () => cache.clear(),
+  };
+}
+
+/** Undefined for errors of another kind. */
+export function fileProblemOf(error: unknown): FileProblem | undefined {
+  if (!(error instanceof LonghaulError) || error.code !== "file-unusable") return undefined;
+  return error.facts.reason as FileProblem;
+}
+
+async function readOpened(path: string): Promise<Kept & { readonly isSteady: boolean }> {
+  // In between it may have become a pipe, and to open that would be to wait for a writer for ever.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const before = await handle.stat({ bigint: true });
+    const stamp = stampOf(path, before);
+    const bytes = await readAll(path, handle, Number(before.size));
+    const after = await handle.stat({ bigint: true });
+    return {
+      content: { bytes, mtimeMs: Number(after.mtimeNs) / 1e6 },
+      stamp,
+      isSteady: stampOf(path, after) === stamp && bytes.length === Number(after.size),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Not `readFile`: of a file that grows as fast as it is read there is no end, and some say they are empty. */
+async function readAll(path: string, handle: FileHandle, size: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const buffer = Buffer.alloc(Math.max(size - length, 0) + 4_096);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, length);
+    if (bytesRead === 0) break;
+    parts.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+    if (length > LARGEST_FILE_BYTES) throw problem(path, "too-large", tooLarge(length));
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}
+
+/** Changes whenever the file does, as far as the system tells. */
+function stampOf(path: string, found: BigIntStats): string {
+  if (found.isDirectory()) throw problem(path, "folder", "is a folder");
+  if (!found.isFile()) throw problem(path, "not-a-file", `is ${kindOf(found)}, not a file with a content`);
+  if (found.size > LARGEST_FILE_BYTES) throw problem(path, "too-large", tooLarge(Number(found.size)));
+  return [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":");
+}
+
+function kindOf(found: BigIntStats): string {
+  if (found.isFIFO()) return "a pipe";
+  return found.isSocket() ? "a socket" : "a device";
+}
+
+const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+
+const tooLarge = (bytes: number): string =>
+  `has ${megabytes(bytes)} MB, more than the ${megabytes(LARGEST_FILE_BYTES)} MB that are read at once`;
+
+const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
+  new LonghaulError("file-unusable", `${path} ${words}.`, { facts: { path, reason }, cause });
+
+function unusable(path: string, error: unknown): LonghaulError {
+  if (error instanceof LonghaulError) return error;
+  const code = systemCode(error);
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return problem(path, "missing", "does not exist", error);
+    case "EACCES":
+    case "EPERM":
+      return problem(path, "not-allowed", "may not be read by this user", error);
+    case "ELOOP":
+      return problem(path, "unreadable", "has just become a link", error);
+    default:
+      return problem(path, "unreadable", `cannot be read (${code || String(error)})`, error);
+  }
+}
