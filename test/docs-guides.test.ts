@@ -1,0 +1,176 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compactSession, writeCompaction } from "../src/host/compact-session.ts";
+import { coder } from "../src/testing/simulator/behaviours/coder.ts";
+import { summaries } from "../src/testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../src/testing/simulator/simulator.ts";
+import { loadSession } from "../src/transcript/load.ts";
+import { CLI_MAIN, type CliRun } from "./support/cli.ts";
+import { demoProject } from "./support/demo-project.ts";
+import { guideSession, isCompacted } from "./support/guide-session.ts";
+import { codeBlocks } from "./support/markdown.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const GUIDES = join(ROOT, "docs", "guides");
+const guides = readdirSync(GUIDES).sort();
+const blocks = guides.flatMap((guide) =>
+  codeBlocks(readFileSync(join(GUIDES, guide), "utf8")).map((block) => ({ ...block, guide })),
+);
+
+/** What cannot be run here, by its first line, and why. The page says so too. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "npx longhaul compact latest --in-place --model claude-sonnet-5-5   # a model writes the summary":
+    "needs a key",
+};
+/** What each program prints in the end, in the order of the pages. */
+const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
+  "choose-a-policy.md": [
+    /^defaults: compacts from \d+ tokens on\n[\s\S]*after an overflow only: compacts from \d+ tokens on\n$/,
+    /^longhaul \{\} \d+\.\d\d \d+\nlonghaul \{"form":"off"\} \d+\.\d\d \d+\n$/,
+  ],
+  "read-the-ledger.md": [/facts/],
+  "use-it-in-your-loop.md": [/\w/, /^text \d+\n$/, /^1 entries, \d+ tokens\n$/],
+  "write-a-hook.md": [/^true \d+\n$/],
+};
+
+let home: string;
+let project: string;
+let simulator: Simulator;
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "longhaul-guides-"));
+  project = join(home, "harbour");
+  mkdirSync(join(home, "bin"));
+  // What npx would find in a project that has it installed.
+  const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI_MAIN}" "$@"\n`;
+  writeFileSync(join(home, "bin", "npx"), npx);
+  chmodSync(join(home, "bin", "npx"), 0o755);
+  simulator = await startSimulator({ behaviours: [summaries(), coder({ turns: 3 })] });
+});
+afterAll(async () => {
+  await simulator.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const demos = new Map<number, string>();
+const demo = (tokens: number): string => {
+  const text = demos.get(tokens) ?? demoProject(project, { approximateTokens: tokens });
+  demos.set(tokens, text);
+  return text;
+};
+
+/** The home as it was, with the session that the section of the guide is about as the newest one. */
+async function begin({
+  guide,
+  heading,
+}: {
+  readonly guide: string;
+  readonly heading: string;
+}): Promise<void> {
+  for (const folder of [".longhaul", ".claude"]) rmSync(join(home, folder), { recursive: true, force: true });
+  const path = join(home, ".claude", "projects", "-harbour", "704bfcf2-2e1a-429d-a88a-06e03509bd90.jsonl");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, guideSession(guide, heading, demo));
+  if (!isCompacted(heading)) return;
+  await writeCompaction(await compactSession(await loadSession(path)), { mode: "in-place" });
+}
+
+function run(command: string, args: readonly string[], cwd = project): Promise<CliRun> {
+  const env = {
+    PATH: `${join(home, "bin")}:${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+    HOME: home,
+    ANTHROPIC_API_KEY: "any",
+    ANTHROPIC_BASE_URL: simulator.url,
+  };
+  return new Promise((resolve) => {
+    execFile(command, [...args], { cwd, env, encoding: "utf8" }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
+    );
+  });
+}
+
+describe("the guides", () => {
+  it("run everything but what the page marks, and say here why", () => {
+    const marked = blocks.filter(({ notRun }) => notRun !== undefined);
+    expect(Object.fromEntries(marked.map(({ code, notRun }) => [code.split("\n")[0], notRun]))).toEqual(
+      NOT_RUN,
+    );
+    const languages = new Set(blocks.map(({ language }) => language));
+    expect([...languages].filter((language) => !["sh", "ts", "text", "json"].includes(language))).toEqual([]);
+  });
+});
+
+const shell = blocks.filter(({ language, notRun }) => language === "sh" && notRun === undefined);
+const sections = [...new Set(shell.map(({ guide, heading }) => `${guide}: ${heading}`))];
+
+/** Commands of a section follow each other; each section begins with the session as it was. */
+describe.skipIf(process.platform === "win32")("the commands of the guides", () => {
+  it.each(sections)("%s", async (section) => {
+    const own = shell.filter(({ guide, heading }) => `${guide}: ${heading}` === section);
+    await begin(own[0] ?? { guide: "", heading: "" });
+    for (const { code } of own) {
+      const { code: exit, stdout, stderr } = await run("sh", ["-eu", "-c", code]);
+      expect({ exit, stderr }, `${code}\n${stdout}`).toEqual({ exit: 0, stderr: "" });
+      expect(stdout).not.toBe("");
+    }
+  });
+});
+
+describe("the programs of the guides", () => {
+  const programs = blocks
+    .filter(({ language }) => language === "ts")
+    .map((block, index) => ({ ...block, file: `program-${index}.ts` }));
+  let folder: string;
+  beforeAll(() => {
+    folder = join(home, "programs");
+    mkdirSync(join(folder, "node_modules", "@anthropic-ai"), { recursive: true });
+    mkdirSync(join(folder, "node_modules", "@types"));
+    symlinkSync(ROOT, join(folder, "node_modules", "longhaul"));
+    for (const name of ["@anthropic-ai/sdk", "@types/node", "zod"]) {
+      symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+    }
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8"));
+    // They are programs, not modules that others import.
+    const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, include: ["program-*.ts"] }),
+    );
+    for (const { file, code } of programs) writeFileSync(join(folder, file), code);
+  });
+
+  it("have the right types", async () => {
+    const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const { code, stdout } = await run(process.execPath, [compiler, "-p", folder], folder);
+    expect(stdout).toBe("");
+    expect(code).toBe(0);
+  });
+
+  it("run, and print what they should", async () => {
+    // One process for all of them: to start one takes longer than to run them.
+    const mark = "=== next program";
+    const all = programs.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
+    writeFileSync(join(folder, "all.ts"), all);
+    await begin({ guide: "read-the-ledger.md", heading: "In a program" });
+    const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
+    const { code, stdout, stderr } = await run(process.execPath, ["--import", tsx, join(folder, "all.ts")]);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    const printed = stdout.split(`${mark}\n`);
+    const expected = guides.flatMap((guide) => PRINTED[guide] ?? []);
+    expect(expected.length).toBe(programs.length);
+    for (const [index, pattern] of expected.entries()) expect(printed[index]).toMatch(pattern);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
