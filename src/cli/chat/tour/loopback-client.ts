@@ -1,0 +1,69 @@
+import type { AnthropicClient, AnthropicParams } from "../../../models/anthropic/client.ts";
+
+/** As the API's own clients send it. */
+const API_VERSION = "2023-06-01";
+
+interface CallOptions {
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/** The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. */
+export function loopbackClient(url: string): AnthropicClient {
+  const post = async (path: string, params: AnthropicParams, { signal }: CallOptions): Promise<Response> => {
+    const { betas, ...body } = params as AnthropicParams & { readonly betas?: readonly string[] };
+    const response = await fetch(`${url}/v1/${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-api-key": "tour",
+        "anthropic-version": API_VERSION,
+        ...(betas === undefined ? {} : { "anthropic-beta": betas.join(",") }),
+      },
+      body: JSON.stringify(body),
+      signal: signal ?? null,
+    });
+    if (response.ok) return response;
+    throw new Refused(response.status, response.headers, await response.json().catch(() => undefined));
+  };
+  return {
+    beta: {
+      messages: {
+        create: async (params, options = {}) => eventsOf(await post("messages", params, options)),
+        countTokens: async (params, options = {}) =>
+          (await post("messages/count_tokens", params, options)).json(),
+      },
+    },
+  };
+}
+
+/** In the form in which the SDK throws what the API refused. */
+class Refused extends Error {
+  override readonly name = "Refused";
+  readonly status: number;
+  readonly headers: Headers;
+  readonly error: unknown;
+
+  constructor(status: number, headers: Headers, error: unknown) {
+    super(`The simulator answered ${status}.`);
+    this.status = status;
+    this.headers = headers;
+    this.error = error;
+  }
+}
+
+/** One JSON in each line that begins with `data:`; an `error` event ends the stream as the SDK would end it. */
+async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<unknown> {
+  if (body === null) return;
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (!line.startsWith("data:")) continue;
+      const event = JSON.parse(line.slice("data:".length)) as { readonly type?: unknown };
+      if (event.type === "error") throw new Refused(status, headers, event);
+      yield event;
+    }
+  }
+}

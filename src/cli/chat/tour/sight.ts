@@ -1,0 +1,54 @@
+import { contentBlocks } from "../../../conversation/block.ts";
+import { isCleared } from "../../../conversation/cleared.ts";
+import { contentText } from "../../../conversation/fields.ts";
+import type { ApiRequest } from "../../../conversation/message.ts";
+import { isContinuation } from "../../../summary/continuation.ts";
+import type { SeenRequest } from "../../../testing/simulator/exchange.ts";
+import { ESTIMATORS, measureRequest } from "../../../tokens/measure.ts";
+
+/** What the stand-in knows: the request in front of it, and nothing else. */
+export interface Sight {
+  /** Of the whole request, by estimate. */
+  readonly tokens: number;
+  /** Results that were emptied. */
+  readonly cleared: number;
+  /** Whether a message of the person says just this. Once it was compacted away it is only quoted. */
+  isSaid(words: string): boolean;
+  /** The newest result of this tool that is still there; "" where there is none. */
+  result(tool: string): string;
+  /** The first match in all that can be read: messages, results, summary, notes. */
+  find(pattern: RegExp): string | undefined;
+}
+
+/** What stands between messages for the model's eyes only; no person wrote it. */
+const REMINDER = /^\s*<system-reminder>/;
+
+export const isReminder = (text: string): boolean => REMINDER.test(text) || isContinuation(text);
+
+export function look({ messages, system, tools }: SeenRequest): Sight {
+  const blocks = messages.flatMap(({ content }) => contentBlocks(content));
+  const names = new Map(
+    blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : [])),
+  );
+  const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block] : []));
+  return {
+    tokens: measureRequest({ messages, system, tools } as unknown as ApiRequest, ESTIMATORS.o200k),
+    cleared: results.filter(isCleared).length,
+    isSaid: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
+    result: (tool) => {
+      const newest = results.findLast(({ tool_use_id }) => names.get(tool_use_id) === tool);
+      return newest === undefined ? "" : contentText(newest.content);
+    },
+    find: (pattern) => {
+      for (const block of blocks) {
+        const text = block.type === "text" ? block.text : resultText(block);
+        const match = pattern.exec(text);
+        if (match !== null) return match[1] ?? match[0];
+      }
+      return undefined;
+    },
+  };
+}
+
+const resultText = (block: ReturnType<typeof contentBlocks>[number]): string =>
+  block.type === "tool_result" ? contentText(block.content) : "";

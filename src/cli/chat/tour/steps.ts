@@ -1,0 +1,137 @@
+import { formatCount, plural } from "../../view/numbers.ts";
+import { GAUGE_LOG } from "./gauge-log.ts";
+import { FIX_PROMPT, OVERVIEW_PROMPT, RECALL_PROMPT, RESOURCES_PROMPT } from "./scenes.ts";
+import type { Witness } from "./witness.ts";
+
+/** One stop of the tour. */
+export interface TourStep {
+  /** What just happened, what to look at, what comes next. */
+  readonly words: (seen: Witness) => string;
+  readonly input: string;
+  /** Done right before the words are said. */
+  readonly before?: () => Promise<void>;
+}
+
+export interface StepOptions {
+  /** As people are told it. */
+  readonly folder: string;
+  readonly windowTokens: number;
+  /** The project's folder is not as it was: what the first scene read is gone. */
+  removeLog(): Promise<void>;
+}
+
+/** The tour, stop by stop. */
+export function tourSteps({ folder, windowTokens, removeLog }: StepOptions): readonly TourStep[] {
+  return [
+    { words: () => welcome(folder, windowTokens), input: OVERVIEW_PROMPT },
+    { words: afterOverview, input: "/context" },
+    { words: atNoon, input: RESOURCES_PROMPT, before: removeLog },
+    { words: afterClearing, input: "/compact" },
+    { words: afterNotes, input: "/ledger" },
+    { words: () => beforeNotesOff, input: "/notes off" },
+    { words: () => beforeFix, input: FIX_PROMPT },
+    { words: afterBackground, input: RECALL_PROMPT },
+    { words: afterRecall, input: "/undo" },
+    { words: afterUndo, input: "" },
+  ];
+}
+
+const welcome = (folder: string, windowTokens: number): string =>
+  [
+    `Welcome. You are about to watch an agent work in a window of only ${formatCount(windowTokens)} tokens, and to see what keeps it going.`,
+    `The model is a stand-in that plays a script on this machine: it understands nothing. The tools, the files (in ${folder}), the tests and all that happens to the context are real.`,
+    "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line.",
+  ].join("\n");
+
+function afterOverview(seen: Witness): string {
+  const { thresholds } = seen.reading ?? {};
+  const isYellow = thresholds !== undefined && seen.peakTokens >= thresholds.warning;
+  const bar = isYellow
+    ? `The bar is yellow: over ${formatCount(thresholds.warning)} tokens. At ${formatCount(thresholds.autoCompact)} room has to be made.`
+    : "The bar shows what the reading has cost so far.";
+  const helper =
+    seen.subagents > 0
+      ? "The tests were surveyed by a subagent in a window of its own; only its report came into this one."
+      : "";
+  const notes = seen.newest("notes-updated");
+  const noted =
+    notes === undefined
+      ? ""
+      : `Meanwhile the model took notes of the session in the background (${formatCount(notes.tokens)} tokens so far).`;
+  return lines(bar, helper, noted, "See where the tokens are:");
+}
+
+const atNoon = (): string =>
+  lines(
+    "Most of it is results of tools: files that were read once.",
+    `And it is noon: ${GAUGE_LOG} has just been deleted from the folder. The agent read it at the start. Remember that for later.`,
+    "Next it reads more than the window can hold:",
+  );
+
+function afterClearing(seen: Witness): string {
+  const cleared = seen.newest("results-cleared");
+  const happened =
+    cleared === undefined
+      ? "There was still room for everything."
+      : `At the threshold ${plural(cleared.results, "old result")} of ${cleared.tools.join(", ")} gave way to a short mark: from ${formatCount(cleared.tokensBefore)} to ${formatCount(cleared.tokensAfter)} tokens, without a model. What the files say can be read again, and the session file keeps every word.`;
+  const updates = seen.all("notes-updated").length;
+  const notes = updates === 0 ? "" : `The notes have been brought up to date ${times(updates)} by now.`;
+  return lines(happened, notes, "With notes a compaction needs no model and no waiting:");
+}
+
+function afterNotes(seen: Witness): string {
+  const compacted = seen.newest("compacted");
+  if (compacted === undefined) return "Nothing was compacted. The ledger says what would be known of it:";
+  const from =
+    compacted.tier === "memory"
+      ? "The notes took the place of the conversation, and no model was called"
+      : "A summary took the place of the conversation";
+  return lines(
+    `${from}: from ${formatCount(compacted.tokensBefore)} to ${formatCount(compacted.tokensAfter)} tokens. Scroll up: all of it is still on your screen.`,
+    "What became of each fact (your words, files, test runs) stands in the ledger:",
+  );
+}
+
+const beforeNotesOff =
+  "Nothing is gone: what is not in the context can be found again. Now the other way, without notes: then the model writes a summary in the background while it works on.";
+
+const beforeFix =
+  "Now some real work, with real test runs. Watch the bar go up, and what happens when it is full:";
+
+function afterBackground(seen: Witness): string {
+  const begun = seen.newest("background-started");
+  const ready = seen.all("background-ended").findLast(({ outcome }) => outcome === "ready");
+  const swapped = seen.newest("compacted");
+  if (begun === undefined || ready === undefined || swapped?.tier !== "full") {
+    return "There was room enough this time. One more question:";
+  }
+  return lines(
+    `At ${formatCount(begun.tokens)} tokens the model began to write a summary in the background, and the work went on. When the window was full it was there and was swapped in: from ${formatCount(swapped.tokensBefore)} to ${formatCount(swapped.tokensAfter)} tokens, and nobody waited.`,
+    `Now a question about ${GAUGE_LOG}, which is neither on the disk nor in the context any more, and about what you said in your first message:`,
+  );
+}
+
+function afterRecall(seen: Witness): string {
+  const recalls = seen.calls.get("recall") ?? 0;
+  return lines(
+    recalls === 0
+      ? "That was answered from what is in the context."
+      : "It asked the tool recall, which searches all that was compacted or cleared, and got the line word for word. Your own words never left the context: each compaction checks that they are there.",
+    "And every compaction can be taken back. Watch the bar:",
+  );
+}
+
+function afterUndo(seen: Witness): string {
+  const undone = seen.newest("undone");
+  return lines(
+    undone === undefined
+      ? ""
+      : `The conversation is as it was before the last compaction, plus what came since: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`,
+    "That is the tour. The stand-in goes on with whatever you type, but only pretends to understand. Try /help, /rewind, /recall 02:30Z, /todos, /cost or /compact, and Ctrl-D to leave.",
+    "With a real model: set ANTHROPIC_API_KEY and run longhaul chat in a folder of yours.",
+  );
+}
+
+const times = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
+
+const lines = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");

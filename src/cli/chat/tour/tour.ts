@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Agent, AgentOptions } from "../../../agent/options.ts";
+import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
+import { createRunningClock } from "../../../testing/clock.ts";
+import { coder } from "../../../testing/simulator/behaviours/coder.ts";
+import { noteTaker } from "../../../testing/simulator/behaviours/notes.ts";
+import { summaries } from "../../../testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../../../testing/simulator/simulator.ts";
+import { ESTIMATORS } from "../../../tokens/measure.ts";
+import { computeThresholds } from "../../../window/thresholds.ts";
+import type { Guide } from "../guide.ts";
+import { GAUGE_LOG } from "./gauge-log.ts";
+import { longRun } from "./long-run.ts";
+import { loopbackClient } from "./loopback-client.ts";
+import { tourFiles } from "./project.ts";
+import { tourScenes } from "./scenes.ts";
+import { standIn } from "./stand-in.ts";
+import { tourSteps } from "./steps.ts";
+import { TourGuide } from "./tour-guide.ts";
+import { type TourReport, tourReport } from "./tour-report.ts";
+import { Witness } from "./witness.ts";
+
+/** So small that everything happens within a minute. */
+const WINDOW_TOKENS = 32_000;
+/** What the stand-in writes in one answer at most; a larger share would leave no room for the conversation. */
+const MAX_OUTPUT_TOKENS = 4_000;
+const MODEL_NAME = "stand-in";
+const DEFAULT_SEED = 7;
+
+/** In milliseconds: answers come as from a fast model, and the whole tour takes less than a minute. */
+const WATCHED_PACE = { firstByteMs: 120, betweenEventsMs: 14 };
+
+/** Calls after a prompt that no scene knows. */
+const CODER_TURNS = 6;
+const UNATTENDED_CODER_TURNS = 14;
+/** It makes things up: nothing of that may reach a shell, the network, or a person who would be asked. */
+const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
+
+export interface TourOptions {
+  /** Somebody watches: answers come at the pace of a model, and not all at once. */
+  readonly isWatched?: boolean | undefined;
+  /** After the stops of the tour it goes on by itself until the model was called so often. */
+  readonly turns?: number | undefined;
+  /** The same seed gives the same tour. */
+  readonly seed?: number | undefined;
+}
+
+export interface Tour {
+  /** What the agent is opened with, beside what the chat adds. */
+  readonly agentOptions: Pick<
+    AgentOptions,
+    "model" | "cwd" | "places" | "permissions" | "notes" | "maxOutputTokens" | "compactor"
+  >;
+  readonly guide: Guide;
+  /** Where all of it is, sessions included, until `close`. */
+  readonly folder: string;
+  /** Of the stand-in: what reached it. */
+  readonly requests: Simulator["requests"];
+  /** What it came to so far. */
+  report(agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">): Promise<TourReport>;
+  /** Ends the simulator, and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
+export async function openTour(options: TourOptions = {}): Promise<Tour> {
+  const { seed = DEFAULT_SEED, turns } = options;
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
+  const [project, home] = [join(folder, "harbour"), join(folder, "home")];
+  await writeProject(project, seed);
+  const simulator = await startStandIn(project, options);
+  const seen = new Witness();
+  const steps = tourSteps({
+    folder: project,
+    windowTokens: WINDOW_TOKENS,
+    removeLog: () => rm(join(project, GAUGE_LOG), { force: true }),
+  });
+  return {
+    agentOptions: {
+      model: anthropicModel({ model: MODEL_NAME, client: loopbackClient(simulator.url) }),
+      cwd: project,
+      places: { home, env: { LONGHAUL_HOME: home } },
+      permissions: { allow: ["shell:node --test*"] },
+      notes: "model",
+      maxOutputTokens: MAX_OUTPUT_TOKENS,
+      // What the user's own environment switches off would be missing here.
+      compactor: { windowTokens: WINDOW_TOKENS, environment: {} },
+    },
+    guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), seen),
+    folder,
+    requests: simulator.requests,
+    report: (agent) => tourReport(agent, seen, simulator.requests),
+    close: async () => {
+      await simulator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function writeProject(project: string, seed: number): Promise<void> {
+  for (const [path, text] of tourFiles(seed)) {
+    const file = join(project, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
+
+function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
+  const facts = { windowTokens: WINDOW_TOKENS, maxOutputTokens: MAX_OUTPUT_TOKENS };
+  const { warning } = computeThresholds(facts);
+  const scenes = tourScenes({ inProject: (path) => join(project, path), warningTokens: warning });
+  const coderTurns = turns === undefined ? CODER_TURNS : UNATTENDED_CODER_TURNS;
+  return startSimulator({
+    models: [
+      { id: MODEL_NAME, ...facts, bindsThinking: false, features: { thinksByDefault: false, tokenScale: 1 } },
+    ],
+    behaviours: [
+      summaries(),
+      noteTaker(),
+      standIn(scenes),
+      coder({ turns: coderTurns, uses: (name) => CODER_TOOLS.includes(name), ...(seed && { seed }) }),
+    ],
+    // The same figures whether or not a tokenizer is installed, and nothing to load.
+    countText: ESTIMATORS.o200k,
+    clock: createRunningClock(),
+    ...(isWatched === true && { latency: WATCHED_PACE }),
+    ...(seed !== undefined && { seed }),
+  });
+}
