@@ -1,0 +1,79 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findSkills, skillFolders } from "./skills.ts";
+
+let top: string;
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), "longhaul-skills-"));
+});
+afterEach(() => rm(top, { recursive: true, force: true }));
+
+async function put(folder: string, name: string, text: string): Promise<string> {
+  const path = join(top, folder, name);
+  await mkdir(path, { recursive: true });
+  await writeFile(join(path, "SKILL.md"), text);
+  return path;
+}
+
+const skill = (name: string, description: string, body = "do it"): string =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
+
+describe("skills", () => {
+  it("are the folders with a SKILL.md, in the order of their names, the project's before the user's", async () => {
+    await put("project/.claude/skills", "review", skill("review", "from the project"));
+    await put("home/.longhaul/skills", "review", skill("review", "from home"));
+    await put("home/.claude/skills", "commit", skill("commit", "write a message"));
+    await mkdir(join(top, "project/.claude/skills/empty"));
+    await writeFile(join(top, "project/.claude/skills/README.md"), "no skill");
+    const found = await findSkills(skillFolders({ cwd: join(top, "project"), home: join(top, "home") }));
+    expect(found.map(({ name, description }) => [name, description])).toEqual([
+      ["commit", "write a message"],
+      ["review", "from the project"],
+    ]);
+    expect(await found[1]?.read()).toBe("do it");
+    expect(found[1]?.folder).toBe(join(top, "project/.claude/skills/review"));
+  });
+
+  it("are read as they are when they are used", async () => {
+    const path = await put("s", "a", skill("a", "x", "old"));
+    const [found] = await findSkills([join(top, "s")]);
+    await writeFile(join(path, "SKILL.md"), skill("a", "x", "new"));
+    expect(await found?.read()).toBe("new");
+    await rm(path, { recursive: true });
+    expect(await found?.read()).toBeUndefined();
+  });
+
+  it("have a name that breaks nothing: what is no name is not taken, nor is a description with lines", async () => {
+    await put("s", "fine", skill('"evil\\n- name"', "one"));
+    await put("s", "not fine", skill("../../etc", "two"));
+    await put("s", "c", `---\ndescription: |\n  one\n  # two\u2028three\u001b[2J\n---\n`);
+    const found = await findSkills([join(top, "s")]);
+    expect(found.map(({ name }) => name)).toEqual(["c", "fine"]);
+    expect(found[0]?.description).toBe("one # two three [2J");
+  });
+
+  it("are never what a link outside leads to", async () => {
+    await put("outside", "secret", skill("secret", "x"));
+    await put("s", "a", skill("a", "x"));
+    await symlink(join(top, "outside/secret"), join(top, "s/linked"));
+    await mkdir(join(top, "s/b"));
+    await symlink(join(top, "outside/secret/SKILL.md"), join(top, "s/b/SKILL.md"));
+    await symlink(join(top, "s/a"), join(top, "s/same"));
+    expect((await findSkills([join(top, "s")])).map(({ name }) => name)).toEqual(["a"]);
+  });
+
+  it("are cut where they are too long, and left out where they are no text", async () => {
+    await put("s", "long", skill("long", "d".repeat(5_000), "x".repeat(150_000)));
+    await put("s", "binary", "a\0b");
+    const [found, ...others] = await findSkills([join(top, "s")]);
+    expect(others).toEqual([]);
+    expect(found?.description).toHaveLength(1_024);
+    expect(await found?.read()).toMatch(/^x{100000}\n\n\[The rest was left out/);
+  });
+
+  it("are none where there is no folder", async () => {
+    expect(await findSkills([join(top, "nowhere"), ""])).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { opendir } from "node:fs/promises";
+import { join } from "node:path";
+import { projectFiles } from "../../node.ts";
+import { readFrontMatter } from "./front-matter.ts";
+
+/** Instructions that somebody wrote for a kind of task. */
+export interface Skill {
+  readonly name: string;
+  /** When to use it, in one line; may be empty. */
+  readonly description: string;
+  /** The folder with what belongs to it. */
+  readonly folder: string;
+  /** As it is now; undefined where it can no longer be read. */
+  read(): Promise<string | undefined>;
+}
+
+const FILE = "SKILL.md";
+/** Of one folder of skills: each is read to learn what it is for. */
+const MOST_SKILLS = 200;
+/** About 25,000 tokens, all that is ever put back of skills after a compaction. */
+const LONGEST_SKILL = 100_000;
+const LONGEST_DESCRIPTION = 1_024;
+/** What a model can write without a doubt, and what breaks no line and no path. */
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** Those of the project first: they know more about the work at hand. */
+export const skillFolders = ({
+  cwd,
+  home,
+}: {
+  readonly cwd: string;
+  readonly home: string;
+}): readonly string[] =>
+  [cwd, home].flatMap((at) => [join(at, ".longhaul", "skills"), join(at, ".claude", "skills")]);
+
+/** All skills in these folders, by name; of two with one name the first. What cannot be read is passed over. */
+export async function findSkills(folders: readonly string[]): Promise<readonly Skill[]> {
+  const found = await Promise.all(folders.map(skillsIn));
+  const byName = new Map<string, Skill>();
+  for (const skill of found.flat()) if (!byName.has(skill.name)) byName.set(skill.name, skill);
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function skillsIn(folder: string): Promise<readonly Skill[]> {
+  const names = (await namesIn(folder)).sort().slice(0, MOST_SKILLS);
+  const skills = await Promise.all(names.map((name) => skillAt(folder, name)));
+  return skills.filter((skill) => skill !== undefined);
+}
+
+/** One by one and not too many: a folder may hold anything. */
+async function namesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (names.length >= MOST_SKILLS * 2) break;
+      if (entry.isDirectory() || entry.isSymbolicLink()) names.push(entry.name);
+    }
+  } catch {
+    // There is no such folder, or it is not ours to read: then there are no skills in it.
+  }
+  return names;
+}
+
+async function skillAt(parent: string, folderName: string): Promise<Skill | undefined> {
+  const files = projectFiles(parent);
+  const read = async (): Promise<string | undefined> => {
+    // A link that leads out of the folder of skills is not followed, nor is anything read but text.
+    const file = await files.read(join(folderName, FILE));
+    return file.state === "read" ? file.text : undefined;
+  };
+  const text = await read();
+  if (text === undefined) return undefined;
+  const { fields } = readFrontMatter(text);
+  const name = [fields.get("name"), folderName].find((each) => each !== undefined && NAME.test(each));
+  if (name === undefined) return undefined;
+  return {
+    name,
+    description: oneLine(fields.get("description") ?? "")
+      .slice(0, LONGEST_DESCRIPTION)
+      .toWellFormed(),
+    folder: join(parent, folderName),
+    read: async () => {
+      const now = await read();
+      return now === undefined ? undefined : bodyOf(now);
+    },
+  };
+}
+
+function bodyOf(text: string): string {
+  const { body } = readFrontMatter(text);
+  return body.length <= LONGEST_SKILL
+    ? body
+    : `${body.slice(0, LONGEST_SKILL).toWellFormed().trimEnd()}\n\n[The rest was left out: a skill is read up to ${LONGEST_SKILL} characters.]`;
+}
+
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
