@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { codeIn, tableUnder } from "./support/markdown.ts";
+import { braces, withoutComments } from "./support/source-types.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), "utf8");
@@ -8,45 +10,14 @@ const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...
 const page = read("docs", "events.md");
 const events = withoutComments(read("src", "turn", "events.ts"));
 
-function withoutComments(code: string): string {
-  return code.replace(/\/\*.*?\*\//gs, "").replace(/\/\/.*$/gm, "");
-}
-
-/** The rows of the table under a heading, by cell. */
-function tableUnder(heading: string): readonly (readonly string[])[] {
-  const start = page.indexOf(`${heading}\n`);
-  expect(start, `heading ${heading}`).toBeGreaterThanOrEqual(0);
-  const [table = ""] = /(?:^\|.*\n)+/m.exec(page.slice(start)) ?? [];
-  const [, , ...rows] = table.trim().split("\n");
-  return rows.map((row) =>
-    row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
-
-const codeIn = (cell = ""): readonly string[] =>
-  [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 const firstColumn = (heading: string): readonly string[] =>
-  tableUnder(heading)
+  tableUnder(page, heading)
     .flatMap(([cell]) => codeIn(cell))
     .sort();
 
 /** Code in the last column, by code in the first. */
 const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
-  new Map(tableUnder(heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
-
-/** From the brace at `start` to the one that closes it. */
-function braces(code: string, start: number): string {
-  let depth = 0;
-  for (let index = start; index < code.length; index += 1) {
-    if (code[index] === "{") depth += 1;
-    if (code[index] === "}") depth -= 1;
-    if (depth === 0) return code.slice(start, index + 1);
-  }
-  throw new Error("a brace that nothing closes");
-}
+  new Map(tableUnder(page, heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
 
 /** Names of the fields of an object type, as the page writes them: `items[]` for a list, `items[].name` within. */
 function fieldsOf(type: string): readonly string[] {
@@ -118,7 +89,7 @@ describe("the page about events", () => {
   });
 
   it("says when each event comes", () => {
-    expect(tableUnder("## All events").filter(([, when = ""]) => when.length < 10)).toEqual([]);
+    expect(tableUnder(page, "## All events").filter(([, when = ""]) => when.length < 10)).toEqual([]);
   });
 
   it("names every field of what is within events", () => {
@@ -151,7 +122,7 @@ describe("the page about the bridge to OpenTelemetry", () => {
 
   it("lists every metric, and no other, by attributes that there are", () => {
     expect(firstColumn("### Metrics")).toEqual(values("METRIC"));
-    const used = tableUnder("### Metrics").flatMap((row) => codeIn(row.at(-1)));
+    const used = tableUnder(page, "### Metrics").flatMap((row) => codeIn(row.at(-1)));
     expect(used.filter((name) => !values("ATTRIBUTE").includes(name))).toEqual([]);
   });
 });

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_SETTINGS } from "../src/window/settings.ts";
+import { computeThresholds } from "../src/window/thresholds.ts";
+import { codeIn, tableUnder } from "./support/markdown.ts";
+import { declaredFields, withoutComments } from "./support/source-types.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), "utf8");
+const settings = read("docs", "reference", "settings.md");
+const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.startsWith("demo"))
+  .map((name) => withoutComments(read("src", name)))
+  .join("\n");
+
+const firstColumn = (page: string, heading: string): readonly string[] =>
+  tableUnder(page, heading)
+    .flatMap(([cell]) => codeIn(cell))
+    .sort();
+const fields = (file: string, name: string): readonly string[] =>
+  declaredFields(read("src", ...file.split("/")), name);
+const found = (pattern: RegExp): readonly string[] =>
+  [...sources.matchAll(pattern)].map(([, name = ""]) => name);
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
+
+describe("the reader of declarations", () => {
+  it("finds the fields of an interface, and no others", () => {
+    const code =
+      "export interface A extends B {\n  /** a: */\n  readonly a: C;\n  b?(c: D): { readonly e: F };\n  readonly g?: {\n    readonly h: I;\n  };\n}\n";
+    expect(declaredFields(code, "A")).toEqual(["a", "b", "g"]);
+  });
+});
+
+describe("the page of settings and options", () => {
+  it("has a row for every key of the settings file, and no other", () => {
+    const known = [
+      ...fields("window/settings.ts", "Settings"),
+      ...fields("window/thresholds.ts", "WindowOptions"),
+    ];
+    const others = found(/field\((?:file|\w+\.?settingsFile), "(\w+)"\)/g);
+    expect(firstColumn(settings, "## The settings file")).toEqual(unique([...known, ...others]));
+  });
+
+  it("says what holds when nobody sets anything", () => {
+    const defaults = tableUnder(settings, "## The settings file").flatMap(([key, value]) =>
+      /`(?:true|false)`/.test(value ?? "") && key !== "`disableAllHooks`"
+        ? [[codeIn(key)[0], codeIn(value)[0] === "true"]]
+        : [],
+    );
+    expect(Object.fromEntries(defaults)).toEqual(DEFAULT_SETTINGS);
+    const thresholds = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 32_000 });
+    for (const name of ["effective", "autoCompact", "warning", "blocking"] as const) {
+      expect(settings).toContain(thresholds[name].toLocaleString("en-US"));
+    }
+  });
+
+  it("has a row for every variable of the environment that is read, and no other", () => {
+    const names = [...found(/\benv(?:ironment)?\.([A-Z][A-Z_]+)/g), ...found(/variable: "([A-Z_]+)"/g)];
+    expect(firstColumn(settings, "## Environment")).toEqual(unique(names));
+  });
+
+  it.each([
+    ["## `createCompactor`", "turn/options.ts", "CompactorOptions"],
+    ["### `clearing`", "turn/options.ts", "ClearingOptions"],
+    ["### `compaction`", "turn/options.ts", "CompactionOptions"],
+    ["### `transcript`", "turn/options.ts", "TranscriptPort"],
+    ["### `host`", "turn/options.ts", "HostCallbacks"],
+  ])("%s has a row for every option, and no other", (heading, file, name) => {
+    expect(firstColumn(settings, heading)).toEqual(fields(file, name));
+  });
+
+  it("names what a host can put back", () => {
+    const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
+    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
+    expect(unique(named)).toEqual(fields("restore/host-state.ts", "HostState"));
+  });
+
+  it("names every option of a call", () => {
+    const calls = new Map(
+      tableUnder(settings, "## Calls").map(([call = "", options = ""]) => [call, codeIn(options)]),
+    );
+    const named = (call: string): readonly string[] =>
+      unique((calls.get(call) ?? []).filter((name) => /^\w+$/.test(name)));
+    expect(named("`before(messages, …)`")).toEqual(fields("turn/options.ts", "BeforeOptions"));
+    expect(named("`compact(messages, …)`")).toEqual(fields("turn/options.ts", "ManualOptions"));
+  });
+});
+
+describe("the tables of options on other pages", () => {
+  const memory = read("docs", "memory.md");
+  it.each([
+    ["## Session notes", "turn/options.ts", "NotesOptions"],
+    ["## Memory files", "memory/nested/memory-files.ts", "MemoryFilesOptions"],
+    ["## Context collapse", "turn/options.ts", "CollapseOptions"],
+  ])("%s has a row for every option, and no other", (heading, file, name) => {
+    expect(firstColumn(memory, heading)).toEqual(fields(file, name));
+  });
+
+  it("the most used options of the engine's page are options", () => {
+    const options = fields("turn/options.ts", "CompactorOptions");
+    const named = firstColumn(read("docs", "engine.md"), "## Options");
+    expect(named.filter((name) => !options.includes(name))).toEqual([]);
+  });
+});
+
+describe("the page of errors", () => {
+  const page = read("docs", "reference", "errors.md");
+  const declared = unique(
+    [...read("src", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(([, code = ""]) => code),
+  );
+  const rows = tableUnder(page, "## Codes");
+
+  it("has a row for every code, and no other", () => {
+    expect(rows.flatMap(([code]) => codeIn(code)).sort()).toEqual(declared);
+  });
+
+  it("says of each what it means and what to do", () => {
+    expect(rows.filter(([, meaning = "", remedy = ""]) => meaning.length < 10 || remedy.length < 5)).toEqual(
+      [],
+    );
+  });
+});
