@@ -81,6 +81,7 @@ export {
   type ToolUseAt,
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
+export { headOf, tailOf } from "./conversation/text.ts";
 export type { Todo } from "./conversation/todos.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
 export type { StepBack, StepKind, UndoRecord } from "./conversation/undo.ts";
@@ -230,6 +231,7 @@ export type {
   HostCallbacks,
   ManualOptions,
   Message,
+  NotesOptions,
   ResponseFacts,
   TranscriptPort,
   Turn,

@@ -1,5 +1,7 @@
 /** A small real agent on longhaul's public parts: `longhaul/agent`. Needs node. */
+
 export type { AgentEvent, RunResult, WindowReading } from "./events.ts";
+export { openAgent } from "./open-agent.ts";
 export type {
   Agent,
   AgentOptions,
@@ -19,6 +21,7 @@ export type {
   Question,
 } from "./permission.ts";
 export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
+export { standardTools } from "./tools/standard-tools.ts";
 export type {
   AgentRoster,
   AgentState,

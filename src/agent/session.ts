@@ -1,4 +1,4 @@
-import { copyFile, chmod, mkdir } from "node:fs/promises";
+import { chmod, copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Entry } from "../index.ts";
 import {
@@ -58,7 +58,7 @@ async function copied(from: string, to: string): Promise<string> {
  * Opened with the first line: a chat in which nothing was said leaves no file. Whoever else writes to the session
  * meanwhile is noticed by its size, and then nothing of ours is mixed into it.
  */
-function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
+export function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
   let opened: Promise<TranscriptWriter> | undefined;
   const open = (): Promise<TranscriptWriter> => {
     opened ??= openTranscript(path, { expectedBytes, mayCreate: expectedBytes === 0 });

@@ -1,5 +1,6 @@
 import type { BackgroundAgent, Model, Todo, UsedSkill } from "../index.ts";
 import type { Person } from "./permission.ts";
+import type { Skill } from "./skills/skills.ts";
 import type { ToolOutcome } from "./tool.ts";
 
 /** What the tools of one conversation share. A subagent has its own, but for what is marked as shared. */
@@ -15,6 +16,8 @@ export interface Workplace {
   readonly agents: AgentRoster;
   /** Shared by all agents of a session, and ended with it. */
   readonly shells: Shells;
+  /** As they were found when the session began. */
+  readonly skills: readonly Skill[];
   /** Undefined where nobody can be asked. */
   readonly person: Person | undefined;
   /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */

@@ -14,10 +14,10 @@ import {
 import type { AgentEvent, RunResult, WindowReading } from "../events.ts";
 import type { AgentOptions } from "../options.ts";
 import type { Tool, ToolOutcome } from "../tool.ts";
-import type { CallPorts } from "./run-calls.ts";
-import { runCalls } from "./run-calls.ts";
 import type { Journal } from "./journal.ts";
 import { openCalls } from "./open-calls.ts";
+import type { CallPorts } from "./run-calls.ts";
+import { runCalls } from "./run-calls.ts";
 
 export interface LoopParts {
   readonly journal: Journal;
@@ -37,9 +37,11 @@ export interface LoopParts {
 
 /** An answer that its limit cut off is gone on with; one that never ends is not. */
 const MOST_CONTINUATIONS = 3;
-const GO_ON = "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
+const GO_ON =
+  "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
 const INTERRUPTED = "The person interrupted this. Wait for what they say next.";
-const NOT_FINISHED = "Not finished: the person interrupted it, or the program ended. Parts of it may have been done.";
+const NOT_FINISHED =
+  "Not finished: the person interrupted it, or the program ended. Parts of it may have been done.";
 
 /** One conversation with a model: turns, each a call with everything around it, until nothing is left to do. */
 export class ConversationLoop {
@@ -172,7 +174,10 @@ export class ConversationLoop {
       content: content === "" ? "(no output)" : content,
       ...(isError ? { is_error: true } : {}),
     };
-    const shown = { ...(summary === undefined ? {} : { summary }), ...(display === undefined ? {} : { display }) };
+    const shown = {
+      ...(summary === undefined ? {} : { summary }),
+      ...(display === undefined ? {} : { display }),
+    };
     await this.#parts.journal.say([result], { toolUseResult: shown });
   }
 

@@ -13,7 +13,9 @@ const HEAD_SHARE = 0.75;
 
 /** How long a tool's result may be. */
 export const resultLimit = ({ effective }: Thresholds): number =>
-  Math.round(Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)));
+  Math.round(
+    Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)),
+  );
 
 export interface FitOptions {
   readonly limitChars: number;

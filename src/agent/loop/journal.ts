@@ -67,7 +67,12 @@ export class Journal {
     content: string | readonly ContentBlock[],
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
-    await this.#add({ ...this.#link(), ...fields, type: "user", message: { role: "user", content } } as Entry);
+    await this.#add({
+      ...this.#link(),
+      ...fields,
+      type: "user",
+      message: { role: "user", content },
+    } as Entry);
   }
 
   async attach(attachment: Attachment): Promise<void> {

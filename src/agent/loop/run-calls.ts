@@ -80,7 +80,11 @@ async function carryOut({ id, input }: ToolUseBlock, tool: Tool, ports: CallPort
 
 function unknownTool(name: string, { tools }: CallPorts): ToolOutcome {
   const names = tools.map(({ definition }) => definition.name).join(", ");
-  return { content: `There is no tool ${name}. There are: ${names}.`, isError: true, summary: "no such tool" };
+  return {
+    content: `There is no tool ${name}. There are: ${names}.`,
+    isError: true,
+    summary: "no such tool",
+  };
 }
 
 function textIn({ content }: ToolOutcome): string {

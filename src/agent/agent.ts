@@ -1,0 +1,287 @@
+import {
+  type Attachment,
+  type ContentBlock,
+  createCompactor,
+  type Entry,
+  type ManualOptions,
+  type Model,
+  type Todo,
+} from "../index.ts";
+import { notesFile, notesPath, rewindPoints, rewindSession } from "../node.ts";
+import { Roster } from "./agents/roster.ts";
+import { type Parent, runSubagent } from "./agents/subagent.ts";
+import { Conversation, type EngineSpec } from "./conversation.ts";
+import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
+import type { House } from "./house.ts";
+import { EventQueue } from "./loop/event-queue.ts";
+import type { Agent, NotesWriter, PromptAt, RunOptions } from "./options.ts";
+import { systemPrompt } from "./prompt/system-prompt.ts";
+import { besideSession, type OpenedSession } from "./session.ts";
+import { createAgentState, type SessionState } from "./state/state.ts";
+import type { Tool } from "./tool.ts";
+import { standardTools } from "./tools/standard-tools.ts";
+import { Turnstile } from "./turnstile.ts";
+import type { AgentRoster } from "./workplace.ts";
+
+/** The main conversation of a session, and what people do with it. */
+export class LonghaulAgent implements Agent {
+  readonly sessionId: string;
+  readonly sessionPath: string;
+  readonly cwd: string;
+  readonly notesPath: string;
+  readonly #roster: Roster;
+  readonly #house: House;
+  readonly #session: OpenedSession;
+  readonly #state: SessionState;
+  readonly #main: Conversation;
+  #notes: NotesWriter;
+  #windowTokens: number | undefined;
+  /** What the model was last told of the plan mode. */
+  #toldPlanMode: boolean;
+  /** Where events of a run go; outside of one, to the host's callback. */
+  #run: EventQueue<AgentEvent> | undefined;
+  readonly #turnstile = new Turnstile();
+
+  constructor(house: House, session: OpenedSession, isGitRepo: boolean) {
+    const { options, cwd, ports } = house;
+    this.#house = house;
+    this.#session = session;
+    this.sessionId = session.id;
+    this.sessionPath = session.path;
+    this.cwd = cwd;
+    this.notesPath = notesPath(session.path);
+    this.#notes = options.notes ?? "off";
+    this.#windowTokens = options.compactor?.windowTokens;
+    const { conversation } = session;
+    this.#state = createAgentState({ conversation, planPath: besideSession(session.path, ".plan.md") });
+    this.#toldPlanMode = this.#state.isPlanMode;
+    if (options.isPlanMode !== undefined) this.#state.setPlanMode(options.isPlanMode);
+    const emit = (event: AgentEvent): void => this.#emit(event);
+    this.#roster = new Roster({
+      house,
+      conversation,
+      emit,
+      run: (subagent) => runSubagent({ ...this.#asParent(), house, isGitRepo, emit }, subagent),
+    });
+    const about = {
+      cwd,
+      platform: process.platform,
+      date: ports.now(),
+      isGitRepo,
+      model: options.model.name,
+    };
+    const system = (tools: readonly Tool[]): string =>
+      systemPrompt({
+        ...about,
+        tools: tools.map(({ definition }) => definition.name),
+        instructions: options.instructions,
+      });
+    const spec = { agentId: undefined, system, writer: session.writer, entries: conversation };
+    const tools = options.tools ?? standardTools;
+    this.#main = new Conversation(
+      house,
+      { ...spec, state: this.#state, agents: this.#roster, tools, emit },
+      this.#engine(options.model),
+    );
+  }
+
+  get model(): Model {
+    return this.#main.model;
+  }
+
+  get conversation(): readonly Entry[] {
+    return this.#main.journal.entries;
+  }
+
+  get conversationId(): string {
+    return this.#main.journal.conversationId;
+  }
+
+  get reading(): WindowReading {
+    return this.#main.loop.reading;
+  }
+
+  get todos(): readonly Todo[] {
+    return this.#state.todos;
+  }
+
+  get isPlanMode(): boolean {
+    return this.#state.isPlanMode;
+  }
+
+  get planPath(): string {
+    return this.#state.planPath;
+  }
+
+  get notes(): NotesWriter {
+    return this.#notes;
+  }
+
+  get agents(): AgentRoster {
+    return this.#roster;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#main.tools;
+  }
+
+  async *run(
+    prompt: string | readonly ContentBlock[],
+    { signal, maxTurns }: RunOptions = {},
+  ): AsyncGenerator<AgentEvent, RunResult> {
+    const leave = await this.#turnstile.enter();
+    const abort = new AbortController();
+    const stop = (): void => abort.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+    const queue = new EventQueue<AgentEvent>();
+    this.#run = queue;
+    const limit = maxTurns ?? this.#house.options.maxTurns ?? Number.POSITIVE_INFINITY;
+    const work = this.#work(prompt, abort.signal, limit).finally(() => queue.end());
+    try {
+      yield* queue.read();
+      const result = await work;
+      yield { type: "ended", ...result };
+      return result;
+    } finally {
+      // Whoever stops listening does not want it to go on.
+      abort.abort();
+      await work.catch(() => undefined);
+      signal?.removeEventListener("abort", stop);
+      this.#run = undefined;
+      leave();
+    }
+  }
+
+  async #work(
+    prompt: string | readonly ContentBlock[],
+    signal: AbortSignal,
+    maxTurns: number,
+  ): Promise<RunResult> {
+    const { journal, loop } = this.#main;
+    await loop.answerOpenCalls();
+    const { isPlanMode, planPath } = this.#state;
+    await journal.say(prompt, { permissionMode: isPlanMode ? "plan" : "default" });
+    if (isPlanMode !== this.#toldPlanMode) await journal.attach(planModeNotice(isPlanMode, planPath));
+    const result = await loop.run(signal, maxTurns);
+    this.#toldPlanMode = this.#state.isPlanMode;
+    return result;
+  }
+
+  compact(options: ManualOptions = {}): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor.compact(journal.entries, options));
+    });
+  }
+
+  clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      const turn = await compactor.clear(journal.entries, { keep });
+      loop.take(turn);
+      return turn.cleared;
+    });
+  }
+
+  undo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#stepBack("undo", options);
+  }
+
+  redo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#stepBack("redo", options);
+  }
+
+  #stepBack(
+    direction: "undo" | "redo",
+    options: { readonly signal?: AbortSignal | undefined },
+  ): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor[direction](journal.entries, options));
+      this.#changed();
+    });
+  }
+
+  prompts(): Promise<readonly PromptAt[]> {
+    if (this.conversation.length === 0) return Promise.resolve([]);
+    return rewindPoints(this.sessionPath);
+  }
+
+  rewind(promptUuid: string): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { journal, compactor, model } = this.#main;
+      // What is still on its way to the transcript is part of the history.
+      await compactor.close();
+      const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
+      await journal.goBackTo(conversation, mark);
+      await this.#main.reconnect(this.#engine(model));
+      this.#changed();
+    });
+  }
+
+  setModel(
+    model: Model,
+    { windowTokens }: { readonly windowTokens?: number | undefined } = {},
+  ): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      this.#windowTokens = windowTokens;
+      await this.#main.reconnect(this.#engine(model));
+    });
+  }
+
+  setNotes(writer: NotesWriter): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      this.#notes = writer;
+      await this.#main.reconnect(this.#engine(this.model));
+    });
+  }
+
+  setPlanMode(isOn: boolean): void {
+    this.#state.setPlanMode(isOn);
+  }
+
+  async close(): Promise<void> {
+    await this.#turnstile.alone(async () => {
+      await this.#roster.close();
+      await this.#house.shells.close();
+      await this.#main.compactor.close();
+      await this.#session.writer.close();
+    });
+  }
+
+  /** The conversation is another one: what was known of it is read from it anew. */
+  #changed(): void {
+    this.#state.readFrom(this.#main.journal.entries);
+    this.#toldPlanMode = this.#state.isPlanMode;
+    this.#main.place.reads.clear();
+  }
+
+  #engine(model: Model): EngineSpec {
+    const path = this.notesPath;
+    const writer = this.#notes;
+    return {
+      model,
+      windowTokens: this.#windowTokens,
+      notes: writer === "off" ? undefined : { file: notesFile(path), writer },
+      notesPath: writer === "off" ? undefined : path,
+      create: createCompactor,
+    };
+  }
+
+  #asParent(): Pick<Parent, "model" | "windowTokens" | "compactor" | "state"> {
+    const { model, compactor } = this.#main;
+    return { model, compactor, windowTokens: this.#windowTokens, state: this.#state };
+  }
+
+  #emit(event: AgentEvent): void {
+    if (this.#run !== undefined) this.#run.push(event);
+    else this.#house.options.onEvent?.(event);
+  }
+}
+
+/** As sessions tell of it, so that it is known again when they are read. */
+const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
+  isOn
+    ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }
+    : { type: "plan_mode_exit", message: "Plan mode is off: you may change things again." };

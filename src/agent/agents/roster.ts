@@ -1,0 +1,208 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BackgroundAgent, type Entry, readHostState } from "../../index.ts";
+import type { AgentEvent, RunResult } from "../events.ts";
+import type { House } from "../house.ts";
+import type { AgentType } from "../options.ts";
+import type { ToolOutcome } from "../tool.ts";
+import type { AgentRoster, SubagentTask } from "../workplace.ts";
+import { type AgentRecord, newsOf, wordsOf } from "./record.ts";
+import { agentsFolder } from "./subagent.ts";
+
+/** Each is a conversation of its own that calls a model: more at once is hardly ever meant. */
+const MOST_IN_BACKGROUND = 8;
+const GENERAL: AgentType = {
+  name: "general",
+  description: "Any task that can be done apart from this conversation, such as a search through many files.",
+};
+
+export interface RosterOptions {
+  readonly house: House;
+  /** Of a session that is gone on with. */
+  readonly conversation: readonly Entry[];
+  /** Runs a subagent to its end. */
+  readonly run: (subagent: SubagentRun) => Promise<RunResult>;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+export interface SubagentRun {
+  readonly id: string;
+  readonly type: AgentType;
+  readonly task: SubagentTask;
+  readonly signal: AbortSignal;
+}
+
+/** The agents that the main conversation started. */
+export class Roster implements AgentRoster {
+  readonly types: readonly AgentType[];
+  readonly #options: RosterOptions;
+  readonly #records = new Map<string, AgentRecord>();
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+    this.types = [GENERAL, ...(options.house.options.agentTypes ?? [])];
+    // Those of an earlier process have ended with it; what they had finished can still be read.
+    for (const known of readHostState(options.conversation).agents) this.#adopt(known);
+  }
+
+  async start(
+    task: SubagentTask,
+    { signal }: { readonly signal: AbortSignal; readonly callId: string },
+  ): Promise<ToolOutcome> {
+    const type = this.types.find(({ name }) => name === (task.type ?? GENERAL.name));
+    if (type === undefined) return this.#unknownType(task.type ?? "");
+    if (task.isBackground) return this.#startInBackground(task, type);
+    const result = await this.#options.run({ id: this.#newId(), type, task, signal });
+    signal.throwIfAborted();
+    return outcomeOf(result);
+  }
+
+  list(): readonly BackgroundAgent[] {
+    return [...this.#records.values()]
+      .filter(({ isCollected, status }) => status === "running" || !isCollected)
+      .map(({ id, description, status, outputPath }) => ({ id, description, status, outputPath }));
+  }
+
+  async collect(
+    id: string,
+    { wait, signal }: { readonly wait: number; readonly signal: AbortSignal },
+  ): Promise<ToolOutcome> {
+    const record = this.#records.get(id);
+    if (record === undefined) return this.#unknownAgent(id);
+    if (record.status === "running" && wait > 0) await orAfter(record.ended, wait, signal);
+    signal.throwIfAborted();
+    if (record.status === "running") {
+      const content = `<status>running</status>\n${record.description}: it is still at work. Go on with something else.`;
+      return { content, summary: "still running" };
+    }
+    record.isCollected = true;
+    record.isTold = true;
+    const result =
+      record.result ?? (await readFile(record.outputPath, "utf8").catch(() => "(Its result is gone.)"));
+    const { status } = record;
+    return {
+      content: `<status>${status}</status>\n${result}`,
+      isError: status === "failed",
+      summary: status,
+    };
+  }
+
+  async stop(id: string): Promise<ToolOutcome> {
+    const record = this.#records.get(id);
+    if (record === undefined) return this.#unknownAgent(id);
+    if (record.status !== "running") return { content: `${id} has ended already (${record.status}).` };
+    record.abort.abort();
+    await record.ended;
+    record.isCollected = true;
+    record.isTold = true;
+    return { content: `${id} was stopped.\n${record.result ?? ""}`, summary: "stopped" };
+  }
+
+  news(): readonly string[] {
+    const untold = [...this.#records.values()].filter(
+      ({ status, isTold }) => status !== "running" && !isTold,
+    );
+    return untold.map(newsOf);
+  }
+
+  async close(): Promise<void> {
+    const running = [...this.#records.values()].filter(({ status }) => status === "running");
+    for (const { abort } of running) abort.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
+    const running = [...this.#records.values()].filter(({ status }) => status === "running");
+    if (running.length >= MOST_IN_BACKGROUND) {
+      const content = `${MOST_IN_BACKGROUND} agents run in the background already. Collect or stop one of them first.`;
+      return { content, isError: true, summary: "too many" };
+    }
+    const id = this.#newId();
+    const abort = new AbortController();
+    const outputPath = join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
+    const record: AgentRecord = {
+      id,
+      description: task.description,
+      outputPath,
+      abort,
+      status: "running",
+      result: undefined,
+      isCollected: false,
+      isTold: false,
+      ended: Promise.resolve(),
+    };
+    this.#records.set(id, record);
+    record.ended = this.#see(record, this.#options.run({ id, type, task, signal: abort.signal }));
+    // The first words and the two names are those by which readers of sessions know a launch.
+    const content = `Async agent launched. You are told when it has ended; TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
+    return { content, summary: `${id} in the background` };
+  }
+
+  async #see(record: AgentRecord, run: Promise<RunResult>): Promise<void> {
+    const result = await run.catch(
+      (error: unknown): RunResult => ({ reason: "aborted", text: String(error), turns: 0 }),
+    );
+    record.result = wordsOf(result);
+    await mkdir(agentsFolder(this.#options.house.sessionPath), { recursive: true, mode: 0o700 })
+      .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
+      // It is in the memory still, and is told.
+      .catch(() => undefined);
+    const isStopped = record.abort.signal.aborted;
+    record.status = isStopped ? "stopped" : result.reason === "failed" ? "failed" : "completed";
+    this.#options.emit({
+      type: "notice",
+      text: `The agent "${record.description}" has ended: ${record.status}.`,
+    });
+  }
+
+  #adopt({ id, description, status, outputPath = "" }: BackgroundAgent): void {
+    const isLost = status === "running";
+    this.#records.set(id, {
+      id,
+      description,
+      outputPath,
+      abort: new AbortController(),
+      status: isLost ? "stopped" : status,
+      result: isLost ? "It was stopped when the program ended, before it was finished." : undefined,
+      isCollected: false,
+      isTold: !isLost,
+      ended: Promise.resolve(),
+    });
+  }
+
+  /** Only letters and digits: readers of sessions take it up to the first other sign. */
+  #newId(): string {
+    return `a${this.#options.house.ports.newUuid().replaceAll("-", "").slice(0, 10)}`;
+  }
+
+  #unknownType(type: string): ToolOutcome {
+    const names = this.types.map(({ name }) => name).join(", ");
+    return { content: `There is no agent type ${type}. There are: ${names}.`, isError: true };
+  }
+
+  #unknownAgent(id: string): ToolOutcome {
+    const ids = [...this.#records.keys()].join(", ");
+    return { content: `There is no agent ${id}.${ids === "" ? "" : ` There are: ${ids}.`}`, isError: true };
+  }
+}
+
+function outcomeOf(result: RunResult): ToolOutcome {
+  const { reason, turns } = result;
+  const summary = `${turns} turn${turns === 1 ? "" : "s"}${reason === "answered" ? "" : ` · ${reason}`}`;
+  return { content: wordsOf(result), isError: reason !== "answered", summary };
+}
+
+async function orAfter(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  await Promise.race([work, over]);
+  stop();
+  signal.removeEventListener("abort", stop);
+}

@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import type { Compactor, Model } from "../../index.ts";
+import { Conversation } from "../conversation.ts";
+import type { AgentEvent, RunResult } from "../events.ts";
+import type { House } from "../house.ts";
+import { systemPrompt } from "../prompt/system-prompt.ts";
+import { besideSession, lazyTranscript } from "../session.ts";
+import { createAgentState } from "../state/state.ts";
+import type { Tool } from "../tool.ts";
+import { standardTools } from "../tools/standard-tools.ts";
+import type { AgentRoster, AgentState, Workplace } from "../workplace.ts";
+import type { SubagentRun } from "./roster.ts";
+
+/** Sessions and results of subagents. */
+export const agentsFolder = (sessionPath: string): string => besideSession(sessionPath, ".agents");
+
+/** What a subagent has no use for: it starts no others, and leaves plan mode, questions and the list to its parent. */
+const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
+  ...["Task", "TaskOutput", "TaskStop"],
+  ...["EnterPlanMode", "ExitPlanMode", "AskUserQuestion"],
+]);
+
+export interface Parent {
+  readonly house: House;
+  readonly isGitRepo: boolean;
+  /** As they are when the subagent starts. */
+  readonly model: Model;
+  readonly windowTokens: number | undefined;
+  readonly compactor: Compactor;
+  readonly state: AgentState;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** A conversation of its own, from its task to its answer: own window, own eyes, own transcript. */
+export async function runSubagent(parent: Parent, run: SubagentRun): Promise<RunResult> {
+  const { house } = parent;
+  const { id, task, signal } = run;
+  const writer = lazyTranscript(join(agentsFolder(house.sessionPath), `${id}.jsonl`), 0);
+  const conversation = conversationOf(parent, run, writer);
+  try {
+    await conversation.journal.say(task.prompt);
+    return await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
+  } finally {
+    await conversation.compactor.close();
+    await writer.close();
+  }
+}
+
+function conversationOf(
+  parent: Parent,
+  { id, type, task }: SubagentRun,
+  writer: ReturnType<typeof lazyTranscript>,
+): Conversation {
+  const { house, emit } = parent;
+  const { cwd, ports, options } = house;
+  const { description } = task;
+  const model = type.model ?? parent.model;
+  const about = { cwd, platform: process.platform, date: ports.now(), isGitRepo: parent.isGitRepo };
+  return new Conversation(
+    house,
+    {
+      agentId: id,
+      system: (tools) =>
+        systemPrompt({
+          ...about,
+          model: model.name,
+          tools: tools.map(({ definition }) => definition.name),
+          instructions: options.instructions,
+          agentType: type,
+        }),
+      writer,
+      entries: [],
+      state: stateOf(parent),
+      agents: NO_AGENTS,
+      tools: (place) => toolsFor(place, type.tools, options.tools ?? standardTools),
+      emit: (event) => emit({ type: "agent", agentId: id, description, event }),
+    },
+    {
+      model,
+      windowTokens: type.windowTokens ?? (type.model === undefined ? parent.windowTokens : undefined),
+      notes: undefined,
+      create: ({ ports: _, environment: __, settingsFile: ___, countText: ____, ...own }) =>
+        parent.compactor.child({ ...own, agentId: id, description }),
+    },
+  );
+}
+
+function toolsFor(
+  place: Workplace,
+  names: readonly string[] | undefined,
+  all: (place: Workplace) => readonly Tool[],
+): readonly Tool[] {
+  const isMeant = ({ definition: { name } }: Tool): boolean =>
+    names === undefined ? !NOT_FOR_SUBAGENTS.has(name) : names.includes(name);
+  return all(place).filter(isMeant);
+}
+
+/** Its own list and skills; whether anything may be changed is the main conversation's to say. */
+function stateOf({ state: main }: Parent): AgentState {
+  const own = createAgentState({ planPath: main.planPath });
+  return {
+    planPath: main.planPath,
+    get todos() {
+      return own.todos;
+    },
+    get isPlanMode() {
+      return main.isPlanMode;
+    },
+    get usedSkills() {
+      return own.usedSkills;
+    },
+    setTodos: (todos) => own.setTodos(todos),
+    setPlanMode: () => undefined,
+    usedSkill: (skill) => own.usedSkill(skill),
+  };
+}
+
+const noOutcome = async (): Promise<{ readonly content: string; readonly isError: true }> => ({
+  content: "A subagent starts no agents.",
+  isError: true,
+});
+
+const NO_AGENTS: AgentRoster = {
+  start: noOutcome,
+  collect: noOutcome,
+  stop: noOutcome,
+  list: () => [],
+  news: () => [],
+  types: [],
+};

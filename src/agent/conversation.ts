@@ -1,0 +1,228 @@
+import {
+  type Compactor,
+  type CompactorOptions,
+  computeThresholds,
+  contextTokens,
+  type Entry,
+  findModel,
+  type HostState,
+  type Model,
+  type NotesOptions,
+  type RequestFrame,
+  resolveSettings,
+  type Thresholds,
+  windowState,
+} from "../index.ts";
+import { fileState, memoryFilesPort, type TranscriptWriter } from "../node.ts";
+import type { AgentEvent, WindowReading } from "./events.ts";
+import type { House } from "./house.ts";
+import { ConversationLoop } from "./loop/conversation-loop.ts";
+import { fitOutcome, resultLimit } from "./loop/fit-outcome.ts";
+import { Journal } from "./loop/journal.ts";
+import type { Tool } from "./tool.ts";
+import { createReadState } from "./workplace/read-state.ts";
+import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
+
+/** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */
+export interface ConversationSpec {
+  /** Undefined for the main conversation. */
+  readonly agentId: string | undefined;
+  /** Asked once: it stays the same, as the tools do, so that the provider's cache holds. */
+  readonly system: (tools: readonly Tool[]) => string;
+  readonly writer: TranscriptWriter;
+  readonly entries: readonly Entry[];
+  readonly state: AgentState;
+  readonly agents: AgentRoster;
+  readonly tools: (place: Workplace) => readonly Tool[];
+  readonly emit: (event: AgentEvent) => void;
+}
+
+export interface EngineSpec {
+  readonly model: Model;
+  readonly windowTokens: number | undefined;
+  readonly notes: NotesOptions | undefined;
+  readonly notesPath?: string | undefined;
+  /** `createCompactor`, or a parent's `child`. */
+  readonly create: (options: CompactorOptions) => Compactor;
+}
+
+export class Conversation {
+  readonly journal: Journal;
+  readonly place: Workplace;
+  readonly tools: readonly Tool[];
+  readonly #house: House;
+  readonly #spec: ConversationSpec;
+  readonly #system: string;
+  #forgetting: Promise<unknown> = Promise.resolve();
+  #compactor: Compactor;
+  #loop: ConversationLoop;
+  #model: Model;
+
+  constructor(house: House, spec: ConversationSpec, engine: EngineSpec) {
+    this.#house = house;
+    this.#spec = spec;
+    const { agentId, writer, entries, emit } = spec;
+    const { sessionId, cwd, ports } = house;
+    const sidechain = agentId === undefined ? {} : { isSidechain: true, agentId };
+    const fields = { sessionId, cwd, ...sidechain };
+    this.journal = new Journal({ writer, fields, entries, ports, emit });
+    this.place = workplaceOf(house, spec);
+    this.tools = spec.tools(this.place);
+    this.#system = spec.system(this.tools);
+    this.#model = engine.model;
+    [this.#compactor, this.#loop] = this.#connect(engine);
+  }
+
+  get model(): Model {
+    return this.#model;
+  }
+
+  get compactor(): Compactor {
+    return this.#compactor;
+  }
+
+  get loop(): ConversationLoop {
+    return this.#loop;
+  }
+
+  /** Another model, or another way to take notes: the conversation goes on as it is, with an engine of its own. */
+  async reconnect(engine: EngineSpec): Promise<void> {
+    await this.#compactor.close();
+    this.#model = engine.model;
+    [this.#compactor, this.#loop] = this.#connect(engine);
+  }
+
+  #connect(engine: EngineSpec): readonly [Compactor, ConversationLoop] {
+    const { journal, tools } = this;
+    const { emit, agents, agentId } = this.#spec;
+    const { model } = engine;
+    const thresholds = thresholdsFor(engine, this.#house);
+    const compactor = engine.create(this.#engineOptions(engine, thresholds));
+    const loop = new ConversationLoop({
+      journal,
+      compactor,
+      model,
+      tools,
+      retries: this.#house.options.retries,
+      reading: readingOf(journal.entries, thresholds),
+      caller: agentId === undefined ? "main" : "subagent",
+      mayRun: (tool, input, context) => this.#mayRun(tool, input, context),
+      fit: ({ id }, outcome) =>
+        fitOutcome(outcome, {
+          limitChars: resultLimit(loop.reading.thresholds),
+          callId: id,
+          outputFolder: this.#house.outputFolder,
+        }),
+      news: () => agents.news(),
+      emit,
+      now: () => this.#house.ports.now().getTime(),
+    });
+    return [compactor, loop];
+  }
+
+  async #mayRun(...[tool, input, context]: MayRunInput): Promise<{ readonly refusal: string } | undefined> {
+    const { state, agentId } = this.#spec;
+    await this.#forgetting;
+    const needs = await tool.needs(input, context);
+    const verdict = await this.#house.permissions.check(needs, {
+      signal: context.signal,
+      agentId,
+      isPlanMode: state.isPlanMode,
+      isReadOnly: tool.isReadOnly,
+      tool: tool.definition.name,
+    });
+    return verdict.allowed ? undefined : { refusal: verdict.words };
+  }
+
+  #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions {
+    const { journal, place } = this;
+    const { options, cwd, ports, sessionId, files } = this.#house;
+    return {
+      ...options.compactor,
+      model: engine.model,
+      windowTokens: engine.windowTokens,
+      request: this.#frame(thresholds),
+      notes: engine.notes,
+      memoryFiles: { cwd, port: memoryFilesPort({ cwd }) },
+      transcript: journal.transcript,
+      state: this.#hostState(engine),
+      ports,
+      sessionId,
+      cwd,
+      host: {
+        ...this.#told(),
+        onMessage: (entry) => journal.tell(entry),
+        onFilesForgotten: (paths) => {
+          this.#forgetting = forgetFiles(paths, place);
+        },
+        caches: [() => place.reads.clear(), () => files.clear()],
+      },
+    };
+  }
+
+  #told(): NonNullable<CompactorOptions["host"]> {
+    const { emit } = this.#spec;
+    let isCompacting = false;
+    return {
+      onEvent: (event) => emit({ type: "compactor", event }),
+      onStatus: (status) => {
+        const isNew = (status === "compacting") !== isCompacting;
+        isCompacting = status === "compacting";
+        if (isNew)
+          emit(isCompacting ? { type: "compacting", progress: undefined } : { type: "compacting-ended" });
+      },
+      onProgress: (progress) => emit({ type: "compacting", progress }),
+      onHookMessage: (text) => emit({ type: "hook", text }),
+    };
+  }
+
+  #frame({ size, effective }: Thresholds): RequestFrame {
+    // What the thresholds keep free for an answer: more could not be written when the window is nearly full.
+    const max_tokens = this.#house.options.maxOutputTokens ?? size - effective;
+    return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };
+  }
+
+  #hostState({ notesPath }: EngineSpec): HostState {
+    const { state, agents } = this.#spec;
+    return {
+      ...fileState({ folder: this.#house.cwd, planPath: state.planPath, notesPath }),
+      todos: () => state.todos,
+      isPlanMode: () => state.isPlanMode,
+      skills: () => state.usedSkills,
+      agents: () => agents.list(),
+      tools: () => this.tools.map(({ definition }) => definition.name),
+    };
+  }
+}
+
+type MayRunInput = Parameters<ConstructorParameters<typeof ConversationLoop>[0]["mayRun"]>;
+
+function workplaceOf(house: House, { agentId, state, agents, writer }: ConversationSpec): Workplace {
+  const { cwd, paths, files, shells, skills, smallModel, outputFolder } = house;
+  const { person } = house.permissions;
+  const own = { agentId, state, agents, reads: createReadState(), sessionPath: writer.path };
+  return { cwd, paths, files, shells, skills, smallModel, outputFolder, person, ...own };
+}
+
+/** As the engine will see them: it says its own with the first turn. */
+function thresholdsFor({ model, windowTokens }: EngineSpec, { options }: House): Thresholds {
+  const { compactor: { models, settings, settingsFile, environment = process.env } = {} } = options;
+  const known = findModel(model.name, models);
+  const resolved = resolveSettings({
+    environment,
+    file: settingsFile,
+    ...(settings && { options: settings }),
+  });
+  return computeThresholds({ ...known, windowTokens: windowTokens ?? known.windowTokens }, resolved.settings);
+}
+
+function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowReading {
+  const tokens = contextTokens(entries);
+  return { tokens, thresholds, window: windowState(tokens, thresholds) };
+}
+
+/** The agent no longer sees them, so its next read must be a real one. */
+async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Workplace): Promise<void> {
+  const resolved = await Promise.allSettled(paths.map((path) => rules.resolve(path)));
+  for (const each of resolved) if (each.status === "fulfilled") reads.forget(each.value.realPath);
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { UserPlaces } from "../node.ts";
+import { LonghaulAgent } from "./agent.ts";
+import { agentsFolder } from "./agents/subagent.ts";
+import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
+import type { Agent, AgentOptions } from "./options.ts";
+import { createPermissions } from "./permissions/permissions.ts";
+import { isInGitRepository } from "./prompt/git.ts";
+import { openSession } from "./session.ts";
+import { findSkills, skillFolders } from "./skills/skills.ts";
+import { createShells } from "./tools/shell/shells.ts";
+import { createFileContents } from "./workplace/file-contents.ts";
+import { pathRules } from "./workplace/paths.ts";
+
+/** Begins a conversation with an agent, or goes on with one. */
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  const cwd = await realpath(options.cwd ?? process.cwd());
+  const places: UserPlaces = options.places ?? { home: homedir(), env: process.env };
+  const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };
+  const session = await openSession({ cwd, places, newUuid: ports.newUuid, session: options.session });
+  // What we write beside the session is the agent's own to read.
+  const own = [outputFolderOf(session.path), agentsFolder(session.path)];
+  const allowed = [...(options.permissions?.paths ?? []), ...own];
+  const house: House = {
+    options,
+    cwd,
+    places,
+    ports,
+    sessionId: session.id,
+    sessionPath: session.path,
+    permissions: createPermissions(options.permissions ?? {}, options.person),
+    paths: pathRules({ cwd, allowed, home: places.home }),
+    files: createFileContents(),
+    shells: createShells(),
+    skills: await findSkills(options.skillFolders ?? skillFolders({ cwd, home: places.home })),
+    smallModel: options.smallModel ?? options.model,
+    outputFolder: outputFolderMaker(session.path),
+  };
+  return new LonghaulAgent(house, session, await isInGitRepository(cwd));
+}
