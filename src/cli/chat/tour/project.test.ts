@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { GAUGE_LOG, levelIn } from "./gauge-log.ts";
+import { tourFiles } from "./project.ts";
+import type { Call } from "./scene.ts";
+import { FIX_PROMPT, OVERVIEW_PROMPT, tourScenes } from "./scenes.ts";
+import type { Sight } from "./sight.ts";
+
+let folder: string | undefined;
+afterEach(async () => {
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+const scenes = tourScenes({ inProject: (path) => path, warningTokens: 15_000 });
+const sight: Sight = {
+  tokens: 0,
+  cleared: 0,
+  isSaid: () => true,
+  result: () => "",
+  find: (pattern) => pattern.exec(OVERVIEW_PROMPT)?.[1],
+};
+const callsOf = (prompt: string): readonly Call[] =>
+  scenes.find((scene) => scene.prompt === prompt)?.steps.flatMap((step) => step(sight).calls) ?? [];
+
+async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
+  const here = await mkdtemp(join(tmpdir(), "longhaul-tour-test-"));
+  folder = here;
+  for (const [path, text] of files) {
+    if (!/^(?:package\.json|src\/scheduler\/.*|test\/slots\..*)$/.test(path)) continue;
+    await mkdir(dirname(join(here, path)), { recursive: true });
+    await writeFile(join(here, path), text);
+  }
+  const args = ["--test", "--test-reporter=spec", "test/slots.test.js"];
+  // Of this very run's environment, node would take its own child for one that reports to it.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return await promisify(execFile)(process.execPath, args, { cwd: here, env }).then(
+    ({ stdout }) => stdout,
+    (error: { readonly stdout: string }) => error.stdout,
+  );
+}
+
+/** Files after the edits of the scene, as the tool would make them: each text to be replaced stands there once. */
+function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): ReadonlyMap<string, string> {
+  const changed = new Map(files);
+  for (const { input } of edits) {
+    const path = String(input.file_path);
+    const parts = (changed.get(path) ?? "").split(String(input.old_string));
+    expect(parts, `${path}: ${input.old_string}`).toHaveLength(2);
+    changed.set(path, parts.join(String(input.new_string)));
+  }
+  return changed;
+}
+
+describe("the tour's project", () => {
+  it("has the bug until the scene's edits: the new test fails before, and all pass after", async () => {
+    const files = tourFiles(7);
+    const edits = callsOf(FIX_PROMPT).filter(({ tool }) => tool === "Edit");
+    expect(await testRun(edited(files, edits.slice(0, 1)))).toMatch(/pass 4\b.*fail 1\b/s);
+    const fixed = edited(files, edits);
+    expect(fixed.get("src/scheduler/rules.js")).toContain("underKeelMetres: 0.65,");
+    expect(await testRun(fixed)).toMatch(/pass 5\b.*fail 0\b/s);
+  });
+
+  it("has every file that a scene reads", () => {
+    const files = tourFiles(7);
+    const read = scenes.flatMap(({ prompt }) => callsOf(prompt)).filter(({ tool }) => tool === "Read");
+    expect(read.length).toBeGreaterThan(40);
+    expect(read.filter(({ input }) => !files.has(String(input.file_path)))).toEqual([]);
+  });
+
+  it("follows from its seed, and only the log tells the level that is asked for", () => {
+    const files = tourFiles(3);
+    expect(files).toEqual(tourFiles(3));
+    const level = levelIn(files.get(GAUGE_LOG) ?? "");
+    expect(level).toMatch(/^\d\.\d{3}$/);
+    expect(level).not.toBe(levelIn(tourFiles(4).get(GAUGE_LOG) ?? ""));
+    const holders = [...files].filter(([, text]) => text.includes(String(level))).map(([path]) => path);
+    expect(holders).toEqual([GAUGE_LOG]);
+  });
+});
