@@ -15,7 +15,9 @@ export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export { type MemoryFilesPortOptions, memoryFilesPort } from "./host/memory-files.ts";
 export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
+export { endProcessTree, isGroupRunning } from "./host/process-tree.ts";
 export { projectFiles } from "./host/project-files.ts";
+export { type RewindPoint, rewindPoints, rewindSession, type SessionRewind } from "./host/rewind-session.ts";
 export { runCommand } from "./host/run-command.ts";
 export { type SessionLedger, sessionLedgers } from "./host/session-ledgers.ts";
 export {
@@ -36,6 +38,7 @@ export {
 } from "./host/undo-session.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
+export { type Found, GuardedPattern, type Match } from "./recall/pattern.ts";
 export type {
   RecallHit,
   RecallPage,

@@ -32,6 +32,11 @@ export async function endProcessTree(pid: number): Promise<void> {
   }
 }
 
+/** Whether anything runs in this group, also when the process that led it has ended. Always false on Windows. */
+export async function isGroupRunning(group: number): Promise<boolean> {
+  return process.platform !== "win32" && isAnyLeft(group, []);
+}
+
 /** Those who did not listen, and those whom they started since. */
 async function endAtOnce(pid: number, family: readonly SystemProcess[]): Promise<void> {
   const now = await listProcesses();

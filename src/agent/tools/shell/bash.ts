@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import type { ShellCommand, Workplace } from "../../workplace.ts";
+import { commandKey } from "./command-key.ts";
+import { SHOWN_CHARS } from "./command-output.ts";
+import { throttled } from "./throttled.ts";
+import { duration, endLine, leftBehindLine, paragraphs, shortEnd, summaryOf } from "./words.ts";
+
+/** What the model need not say: enough for most builds, short enough to notice that something hangs. */
+const USUAL_TIMEOUT_MS = 120_000;
+/** What takes longer belongs in the background. */
+const LONGEST_TIMEOUT_MS = 600_000;
+/** People read no faster. */
+const PROGRESS_EVERY_MS = 200;
+
+const DESCRIPTION = `Runs a command in the shell (bash where there is one, else sh) and gives back what it printed, stdout and stderr together, and its exit code where it is not 0.
+
+- Each command starts in the working directory: a \`cd\` or a variable does not carry over to the next. Use absolute paths, or \`cd somewhere && command\` in one call.
+- There is nobody to type: stdin is empty, so tell programs to ask nothing (\`--yes\`, \`-m "message"\`).
+- It is ended after \`timeout\` milliseconds (${USUAL_TIMEOUT_MS} unless given, ${LONGEST_TIMEOUT_MS} at most) with everything it started. What is left running with \`&\` ends with it too. For servers, watchers and long work use \`run_in_background\`: the call gives an id at once; look with BashOutput, end it with KillShell.
+- Of more than ${SHOWN_CHARS} characters you see the beginning and the end, and are told in which file the whole is: search it with Grep or Read parts of it. Colours and overwritten progress lines are left out.
+- Keys of model providers (such as ANTHROPIC_API_KEY) are not in its environment unless the user allows it.
+- To find and read files use Glob, Grep and Read, to change them Edit and Write, rather than find, grep, cat and sed. Commands that depend on each other go into one call with \`&&\`.`;
+
+const input = z.object({
+  command: z
+    .string()
+    .refine((command) => command.trim() !== "", "is empty")
+    .refine((command) => !command.includes("\0"), "has a character 0 in it, which no command can have")
+    .describe("The command, as in a shell."),
+  timeout: z.number().positive().optional().describe(`Milliseconds, at most ${LONGEST_TIMEOUT_MS}.`),
+  description: z.string().optional().describe("What it does, in five to ten words."),
+  run_in_background: z
+    .boolean()
+    .optional()
+    .describe("Gives an id at once; it runs until it ends or the session does."),
+});
+
+type BashInput = z.infer<typeof input>;
+type Place = Pick<Workplace, "cwd" | "shells" | "outputFolder">;
+
+export function bashTool(place: Place): Tool {
+  return defineTool<BashInput>({
+    name: "Bash",
+    description: DESCRIPTION,
+    input,
+    title: ({ command }) => oneLine(command),
+    needs: ({ command, run_in_background }) => [
+      {
+        kind: "shell",
+        title: `Run${run_in_background ? " in the background" : ""} ${oneLine(command)}`,
+        detail: command,
+        ...commandKey(command),
+      },
+    ],
+    call: (given, context) =>
+      given.run_in_background ? runBehind(place, given) : run(place, given, context),
+  });
+}
+
+/** A command may be a whole script: its first lines say enough here, and all of it is in the detail. */
+const oneLine = (command: string): string => command.trim().replaceAll(/\s*\n\s*/g, " ⏎ ");
+
+function runBehind(place: Place, { command }: BashInput): ToolOutcome {
+  const { cwd, shells } = place;
+  const { id } = shells.start({
+    command,
+    cwd,
+    isBackground: true,
+    outputFolder: () => place.outputFolder(),
+  });
+  return {
+    content: `It runs in the background as ${id}. BashOutput with this id gives what it prints, KillShell ends it.`,
+    summary: `in the background as ${id}`,
+  };
+}
+
+async function run(
+  place: Place,
+  { command, timeout }: BashInput,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const { cwd, shells } = place;
+  const { signal } = context;
+  signal.throwIfAborted();
+  const progress = throttled((line) => context.onProgress(line), PROGRESS_EVERY_MS);
+  const running = shells.start({
+    command,
+    cwd,
+    isBackground: false,
+    outputFolder: () => place.outputFolder(),
+    onLine: progress.tell,
+  });
+  const limitMs = Math.min(timeout ?? USUAL_TIMEOUT_MS, LONGEST_TIMEOUT_MS);
+  try {
+    const isInTime = await endedWithin(running, limitMs, signal);
+    return await outcomeOf(running, isInTime ? undefined : limitMs);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Whether it ended by itself. When the signal fires or the time is over, it is ended with all that it started. */
+async function endedWithin(running: ShellCommand, limitMs: number, signal: AbortSignal): Promise<boolean> {
+  let isOver = false;
+  let stop = (): void => undefined;
+  // One that hangs in the kernel never ends, so the end of the killing is waited for as well.
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => resolve(running.kill());
+  });
+  const timer = setTimeout(() => {
+    isOver = true;
+    stop();
+  }, limitMs);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await Promise.race([running.ended, stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+  signal.throwIfAborted();
+  return !isOver;
+}
+
+async function outcomeOf(running: ShellCommand, timedOutMs: number | undefined): Promise<ToolOutcome> {
+  const output = await running.look();
+  const { end = { how: "killed" }, runsForMs } = running;
+  if (timedOutMs !== undefined) {
+    return {
+      content: paragraphs(timeoutLine(timedOutMs), output.text),
+      isError: true,
+      summary: summaryOf("timed out", runsForMs, output),
+    };
+  }
+  const isWell = end.how === "exited" && end.code === 0;
+  return {
+    content: paragraphs(endLine(end), output.text, leftBehindLine(end)) || "(no output)",
+    isError: !isWell,
+    summary: summaryOf(shortEnd(end), runsForMs, output),
+  };
+}
+
+const timeoutLine = (limitMs: number): string =>
+  `It was ended after ${duration(limitMs)}, the timeout, with everything it had started. ` +
+  (limitMs < LONGEST_TIMEOUT_MS
+    ? "Give it a longer timeout, or run_in_background."
+    : "Use run_in_background for what takes longer.");

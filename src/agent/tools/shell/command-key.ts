@@ -1,0 +1,248 @@
+/**
+ * What a permission for a command covers, read off its text alone. Two kinds of keys:
+ * - `shell:…` for one simple command. For those in the list below it is their first words (`shell:npm test`), so
+ *   one permission covers them with other arguments; for all others it is the whole command.
+ * - `shell-exact:…` for everything that a shell could make more than one command of, and for programs that run what
+ *   their arguments say. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
+ *   `npm test; rm -rf x`, whose key begins with `shell-exact:`.
+ */
+export interface CommandKey {
+  readonly key: string;
+  /** In words: what allowing it always would allow. */
+  readonly scope: string;
+}
+
+export function commandKey(command: string): CommandKey {
+  const words = simpleWords(command);
+  if (words === undefined || mayRunOthers(words)) {
+    return { key: `shell-exact:${command}`, scope: "exactly this command" };
+  }
+  const prefix = prefixOf(words);
+  return prefix === undefined
+    ? { key: `shell:${words.join(" ")}`, scope: "exactly this command" }
+    : { key: `shell:${prefix}`, scope: `commands that begin with ${prefix}` };
+}
+
+/**
+ * Signs that mean themselves in every shell, quoted or not. All others (`;` `&` `|` `$` backticks, backslashes,
+ * redirections, brackets, `%` and `^` of Windows, line ends) may join, hide or replace commands somewhere.
+ */
+const PLAIN = "\\p{L}\\p{N}_./:=@+,\\-";
+const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
+const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
+const WORDS = new RegExp(WORD, "gu");
+
+/** The words of a command, as they are written, quotes and all; undefined where it may be more than one command. */
+function simpleWords(command: string): readonly string[] | undefined {
+  if (!SIMPLE.test(command)) return undefined;
+  const words = command.match(WORDS) ?? [];
+  // `PATH=/tmp/evil npm test` runs another npm. A program in quotes, or in letters that look like others, is odd enough.
+  return /^[A-Za-z0-9_./@+-]+$/.test(words[0] ?? "") ? words : undefined;
+}
+
+/** They run what their arguments say, or read code from them. */
+const RUNNERS: ReadonlySet<string> = new Set([
+  ...["sudo", "doas", "su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "setpriv"],
+  ...[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "ash",
+    "busybox",
+    "cmd",
+    "powershell",
+    "pwsh",
+  ],
+  ...["env", "xargs", "parallel", "nohup", "nice", "ionice", "timeout", "time", "watch", "setsid", "stdbuf"],
+  ...["script", "strace", "ltrace", "gdb", "lldb", "perf", "entr", "expect", "screen", "tmux", "flock", "at"],
+  ...[
+    "eval",
+    "exec",
+    "command",
+    "builtin",
+    "source",
+    ".",
+    "trap",
+    "alias",
+    "coproc",
+    "function",
+    "start",
+    "call",
+  ],
+  ...["if", "then", "else", "elif", "while", "until", "do", "for", "case", "select"],
+  ...["find", "fd", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs"],
+  ...[
+    "npx",
+    "pnpx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "tsx",
+    "ts-node",
+    "corepack",
+    "ssh",
+    "docker",
+    "podman",
+    "kubectl",
+  ],
+  ...[
+    "tar",
+    "rsync",
+    "less",
+    "more",
+    "man",
+    "crontab",
+    "systemd-run",
+    "osascript",
+    "wsl",
+    "direnv",
+    "asdf",
+    "mise",
+  ],
+]);
+
+/** With an option in front they may run any code (`node -e`, `python -c`, `git -c alias.x=!rm`). */
+const OPTIONS_FIRST_ARE_CODE: ReadonlySet<string> = new Set([
+  ...[
+    "node",
+    "deno",
+    "bun",
+    "python",
+    "python2",
+    "python3",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "R",
+    "Rscript",
+    "julia",
+  ],
+  ...[
+    "git",
+    "npm",
+    "pnpm",
+    "yarn",
+    "cargo",
+    "go",
+    "make",
+    "gmake",
+    "java",
+    "gradle",
+    "mvn",
+    "ghci",
+    "swift",
+    "elixir",
+  ],
+]);
+
+/** Subcommands that run what comes behind them. */
+const RUNNING_SUBCOMMANDS: ReadonlySet<string> = new Set([
+  ...[
+    "npm exec",
+    "npm x",
+    "pnpm exec",
+    "pnpm dlx",
+    "yarn exec",
+    "yarn dlx",
+    "bun x",
+    "deno eval",
+    "deno run",
+  ],
+  ...["uv run", "poetry run", "pipenv run", "conda run", "bundle exec", "cargo run", "go run", "dotnet exec"],
+  ...[
+    "git bisect",
+    "git submodule",
+    "git rebase",
+    "git filter-branch",
+    "git config",
+    "git difftool",
+    "git mergetool",
+  ],
+]);
+
+/** Options by which programs that only look, test or build start others after all. */
+const STARTS_OTHERS =
+  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|rsh|script)/i;
+/** `make test SHELL=/tmp/x`: a setting in the middle may name a program. */
+const SETTING = /^["']?[A-Za-z_]\w*=/;
+
+function mayRunOthers(words: readonly string[]): boolean {
+  const [program = "", first = ""] = words;
+  const name = nameOf(program);
+  if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.has(`${name} ${first}`)) return true;
+  if (isModule(name, words)) return words.slice(3).some(isRisky);
+  if (OPTIONS_FIRST_ARE_CODE.has(name) && /^["']*-/.test(first)) return true;
+  return words.slice(1).some(isRisky);
+}
+
+const isRisky = (word: string): boolean =>
+  STARTS_OTHERS.test(word.replace(/["']/g, "")) || SETTING.test(word);
+
+/** Without its folder and what Windows puts behind it. */
+const nameOf = (program: string): string =>
+  (program.split("/").at(-1) ?? "").replace(/\.(?:exe|cmd|bat|com)$/i, "");
+
+/** Modules that test and check, as programs of their own do. */
+const MODULES: ReadonlySet<string> = new Set(["pytest", "unittest", "mypy", "ruff", "black"]);
+
+const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
+  /^python3?$/.test(name) && option === "-m" && MODULES.has(module);
+
+/** One word: they look, check or test, whatever their arguments; `-o file` is the worst they do. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  ...["ls", "cat", "head", "tail", "wc", "pwd", "which", "stat", "du", "df", "echo", "grep", "diff", "cmp"],
+  ...["basename", "dirname", "realpath", "readlink", "uname", "whoami", "true", "false", "sleep"],
+  ...["tsc", "eslint", "pytest", "vitest", "jest", "mocha", "ruff", "mypy"],
+]);
+
+/** Two words, the second from the list. */
+const SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
+  git: [
+    "status",
+    "diff",
+    "log",
+    "show",
+    "blame",
+    "add",
+    "commit",
+    "ls-files",
+    "rev-parse",
+    "shortlog",
+    "describe",
+  ],
+  npm: ["test", "ls", "outdated", "view"],
+  pnpm: ["test", "ls", "outdated"],
+  yarn: ["test", "build", "lint"],
+  bun: ["test"],
+  cargo: ["build", "check", "test", "clippy", "fmt", "doc", "tree", "bench"],
+  go: ["build", "test", "vet", "fmt", "list", "version"],
+  deno: ["test", "check", "lint", "fmt"],
+};
+/** A script of the project, by its name. */
+const RUNS_SCRIPTS: ReadonlySet<string> = new Set([
+  "npm run",
+  "pnpm run",
+  "yarn run",
+  "bun run",
+  "npm run-script",
+]);
+const TARGETS: ReadonlySet<string> = new Set(["make", "gmake", "just"]);
+/** The name of a script or a target: no option, no path, no quotes. */
+const NAME = /^[A-Za-z0-9][\w:.-]*$/;
+
+/** As many first words as say what the command does; undefined for what is not known. */
+function prefixOf(words: readonly string[]): string | undefined {
+  const [program = "", first = "", second = ""] = words;
+  if (PROGRAMS.has(program)) return program;
+  if (Object.hasOwn(SUBCOMMANDS, program) && SUBCOMMANDS[program]?.includes(first))
+    return `${program} ${first}`;
+  if (RUNS_SCRIPTS.has(`${program} ${first}`) && NAME.test(second)) return `${program} ${first} ${second}`;
+  if (TARGETS.has(program) && NAME.test(first)) return `${program} ${first}`;
+  return isModule(program, words) ? `${program} -m ${second}` : undefined;
+}

@@ -1,0 +1,25 @@
+export interface Throttled {
+  readonly tell: (text: string) => void;
+  /** Nothing is told after it. */
+  stop(): void;
+}
+
+/** Tells the first text at once, and then the newest whenever the time is over. */
+export function throttled(emit: (text: string) => void, everyMs: number): Throttled {
+  let timer: NodeJS.Timeout | undefined;
+  let newest: string | undefined;
+  const pass = (): void => {
+    timer = undefined;
+    if (newest === undefined) return;
+    emit(newest);
+    newest = undefined;
+    timer = setTimeout(pass, everyMs);
+  };
+  return {
+    tell: (text) => {
+      newest = text;
+      if (timer === undefined) pass();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
