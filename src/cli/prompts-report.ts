@@ -1,8 +1,5 @@
 import { sizeUp } from "../compact/sized.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { contentText, field } from "../conversation/fields.ts";
-import { entryBlocks, rawContent } from "../conversation/untrusted.ts";
-import { classifyUserText } from "../summary/builtin/read/human.ts";
+import { promptIn } from "../host/prompt-text.ts";
 import type { Session } from "../transcript/session.ts";
 
 /** A message that the user wrote, by which a place in the conversation can be named. */
@@ -13,8 +10,6 @@ export interface PromptReport {
   readonly tokensBefore: number;
   readonly text: string;
 }
-
-const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]);
 
 /** What the user wrote, oldest first, in the part of the session that is in the context. */
 export function promptsOf({
@@ -33,22 +28,4 @@ export function promptsOf({
     tokensBefore += tokens[index] ?? 0;
   }
   return prompts;
-}
-
-function promptIn(entry: Entry): string | undefined {
-  const written = writtenText(entry);
-  if (written === undefined) return undefined;
-  const said = classifyUserText(written);
-  return HUMAN_KINDS.has(said.kind) && "text" in said ? said.text : undefined;
-}
-
-/** What was typed while the agent worked has no user entry of its own. */
-function writtenText(entry: Entry): string | undefined {
-  if (entry.type === "attachment") {
-    const isQueued = field(entry.attachment, "type") === "queued_command";
-    return isQueued ? contentText(field(entry.attachment, "prompt")) : undefined;
-  }
-  if (entry.type !== "user" || entry.isMeta === true || entry.isCompactSummary === true) return undefined;
-  if (entryBlocks(entry).some(({ type }) => type === "tool_result")) return undefined;
-  return contentText(rawContent(entry));
 }

@@ -1,5 +1,6 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import type { Entry, EntryLink } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 
@@ -26,7 +27,9 @@ export function renewEntries(
     uuids.set(entry.uuid, uuid);
     const timestamp = ports.now().toISOString();
     const withId = withNewMessageId(content, messageIds, ports);
-    renewed.push({ ...withId, uuid, parentUuid: parent, timestamp });
+    // Who goes back to what a person said goes back to where it was first said.
+    const copyOf = entry.type === "user" ? { copyOf: stringField(entry, "copyOf") ?? entry.uuid } : {};
+    renewed.push({ ...withId, ...copyOf, uuid, parentUuid: parent, timestamp });
     parent = uuid;
   }
   return renewed;

@@ -1,6 +1,7 @@
 import type { MessageContent, OpaqueTag } from "./block.ts";
 import type { CollapseMark } from "./collapsed.ts";
 import type { Ledger } from "./ledger.ts";
+import type { RewindMark } from "./rewind.ts";
 import type { UndoMark, UndoRecord } from "./undo.ts";
 
 /**
@@ -14,6 +15,7 @@ export type Entry =
   | MicrocompactBoundaryEntry
   | CollapseMark
   | UndoMark
+  | RewindMark
   | SystemEntry
   | AttachmentEntry
   | ProgressEntry

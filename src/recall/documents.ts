@@ -4,10 +4,10 @@ import { isCollapseMark } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
 import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
-import { isUndoMark } from "../conversation/undo.ts";
 import { entryBlocks, isBlock, isRecord } from "../conversation/untrusted.ts";
 
 /** What a document is; the order is that of the numbers in an index, so that new ones come last. */
@@ -117,7 +117,7 @@ function systemDocuments(entry: Entry): readonly SearchDocument[] {
   if (isCompactBoundary(entry)) {
     return text === "" && ledgerFactIds(entry).length === 0 ? [] : [{ kind: "summary", block: 0, text }];
   }
-  if (isMicrocompactBoundary(entry) || isCollapseMark(entry) || isUndoMark(entry)) return [];
+  if (isMicrocompactBoundary(entry) || isCollapseMark(entry) || turnedBack(entry) !== undefined) return [];
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }
 

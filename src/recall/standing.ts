@@ -1,9 +1,9 @@
 import { isCollapseMark } from "../conversation/collapsed.ts";
 import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { isUndoMark } from "../conversation/undo.ts";
 import { hasThinking } from "./documents.ts";
 import type { Segment } from "./segment.ts";
 import { MARKS, nameOf, uuidHashes } from "./segment-writer.ts";
@@ -154,7 +154,7 @@ const lasting = (marks: number): number =>
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;
-  if (isSummaryEntry(entry) || isStandIn(entry) || isUndoMark(entry)) return true;
+  if (isSummaryEntry(entry) || isStandIn(entry) || turnedBack(entry) !== undefined) return true;
   return stringField(entry, "writtenWith") !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { isUndoMark } from "../conversation/undo.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -74,11 +74,11 @@ export function boundaryAt(index: EntryIndex, position: number): CompactBoundary
 
 /**
  * As of when an entry's parent is to be read: what was written above this position had happened. After an undo that
- * is where the step was that it took back.
+ * is where the step was that it took back, after a rewind the prompt that it went back to.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];
-  const step = entry !== undefined && isUndoMark(entry) ? index.positions.get(entry.undo.before) : undefined;
+  const step = entry && index.positions.get(turnedBack(entry)?.before ?? "");
   return step !== undefined && step < position ? step : position;
 }
 

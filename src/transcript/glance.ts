@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { figureField } from "../conversation/fields.ts";
-import { isUndoMark } from "../conversation/undo.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { type ReadAt, readerOf } from "./session-file.ts";
@@ -83,6 +83,7 @@ const CONTEXT_MARKS = [
   Buffer.from('"usage"'),
   Buffer.from('"compact_boundary"'),
   Buffer.from('"longhaul_undo"'),
+  Buffer.from('"longhaul_rewind"'),
 ];
 const CWD_MARKS = [Buffer.from('"cwd"')];
 const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
@@ -117,10 +118,11 @@ interface ContextMark {
 
 /**
  * A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. So does an
- * undo, of which the copies below it report nothing.
+ * undo, of which the copies below it report nothing, and a rewind.
  */
 function contextMarkOf(entry: Entry): ContextMark | undefined {
-  if (isUndoMark(entry)) return { tokens: figureField(entry.undo, "tokens") };
+  const back = turnedBack(entry);
+  if (back !== undefined) return { tokens: figureField(back, "tokens") };
   if (isCompactBoundary(entry)) {
     const { postTokens } = entry.compactMetadata;
     return { tokens: typeof postTokens === "number" ? postTokens : undefined };

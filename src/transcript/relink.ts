@@ -1,8 +1,9 @@
 import { clearedIdsIn } from "../conversation/cleared.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { withStandInsApplied } from "../conversation/stand-ins.ts";
-import { isUndoMark } from "../conversation/undo.ts";
+import { undoRecordOf } from "../conversation/undo.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
@@ -99,6 +100,12 @@ export function indexedLinesBefore(index: EntryIndex, line: Entry): Conversation
   return found === undefined || isMoreNeeded(found) ? NO_LINES : found;
 }
 
+/** What led to a boundary. Behind that of an undo a conversation was written again: what had led to that one. */
+export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry): ConversationLines {
+  const continued = index.entries[index.positions.get(undoRecordOf(boundary)?.before ?? "") ?? -1];
+  return indexedLinesBefore(index, continued ?? boundary);
+}
+
 interface Moment {
   readonly leaf: number;
   /** Position in the file of what was written next. */
@@ -107,14 +114,19 @@ interface Moment {
 
 function momentBefore(index: EntryIndex, line: Entry): Moment | undefined {
   const before = index.positions.get(line.uuid ?? "");
-  if (before === undefined) return undefined;
+  if (before === undefined || isRoot(line)) return undefined;
   const hinted = index.positions.get(leftBy(line) ?? "");
   const leaf = hinted !== undefined && hinted < before ? hinted : newestLeaf(index, before);
   return leaf === undefined ? undefined : { leaf, before };
 }
 
+/** Nothing was before it. The other kinds say elsewhere what they left, and where they do not, they left something. */
+const isRoot = (line: Entry): boolean =>
+  line.parentUuid === null && !isCompactBoundary(line) && turnedBack(line) === undefined;
+
 /** What was the newest line when this one was written. */
 function leftBy(line: Entry): string | null | undefined {
-  if (isUndoMark(line)) return line.undo.leftUuid;
+  const back = turnedBack(line);
+  if (back !== undefined) return back.leftUuid;
   return isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
 }

@@ -16,7 +16,13 @@ import {
 import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { isOfCompaction } from "./of-compaction.ts";
-import { type ConversationLines, indexedBefore, indexedLinesBefore, linesFrom } from "./relink.ts";
+import {
+  type ConversationLines,
+  indexedBefore,
+  indexedLinesBefore,
+  linesFrom,
+  stretchBefore,
+} from "./relink.ts";
 
 /** Something that was done to the conversation as a whole and is in effect. */
 export interface Step {
@@ -76,8 +82,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
     }
     // Who lists all steps asks each what came since, and much of that is the same.
     later = once(() => [...carriedAndSince(index, here), ...newer()]);
-    const continued = undo && index.entries[index.positions.get(undo.before) ?? -1];
-    stretch = continued === undefined ? past : indexedLinesBefore(index, continued);
+    stretch = undo === undefined ? past : stretchBefore(index, boundary);
   }
 }
 

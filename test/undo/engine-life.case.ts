@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { contentBlocks } from "../../src/conversation/block.ts";
-import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
 import { contentWithoutThinking } from "../../src/conversation/thinking.ts";
 import { LonghaulError } from "../../src/errors.ts";
+import { rewindLoaded } from "../../src/host/rewind-session.ts";
 import { indexEntries } from "../../src/transcript/entry-index.ts";
+import { currentConversation } from "../../src/transcript/relink.ts";
 import { stepBack } from "../../src/transcript/steps.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
@@ -17,7 +20,7 @@ import { findModel } from "../../src/window/models.ts";
 export type EngineStep =
   | { readonly do: "talk"; readonly size: number }
   | { readonly do: "whole" | "turn" | "expand" | "clear" | "idle" | "undo" | "redo" }
-  | { readonly do: "from" | "upTo" | "snip"; readonly at: number };
+  | { readonly do: "from" | "upTo" | "snip" | "rewind"; readonly at: number };
 
 export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("talk" as const), size: fc.nat(900) }) },
@@ -29,7 +32,7 @@ export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom("from" as const, "upTo" as const, "snip" as const),
+      do: fc.constantFrom("from" as const, "upTo" as const, "snip" as const, "rewind" as const),
       at: fc.nat(12),
     }),
   },
@@ -40,6 +43,14 @@ interface Past {
   readonly before: readonly string[];
   readonly pasts: readonly Past[];
   readonly since: readonly ApiMessage[];
+}
+
+/** Right before something was said: what was sent then, and what could be undone and redone. */
+interface Moment {
+  readonly prompt: string;
+  readonly before: readonly string[];
+  readonly pasts: readonly Past[];
+  readonly left: readonly Past[];
 }
 
 export interface EngineOptions {
@@ -58,10 +69,12 @@ export class EngineLife {
   readonly compactor: Compactor;
   messages: readonly Message[] = [];
   readonly #options: EngineOptions;
+  readonly #ports = { now: () => new Date(++this.#now), newUuid: () => `u${++this.#count}` };
   #now = Date.UTC(2026, 0, 1);
   #count = 0;
   #pasts: readonly Past[] = [];
   #left: readonly Past[] = [];
+  readonly #moments: Moment[] = [];
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -72,7 +85,7 @@ export class EngineLife {
       modelName: options.modelName,
       windowTokens: 12_000,
       environment: {},
-      ports: { now: () => new Date(++this.#now), newUuid: () => `u${++this.#count}` },
+      ports: this.#ports,
     });
     this.#add([
       { role: "user", content: "the task" },
@@ -81,10 +94,11 @@ export class EngineLife {
   }
 
   async take(step: EngineStep): Promise<void> {
-    if (step.do === "talk") this.#talk(step.size);
+    if (step.do === "talk") await this.#talk(step.size);
     if (step.do === "idle") this.#now += IDLE_MS;
     const before = await this.asItIs();
-    if (step.do === "undo" || step.do === "redo") await this.#goBack(before, step.do === "redo");
+    if (step.do === "rewind") await this.#rewind(step.at);
+    else if (step.do === "undo" || step.do === "redo") await this.#goBack(before, step.do === "redo");
     else await this.#change(before, step);
     await this.asItIs();
   }
@@ -120,6 +134,30 @@ export class EngineLife {
       ? this.#left.slice(0, -1)
       : [...this.#left, { before: left, pasts: this.#pasts, since: [] }];
     this.#pasts = found.pasts.map((past) => ({ ...past, since: [...past.since, ...found.since] }));
+  }
+
+  /** To any prompt that was ever said, also in a conversation that was left. */
+  async #rewind(at: number): Promise<void> {
+    const moment = this.#moments[at % Math.max(1, this.#moments.length)];
+    if (moment === undefined || this.#options.form === "messages") return;
+    const { conversation, mark } = rewindLoaded(this.#read(), moment.prompt, this.#ports);
+    expect(shown(flatten(conversation))).toEqual(moment.before);
+    this.lines.push(mark);
+    const again = this.#read();
+    expect(again.leafUuid).toBe(mark.uuid);
+    const shownAgain = withClearedResults(again.conversation, again.clearedToolUseIds);
+    expect(shown(flatten(shownAgain))).toEqual(moment.before);
+    this.messages = [...conversation, mark];
+    this.#pasts = moment.pasts;
+    this.#left = moment.left;
+    this.#prompt(moment.before, `instead ${++this.#count}`);
+  }
+
+  /** As whoever resumes it. */
+  #read() {
+    const entries = withoutTornWrites(JSON.parse(JSON.stringify(this.lines)) as Entry[]);
+    const { entries: conversation, ...rest } = currentConversation(entries);
+    return { path: "/sessions/one.jsonl", entries, conversation, ...rest };
   }
 
   readonly #asCarried = (message: ApiMessage): ApiMessage =>
@@ -167,7 +205,7 @@ export class EngineLife {
     }
   }
 
-  #talk(size: number): void {
+  async #talk(size: number): Promise<void> {
     const id = `call${++this.#count}`;
     const call = { type: "tool_use", id, name: "Read", input: { file_path: "/f" } } as const;
     const thought = { type: "thinking", thinking: `thought ${id}`, signature: `sig ${id}` } as const;
@@ -178,8 +216,19 @@ export class EngineLife {
         content: [{ type: "tool_result", tool_use_id: id, content: `word${id} `.repeat(size) }],
       },
       { role: "assistant", content: [{ type: "text", text: `read ${id}` }] },
-      { role: "user", content: `go on after ${id}` },
     ];
+    this.#say(said);
+    this.#prompt(await this.asItIs(), `go on after ${id}`);
+  }
+
+  #prompt(before: readonly string[], content: string): void {
+    const [pasts, left] = [this.#pasts, this.#left];
+    this.#say([{ role: "user", content }]);
+    const prompt = (this.messages.at(-1) as Partial<Entry>).uuid ?? "";
+    this.#moments.push({ prompt, before, pasts, left });
+  }
+
+  #say(said: readonly ApiMessage[]): void {
     this.#add(said);
     const more = (past: Past): Past => ({ ...past, since: [...past.since, ...said] });
     this.#pasts = this.#pasts.map(more);
@@ -206,6 +255,7 @@ export class EngineLife {
 function inMemory(lines: Entry[]): TranscriptPort {
   return {
     path: "/sessions/one.jsonl",
+    has: (id) => lines.some(({ uuid }) => uuid === id),
     append: async (entries) => void lines.push(...(JSON.parse(JSON.stringify(entries)) as Entry[])),
     read: async (uuids) => lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
     stepBack: async (choice) => stepBack(indexEntries(withoutTornWrites(lines)), choice),

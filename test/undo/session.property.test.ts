@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
+import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
+import type { Session } from "../../src/transcript/session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { SessionLife, step } from "./session-life.case.ts";
 
@@ -15,19 +21,28 @@ describe.each([
   ["of a Claude Code that writes kept messages again", "2.1.45"],
 ])("a session %s", (_, version) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "is after an undo byte for byte as it was before the step, plus what came since, in any order of steps (%s)",
+    "is after an undo byte for byte as it was before the step, plus what came since, in any order of steps, and can be taken back to each prompt (%s)",
     async (model) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
           const path = join(folder, `session-${++files}.jsonl`);
           const life = await SessionLife.begin(path, { version, model });
+          const moments: Moment[] = [];
           for (const next of steps) {
             const before = readFileSync(path);
+            const earlier = await loadSession(path);
             await life.take(next);
             expect(readFileSync(path).subarray(0, before.length).equals(before)).toBe(true);
             const session = await life.expectAsExpected();
             expect((await resumeSession(path)).conversation).toEqual(session.conversation);
+            if (next.do === "talk") moments.push(momentOf(earlier, session));
           }
+          for (const { prompt, before } of moments) {
+            expect(flatten((await rewindSession(path, prompt)).conversation)).toEqual(before);
+          }
+          const points = (await rewindPoints(path)).map(({ uuid }) => uuid);
+          const said = moments.map(({ prompt }) => prompt).reverse();
+          expect(points.filter((uuid) => said.includes(uuid))).toEqual(said);
         }),
         { numRuns: 10 },
       );
@@ -35,3 +50,14 @@ describe.each([
     60_000,
   );
 });
+
+/** Right before something was said. */
+interface Moment {
+  readonly prompt: string;
+  readonly before: readonly ApiMessage[];
+}
+
+function momentOf(earlier: Session, later: Session): Moment {
+  const before = flatten(withClearedResults(earlier.conversation, earlier.clearedToolUseIds));
+  return { prompt: later.entries[earlier.entries.length]?.uuid ?? "", before };
+}

@@ -1,0 +1,221 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { withClearedResults } from "../../src/conversation/cleared.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
+import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
+import { sessionLedgers } from "../../src/host/session-ledgers.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { openRecall } from "../../src/recall/recall.ts";
+import { glanceAtSession } from "../../src/transcript/glance.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { linesOf } from "../../src/transcript/serialize.ts";
+import { ConversationBuilder, image, toolResult } from "../support/builders.ts";
+import { codeOf } from "../support/long-session.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+let path: string;
+beforeEach(() => {
+  path = join(folder, `session-${++files}.jsonl`);
+});
+
+const append = (entries: readonly Entry[]): void => appendFileSync(path, linesOf(entries));
+
+/** So many prompts, each with a read and an answer; `name` tells them apart. Gives the prompts' uuids. */
+async function talk(name: string, count: number): Promise<readonly string[]> {
+  const c = new ConversationBuilder(name);
+  const leaf = files > 0 ? await leafOf() : undefined;
+  const prompts: string[] = [];
+  for (let nth = 0; nth < count; nth++) {
+    prompts.push(c.user(`${name} ${nth}`).uuid);
+    c.tool(`${name}-${nth}`, "Read", { file_path: `/${name}.ts` }, `found ${name} ${nth} `.repeat(150));
+    c.assistant(`done ${name} ${nth}`);
+  }
+  const [first, ...rest] = c.entries;
+  append([{ ...first, parentUuid: leaf ?? null } as Entry, ...rest]);
+  return prompts;
+}
+
+const leafOf = async (): Promise<string | undefined> =>
+  (await resumeSession(path).catch(() => undefined))?.leafUuid;
+
+const compacted = async (): Promise<void> => {
+  const result = await compactSession(await loadSession(path), { keepRecentTokens: 1_500 });
+  await writeCompaction(result, { mode: "in-place" });
+};
+
+const undone = async (): Promise<void> => {
+  await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
+};
+
+async function sent(): Promise<string> {
+  const { conversation, clearedToolUseIds } = await loadSession(path);
+  return JSON.stringify(flatten(withClearedResults(conversation, clearedToolUseIds)));
+}
+
+/** Writes the mark, and whoever reads the session now, whole or from its end, has what was there before the prompt. */
+async function rewind(prompt: string): Promise<Entry> {
+  const { conversation, leafUuid, mark } = await rewindSession(path, prompt);
+  expect(mark.parentUuid).toBe(leafUuid ?? null);
+  append([mark]);
+  const [whole, resumed] = [await loadSession(path), await resumeSession(path)];
+  expect(resumed.conversation).toEqual(whole.conversation);
+  expect([whole.leafUuid, resumed.leafUuid]).toEqual([mark.uuid, mark.uuid]);
+  expect(await sent()).toBe(JSON.stringify(flatten(conversation)));
+  expect(whole.damage).toEqual([]);
+  return mark;
+}
+
+describe("a session that is taken back", () => {
+  it("to its first prompt is empty, and goes on from there", async () => {
+    const [first = ""] = await talk("old", 3);
+    const mark = await rewind(first);
+    expect(mark.parentUuid).toBeNull();
+    expect(await sent()).toBe("[]");
+    await talk("new", 1);
+    expect(await sent()).toContain("done new 0");
+    expect(await sent()).not.toContain("old");
+    expect((await rewindPoints(path)).map(({ text }) => text)).toEqual(["new 0"]);
+  });
+
+  it("across compactions is as it was then, with messages that each of them had kept", async () => {
+    const before: string[] = [];
+    const prompts: string[] = [];
+    for (const name of ["a", "b", "c"]) {
+      for (const nth of [0, 1, 2]) {
+        before.push(await sent().catch(() => "[]"));
+        prompts.push(...(await talk(`${name}${nth}`, 1)));
+      }
+      await compacted();
+    }
+    for (const nth of [7, 4, 2, 8, 0, 5]) {
+      await rewind(prompts[nth] ?? "");
+      expect(await sent()).toBe(before[nth]);
+    }
+    await talk("later", 4);
+    await compacted();
+    expect(await sent()).toContain("later 3");
+    await undone();
+    expect(await sent()).toContain(before[5]?.slice(1, -1));
+    expect(await sent()).toContain("later 0");
+  });
+
+  it("is read from its end only as far up as it reaches", async () => {
+    await talk("long", 30);
+    await compacted();
+    const [prompt = ""] = await talk("more", 2);
+    await compacted();
+    await talk("last", 2);
+    await rewind(prompt);
+    const { bytesRead, bytes, boundary } = await resumeSession(path);
+    expect(bytesRead).toBeLessThan(bytes / 2);
+    expect(boundary).toBeDefined();
+  });
+
+  it("tells its size to a list of sessions", async () => {
+    const [, second = ""] = await talk("old", 20);
+    await rewind(second);
+    const { bytes } = await loadSession(path);
+    const { contextTokens = 0 } = await glanceAtSession(path, bytes);
+    expect(contextTokens).toBeGreaterThan(100);
+    expect(contextTokens).toBeLessThan(2_000);
+  });
+
+  it("can be taken back again, also to what was said in the conversation that was left", async () => {
+    const [, second = "", third = ""] = await talk("one", 3);
+    await rewind(second);
+    const [other = ""] = await talk("two", 2);
+    const withTwo = await sent();
+    await rewind(other);
+    expect(withTwo).toContain("two 0");
+    expect(await sent()).not.toContain("two 0");
+    await rewind(third);
+    expect(await sent()).toContain("done one 1");
+  });
+
+  it("undoes the steps that led to it, and no others", async () => {
+    const [first = ""] = await talk("one", 6);
+    await compacted();
+    const [second = ""] = await talk("two", 1);
+    await compacted();
+    await rewind(second);
+    const steps = undoSession(await loadSession(path));
+    expect(JSON.stringify(flatten(steps.restored))).toContain("one 0");
+    await rewind(first);
+    expect(await codeOf(async () => undoSession(await loadSession(path)))).toBe("nothing-to-undo");
+  });
+
+  it("still has everything in the file: what was left is found, and its ledger told as out of the chain", async () => {
+    const [, second = ""] = await talk("one", 6);
+    await compacted();
+    await talk("quetzal", 1);
+    const recall = openRecall(path);
+    const found = async (): Promise<readonly boolean[]> =>
+      (await recall.search({ words: "quetzal", all: true })).hits.map(({ isInContext }) => isInContext);
+    expect(await found()).toContain(true);
+    await rewind(second);
+    await talk("new", 1);
+    expect(new Set(await found())).toEqual(new Set([false]));
+    expect((await recall.search({ exact: "Conversation taken back", all: true })).hits).toEqual([]);
+    const ledgers = sessionLedgers(await loadSession(path));
+    expect(ledgers.map(({ isInChain }) => isInChain)).toEqual([false]);
+  });
+});
+
+describe("points to go back to", () => {
+  it("are what people said, newest first, with the compactions since", async () => {
+    await talk("a", 3);
+    await compacted();
+    await talk("b", 2);
+    await compacted();
+    await talk("c", 1);
+    const points = await rewindPoints(path);
+    expect(points.map(({ text, compactionsSince }) => `${text} ${compactionsSince}`)).toEqual([
+      "c 0 0",
+      "b 1 1",
+      "b 0 1",
+      "a 2 2",
+      "a 1 2",
+      "a 0 2",
+    ]);
+    for (const { timestamp } of points) expect(Date.parse(timestamp)).not.toBeNaN();
+  });
+
+  it("are each there once after an undo, which copies what came since, and lead to where they were said", async () => {
+    await talk("a", 6);
+    await compacted();
+    const before = await sent();
+    const [said = ""] = await talk("b", 1);
+    await undone();
+    expect((await rewindPoints(path)).map(({ text }) => text)).toEqual([
+      "b 0",
+      ...[5, 4, 3, 2, 1, 0].map((nth) => `a ${nth}`),
+    ]);
+    expect((await rewindPoints(path))[0]).toMatchObject({ uuid: said, compactionsSince: 0 });
+    await rewind(said);
+    expect(await sent()).toBe(before);
+  });
+
+  it("are no results, summaries, reminders or commands to the program; pictures are", async () => {
+    const c = new ConversationBuilder();
+    c.user("look");
+    c.user([image()]);
+    c.tool("t1", "Read", { file_path: "/f" });
+    const result = c.user([toolResult("t1", "seen")]);
+    const meta = c.user("<system-reminder>mind</system-reminder>", { isMeta: true });
+    const command = c.user("<command-name>/compact</command-name>");
+    c.boundary();
+    const summary = c.summary("what was");
+    c.user("go on");
+    writeFileSync(path, linesOf(c.entries));
+    expect((await rewindPoints(path)).map(({ text }) => text)).toEqual(["go on", "[image]", "look"]);
+    for (const { uuid } of [result, meta, command, summary, { uuid: "nobody" }]) {
+      expect(await codeOf(() => rewindSession(path, uuid))).toBe("message-not-found");
+    }
+  });
+});
