@@ -37,6 +37,8 @@ export interface LoopParts {
 
 /** An answer that its limit cut off is gone on with; one that never ends is not. */
 const MOST_CONTINUATIONS = 3;
+/** What people see of a call when a session is shown again; the transcript has the result itself anyway. */
+const LONGEST_KEPT_DISPLAY_CHARS = 10_000;
 const GO_ON =
   "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
 const INTERRUPTED = "The person interrupted this. Wait for what they say next.";
@@ -174,10 +176,8 @@ export class ConversationLoop {
       content: content === "" ? "(no output)" : content,
       ...(isError ? { is_error: true } : {}),
     };
-    const shown = {
-      ...(summary === undefined ? {} : { summary }),
-      ...(display === undefined ? {} : { display }),
-    };
+    const isShort = display !== undefined && display.length <= LONGEST_KEPT_DISPLAY_CHARS;
+    const shown = { ...(summary === undefined ? {} : { summary }), ...(isShort ? { display } : {}) };
     await this.#parts.journal.say([result], { toolUseResult: shown });
   }
 

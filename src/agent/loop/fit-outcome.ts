@@ -29,7 +29,7 @@ export async function fitOutcome(outcome: ToolOutcome, options: FitOptions): Pro
   if (typeof content === "string") {
     return content.length <= options.limitChars
       ? outcome
-      : { ...outcome, content: await cutText(content, options), display: outcome.display ?? content };
+      : { ...outcome, content: await cutText(content, options) };
   }
   const blocks = await Promise.all(
     content.map(async (block) =>

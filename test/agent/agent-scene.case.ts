@@ -1,0 +1,94 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import type { AgentEvent, RunResult } from "../../src/agent/events.ts";
+import { openAgent } from "../../src/agent/open-agent.ts";
+import type { Agent, AgentOptions } from "../../src/agent/options.ts";
+import { defineTool, type Tool } from "../../src/agent/tool.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+
+export interface AgentScene extends AsyncDisposable {
+  readonly simulator: Simulator;
+  readonly cwd: string;
+  /** What happened outside of runs. */
+  readonly idle: AgentEvent[];
+  open(options?: Partial<AgentOptions>): Promise<Agent>;
+}
+
+/** A folder, a provider, and agents on them. */
+export async function agentScene(options: SimulatorOptions = {}): Promise<AgentScene> {
+  const cwd = await realpath(await mkdtemp(join(tmpdir(), "longhaul-agent-")));
+  const simulator = await startSimulator(options);
+  const idle: AgentEvent[] = [];
+  const opened: Agent[] = [];
+  return {
+    simulator,
+    cwd,
+    idle,
+    open: async (more = {}) => {
+      const agent = await openAgent({
+        model: anthropicModel({ model: "claude-haiku-4-5", baseURL: simulator.url, apiKey: "any" }),
+        cwd,
+        places: { home: join(cwd, "home"), env: {} },
+        retries: { wait: async () => undefined },
+        onEvent: (event) => idle.push(event),
+        ...more,
+        compactor: { environment: {}, windowTokens: options.windowTokens, ...more.compactor },
+      });
+      opened.push(agent);
+      return agent;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const agent of opened) await agent.close();
+      await simulator.close();
+      await rm(cwd, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Ran {
+  readonly events: readonly AgentEvent[];
+  readonly result: RunResult;
+}
+
+export async function ran(
+  agent: Agent,
+  prompt: string,
+  options: { readonly signal?: AbortSignal; readonly onEvent?: (event: AgentEvent) => void } = {},
+): Promise<Ran> {
+  const events: AgentEvent[] = [];
+  const run = agent.run(prompt, options.signal === undefined ? {} : { signal: options.signal });
+  for (;;) {
+    const step = await run.next();
+    if (step.done) return { events, result: step.value };
+    events.push(step.value);
+    options.onEvent?.(step.value);
+  }
+}
+
+export const eventsOf = <Type extends AgentEvent["type"]>(
+  events: readonly AgentEvent[],
+  type: Type,
+): readonly Extract<AgentEvent, { readonly type: Type }>[] =>
+  events.filter((event): event is Extract<AgentEvent, { readonly type: Type }> => event.type === type);
+
+/** Does what it is told, and nothing else. */
+export const toolOf = (
+  name: string,
+  call: (input: { readonly of?: string | undefined }, signal: AbortSignal) => Promise<string> | string,
+  isReadOnly = true,
+): Tool =>
+  defineTool({
+    name,
+    description: `For tests: ${name}`,
+    input: z.object({ of: z.string().optional() }),
+    isReadOnly,
+    title: ({ of = "" }) => of,
+    call: async (input, { signal }) => ({ content: await call(input, signal) }),
+  });

@@ -1,0 +1,158 @@
+import { readFile, stat } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
+
+describe("the agent's loop", () => {
+  it("yields messages as they come, runs the tools that the model calls, and ends when it calls none", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply(toolTurn("tide", { of: "Dover" }), textTurn("High water at four."));
+    const agent = await scene.open({ tools: () => [toolOf("tide", ({ of = "" }) => `${of}: 04:12`)] });
+
+    const { events, result } = await ran(agent, "When is high water?");
+
+    expect(result).toMatchObject({ reason: "answered", text: "High water at four.", turns: 2 });
+    expect(eventsOf(events, "entry").map(({ entry }) => entry.type)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    expect(eventsOf(events, "call-ended")).toMatchObject([
+      { tool: "tide", title: "Dover", isError: false, display: "Dover: 04:12" },
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: "ended", reason: "answered" });
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("calls that only look run side by side, and one that changes something runs alone, in its place", async () => {
+    await using scene = await agentScene();
+    const log: string[] = [];
+    let release: () => void = () => undefined;
+    const both = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let looking = 0;
+    const look = toolOf("look", async ({ of = "" }) => {
+      log.push(`look ${of}`);
+      looking += 1;
+      if (looking === 2) release();
+      // Ends only when the other one has begun.
+      if (of !== "after") await both;
+      return of;
+    });
+    const change = toolOf(
+      "change",
+      ({ of = "" }) => {
+        log.push(`change ${of}`);
+        return of;
+      },
+      false,
+    );
+    const blocks = ["a", "b"].map((of) => ({ type: "tool_use" as const, name: "look", input: { of } }));
+    scene.simulator.reply(
+      {
+        blocks: [
+          ...blocks,
+          { type: "tool_use", name: "change", input: { of: "c" } },
+          { type: "tool_use", name: "look", input: { of: "after" } },
+        ],
+      },
+      textTurn("Done."),
+    );
+    const agent = await scene.open({ tools: () => [look, change] });
+
+    await ran(agent, "Go.");
+
+    expect(log).toEqual(["look a", "look b", "change c", "look after"]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("what a tool throws, a tool that there is not, and an input that is wrong are told to the model", async () => {
+    await using scene = await agentScene();
+    const broken = toolOf("broken", () => {
+      throw new Error("no harbour here");
+    });
+    scene.simulator.reply(
+      toolTurn("broken"),
+      toolTurn("missing"),
+      toolTurn("broken", { of: 5 }),
+      textTurn("I see."),
+    );
+    const agent = await scene.open({ tools: () => [broken] });
+
+    const { events } = await ran(agent, "Go.");
+
+    const shown = eventsOf(events, "call-ended");
+    expect(shown.map(({ isError }) => isError)).toEqual([true, true, true]);
+    expect(shown.map(({ display }) => display)).toEqual([
+      expect.stringContaining("no harbour here"),
+      expect.stringContaining("There are: broken"),
+      expect.stringContaining("of: "),
+    ]);
+  });
+
+  it("a result that would take too much of the window is cut, and the whole can be read in a private file", async () => {
+    await using scene = await agentScene({ windowTokens: 20_000 });
+    const long = Array.from({ length: 6_000 }, (_, line) => `line ${line}`).join("\n");
+    scene.simulator.reply(toolTurn("long"), textTurn("Long."));
+    const agent = await scene.open({ tools: () => [toolOf("long", () => long)] });
+
+    await ran(agent, "Go.");
+
+    const answered = JSON.stringify(agent.conversation);
+    expect(answered.length).toBeLessThan(20_000);
+    const path = /the whole is in (\S+): read/.exec(answered)?.[1] ?? "";
+    expect(await readFile(path, "utf8")).toBe(long);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("a call that fails in passing is made again, and what had been shown of it is void", async () => {
+    await using scene = await agentScene();
+    scene.simulator.fail({ kind: "cut", afterBytes: 600 });
+    const long = textTurn("A long answer that breaks off. ".repeat(40));
+    scene.simulator.reply(long, long);
+    const agent = await scene.open();
+
+    const { events, result } = await ran(agent, "Go.");
+
+    expect(result.reason).toBe("answered");
+    expect(eventsOf(events, "retry")).toHaveLength(1);
+    expect(eventsOf(events, "entry")).toHaveLength(2);
+  });
+
+  it("what cannot be mended ends the run with its error, and the conversation can be gone on with", async () => {
+    await using scene = await agentScene();
+    scene.simulator.fail(401);
+    const agent = await scene.open();
+
+    const failed = await ran(agent, "Go.");
+    expect(failed.result).toMatchObject({ reason: "failed", error: { code: "model-authentication" } });
+
+    scene.simulator.reply(textTurn("Here I am."));
+    const { result } = await ran(agent, "And now?");
+    expect(result).toMatchObject({ reason: "answered", text: "Here I am." });
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("an answer that its limit cut off is gone on with, three times at most", async () => {
+    await using scene = await agentScene();
+    const cut = { ...textTurn("and so on"), stopReason: "max_tokens" };
+    scene.simulator.reply(cut, cut, cut, cut);
+    const agent = await scene.open();
+
+    const { result } = await ran(agent, "Tell me everything.");
+
+    expect(result).toMatchObject({ reason: "answered", turns: 4 });
+  });
+
+  it("as many turns as were allowed are made, and no more", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply(toolTurn("tick"), toolTurn("tick"), toolTurn("tick"));
+    const agent = await scene.open({ tools: () => [toolOf("tick", () => "tock")], maxTurns: 2 });
+
+    const { result } = await ran(agent, "Go.");
+
+    expect(result).toMatchObject({ reason: "turn-limit", turns: 2 });
+  });
+});
