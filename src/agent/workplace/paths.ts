@@ -57,8 +57,7 @@ async function findRoots(cwd: string, allowed: readonly string[]): Promise<Roots
 }
 
 /** What cannot be resolved allows nothing. */
-const realPathOrNone = (path: string): Promise<string | undefined> =>
-  realPathOf(path).catch(() => undefined);
+const realPathOrNone = (path: string): Promise<string | undefined> => realPathOf(path).catch(() => undefined);
 
 function withHome(path: string, home: string): string {
   if (path === "~") return home;

@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { fingerprintOf } from "../../workplace/read-state.ts";
+import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
+import { currentFile, type FilePlace, missingWords, needsForReading, pathInTitle } from "./file-place.ts";
+import { readMedia } from "./media.ts";
+import { MAX_LINE_CHARS, type NumberedLines, numberedLines } from "./numbered.ts";
+import { type DecodedText, decodeText, lineEndsOf } from "./text.ts";
+
+/** Most files are shorter; of longer ones the beginning tells where to read on. */
+const DEFAULT_LINES = 2_000;
+/** About 15,000 tokens: a turn must have room for several reads. */
+const MAX_RESULT_CHARS = 50_000;
+/** Room for the words behind the lines. */
+const NOTES_CHARS = 1_000;
+
+const inputSchema = z.object({
+  file_path: z
+    .string()
+    .min(1)
+    .describe("The file: an absolute path, or one relative to the working directory."),
+  offset: z.int().min(0).optional().describe("The first line to show, counted from 1."),
+  limit: z.int().min(1).optional().describe(`How many lines to show; ${DEFAULT_LINES} unless given.`),
+});
+
+type ReadInput = z.infer<typeof inputSchema>;
+
+const DESCRIPTION = `Shows a file. Text comes with line numbers, each followed by a tab; they are not part of the file. \
+Without a range it shows the first ${DEFAULT_LINES} lines, and says what it left out and how to get it. Lines over \
+${MAX_LINE_CHARS} characters are cut. Images (PNG, JPEG, GIF, WebP) and short PDFs are shown as they are. \
+A file has to be read before Edit or Write may change it. For folders use Glob. Several files can be read in one turn.`;
+
+export function readTool(place: FilePlace): Tool {
+  return defineTool({
+    name: "Read",
+    description: DESCRIPTION,
+    input: inputSchema,
+    isReadOnly: true,
+    title: ({ file_path, offset, limit }) => pathInTitle(place, file_path) + rangeInTitle(offset, limit),
+    needs: ({ file_path }) => needsForReading(place, file_path),
+    call: (input, context) => read(place, input, context),
+  });
+}
+
+function rangeInTitle(offset: number | undefined, limit: number | undefined): string {
+  if (offset === undefined && limit === undefined) return "";
+  const from = Math.max(1, offset ?? 1);
+  return limit === undefined ? ` from line ${from}` : `, lines ${from} to ${from + limit - 1}`;
+}
+
+async function read(place: FilePlace, input: ReadInput, context: ToolContext): Promise<ToolOutcome> {
+  const file = await place.paths.resolve(input.file_path);
+  const found = await currentFile(place, file);
+  if (found.state === "missing") return refusal(await missingWords(place, file), "not found");
+  if (found.state === "unusable") {
+    const hint = found.isFolder ? ` Glob lists what is in it, with the pattern "*" and this path.` : "";
+    return refusal(`${file.displayPath} ${found.words}${hint}`, found.isFolder ? "a folder" : "not readable");
+  }
+  const { bytes } = found.content;
+  const media = readMedia(bytes);
+  if (media !== undefined) {
+    if ("refusal" in media)
+      return refusal(`${file.displayPath} cannot be shown. ${media.refusal}`, "too large");
+    const words = `${file.displayPath}: ${media.words}`;
+    return { content: [{ type: "text", text: words }, media.block], summary: media.words, display: words };
+  }
+  const decoded = decodeText(bytes);
+  if (decoded === undefined) return refusal(noText(file, bytes), "no text");
+  return showText(place, { file, content: found.content, decoded, input, callId: context.callId });
+}
+
+const refusal = (content: string, summary: string): ToolOutcome => ({ content, isError: true, summary });
+
+const noText = ({ displayPath }: ResolvedPath, bytes: Buffer): string =>
+  `${displayPath} is no text: ${bytes.length.toLocaleString("en")} bytes in a format that Read does not show (text in UTF-8, ` +
+  "or in UTF-16 with a mark at its beginning, PNG, JPEG, GIF, WebP and PDF are). A command such as file, strings or xxd can say more.";
+
+interface TextToShow {
+  readonly file: ResolvedPath;
+  readonly content: FileContent;
+  readonly decoded: DecodedText;
+  readonly input: ReadInput;
+  readonly callId: string;
+}
+
+function showText(place: FilePlace, { file, content, decoded, input, callId }: TextToShow): ToolOutcome {
+  const { realPath, displayPath } = file;
+  const seen = { fingerprint: fingerprintOf(content.bytes), mtimeMs: content.mtimeMs, callId };
+  if (content.bytes.length === 0) {
+    place.reads.saw(realPath, { ...seen, range: undefined });
+    return { content: `${displayPath} is there and empty.`, summary: "empty" };
+  }
+  const from = Math.max(1, input.offset ?? 1);
+  const maxChars = Math.min(MAX_RESULT_CHARS, place.resultLimit?.() ?? MAX_RESULT_CHARS) - NOTES_CHARS;
+  const lines = numberedLines(decoded.text, { from, maxLines: input.limit ?? DEFAULT_LINES, maxChars });
+  if (lines.to < from) {
+    const words = `${displayPath} has ${lines.totalLines} lines, so there is none from ${from} on.`;
+    return refusal(words, "behind its end");
+  }
+  const isWhole = from === 1 && lines.to === lines.totalLines;
+  const range = isWhole ? undefined : { from, to: lines.to };
+  const before = place.reads.get(realPath);
+  if (before !== undefined && isSameSight(before, { ...seen, range })) return unchanged(place, file, before);
+  // Who has only the beginning of a line has not seen all of the file.
+  const sight = lines.cut.length > 0 ? { from, to: lines.to } : range;
+  place.reads.saw(realPath, { ...seen, range: sight });
+  const notes = notesOn(lines, decoded);
+  return {
+    content: notes === "" ? lines.text : `${lines.text}\n\n${notes}`,
+    summary: isWhole ? `${lines.totalLines} ${lines.totalLines === 1 ? "line" : "lines"}` : inWords(lines),
+  };
+}
+
+function isSameSight(before: SeenFile, now: SeenFile): boolean {
+  return (
+    before.callId !== undefined &&
+    before.fingerprint === now.fingerprint &&
+    before.range?.from === now.range?.from &&
+    before.range?.to === now.range?.to
+  );
+}
+
+/**
+ * It begins with the words by which the engine tells that no content stands here. Asked for once more, the content
+ * comes after all: an agent that lost sight of it in a way nobody foresaw must not be sent in circles.
+ */
+function unchanged(
+  { reads }: FilePlace,
+  { realPath, displayPath }: ResolvedPath,
+  before: SeenFile,
+): ToolOutcome {
+  reads.saw(realPath, { ...before, callId: undefined });
+  const part = before.range === undefined ? "all of it" : `lines ${before.range.from} to ${before.range.to}`;
+  return {
+    content:
+      `File unchanged since you read it: ${displayPath}, ${part}. The result of that earlier Read (${before.callId}) ` +
+      "still stands above and still holds, so it is not repeated here.",
+    summary: "unchanged since it was read",
+  };
+}
+
+const inWords = ({ from, to, totalLines }: NumberedLines): string =>
+  `lines ${from} to ${to} of ${totalLines}`;
+
+/** What is not seen, and how it can be. */
+function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): string {
+  const { from, to, totalLines, cut } = lines;
+  const notes: string[] = [];
+  if (to < totalLines) notes.push(`These are ${inWords(lines)}. Read on with offset ${to + 1}.`);
+  else if (from > 1) notes.push(`These are ${inWords(lines)}, its last.`);
+  const [first] = cut;
+  if (first !== undefined) {
+    const which =
+      cut.length === 1
+        ? `Line ${first.line} is`
+        : `${cut.length} lines, the first of them line ${first.line}, are`;
+    notes.push(
+      `${which} cut at ${MAX_LINE_CHARS} characters; line ${first.line} has ${first.chars}. More of it: sed -n '${first.line}p' FILE | cut -c ${MAX_LINE_CHARS + 1}-${2 * MAX_LINE_CHARS}`,
+    );
+  }
+  const ends = lineEndsOf(text);
+  if (ends === "crlf") notes.push("Its lines end in CRLF; Edit and Write keep that.");
+  if (ends === "mixed") notes.push("Some of its lines end in CRLF, others in LF; Edit keeps that.");
+  if (form.encoding !== "utf-8")
+    notes.push(`It is in ${form.encoding.toUpperCase()}; Edit and Write keep that.`);
+  if (!isExact)
+    notes.push("Some bytes are no valid UTF-8 and shown as \ufffd; Edit leaves them as they are.");
+  if (to === totalLines && !text.endsWith("\n")) notes.push("Its last line has no line end.");
+  return notes.map((note) => `[${note}]`).join("\n");
+}

@@ -1,0 +1,52 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Longer texts are compared by their beginnings: the cost grows with the length. */
+const COMPARED_CHARS = 400;
+/** Entries of a folder that are looked at. */
+const MOST_NAMES = 5_000;
+const MOST_SUGGESTIONS = 3;
+const LEAST_CLOSENESS = 0.5;
+
+/** How much two texts have in common, from 0 to 1: the share of pairs of neighbouring characters that both have. */
+export function closeness(one: string, other: string): number {
+  if (one === other) return 1;
+  const pairs = pairsOf(one);
+  const others = pairsOf(other);
+  const total = sum(pairs) + sum(others);
+  if (total === 0) return 0;
+  let common = 0;
+  for (const [pair, count] of pairs) common += Math.min(count, others.get(pair) ?? 0);
+  return (2 * common) / total;
+}
+
+function pairsOf(text: string): ReadonlyMap<string, number> {
+  const pairs = new Map<string, number>();
+  for (let at = 0; at + 1 < Math.min(text.length, COMPARED_CHARS); at += 1) {
+    const pair = text.slice(at, at + 2);
+    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
+  }
+  return pairs;
+}
+
+const sum = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((so, count) => so + count, 0);
+
+/** Paths of files in the same folder that are called almost the same, the nearest first. */
+export async function similarFiles(path: string): Promise<readonly string[]> {
+  const wanted = basename(path).toLowerCase();
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names
+    .slice(0, MOST_NAMES)
+    .map((name) => ({ name, score: nameScore(name.toLowerCase(), wanted) }))
+    .filter(({ score }) => score >= LEAST_CLOSENESS)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST_SUGGESTIONS)
+    .map(({ name }) => join(dirname(path), name));
+}
+
+/** The same with another ending is likelier meant than one with another beginning. */
+function nameScore(name: string, wanted: string): number {
+  const stem = (file: string): string => file.replace(/\.[^.]*$/, "");
+  return stem(name) === stem(wanted) ? 1 : closeness(name, wanted);
+}

@@ -1,0 +1,92 @@
+/** How a text lies in its file. What is changed goes back in the same way. */
+export interface TextForm {
+  readonly encoding: "utf-8" | "utf-16le" | "utf-16be";
+  readonly hasMark: boolean;
+}
+
+export interface DecodedText {
+  readonly form: TextForm;
+  /** Without the mark at its beginning. Bytes that mean nothing are U+FFFD. */
+  readonly text: string;
+  readonly isExact: boolean;
+}
+
+const MARKS: readonly (readonly [TextForm["encoding"], Buffer])[] = [
+  ["utf-8", Buffer.from([0xef, 0xbb, 0xbf])],
+  ["utf-16le", Buffer.from([0xff, 0xfe])],
+  ["utf-16be", Buffer.from([0xfe, 0xff])],
+];
+
+/** A text in an old 8-bit encoding has a few bytes that are not UTF-8; of anything else most are not. */
+const LARGEST_BROKEN_SHARE = 0.1;
+
+/** Undefined for what is no text. */
+export function decodeText(bytes: Buffer): DecodedText | undefined {
+  const form = formOf(bytes);
+  const body = bodyOf(bytes, form);
+  if (form.encoding !== "utf-8" && body.length % 2 !== 0) return undefined;
+  const text = new TextDecoder(form.encoding, { ignoreBOM: true }).decode(body);
+  if (text.includes("\0")) return undefined;
+  const isExact = encodeText(text, form).equals(bytes);
+  if (!isExact && text.split("\ufffd").length - 1 > text.length * LARGEST_BROKEN_SHARE) return undefined;
+  return { form, text, isExact };
+}
+
+export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffer {
+  const body = Buffer.from(text, encoding === "utf-8" ? "utf8" : "utf16le");
+  const [, mark = Buffer.alloc(0)] = hasMark ? (MARKS.find(([name]) => name === encoding) ?? []) : [];
+  return Buffer.concat([mark, encoding === "utf-16be" ? body.swap16() : body]);
+}
+
+/**
+ * The text as a string in which each piece stands for its bytes and nothing else: what is not touched is written back
+ * as it was, also where it is no valid text.
+ */
+export interface TextUnits {
+  readonly units: string;
+  /** A text that is looked for, or put in. */
+  of(text: string): string;
+  toBytes(units: string): Buffer;
+}
+
+export function unitsOf(bytes: Buffer, form: TextForm): TextUnits {
+  const mark = bytes.subarray(0, bytes.length - bodyOf(bytes, form).length);
+  const body = bodyOf(bytes, form);
+  if (form.encoding === "utf-8") {
+    return {
+      units: body.toString("latin1"),
+      of: (text) => Buffer.from(text).toString("latin1"),
+      toBytes: (units) => Buffer.concat([mark, Buffer.from(units, "latin1")]),
+    };
+  }
+  const swapped = (some: Buffer): Buffer =>
+    form.encoding === "utf-16be" ? Buffer.from(some).swap16() : some;
+  return {
+    units: swapped(body).toString("utf16le"),
+    of: (text) => text,
+    toBytes: (units) => Buffer.concat([mark, swapped(Buffer.from(units, "utf16le"))]),
+  };
+}
+
+function formOf(bytes: Buffer): TextForm {
+  const found = MARKS.find(([, mark]) => bytes.subarray(0, mark.length).equals(mark));
+  return { encoding: found?.[0] ?? "utf-8", hasMark: found !== undefined };
+}
+
+function bodyOf(bytes: Buffer, { encoding, hasMark }: TextForm): Buffer {
+  const [, mark] = MARKS.find(([name]) => name === encoding) ?? [];
+  return bytes.subarray(hasMark ? (mark?.length ?? 0) : 0);
+}
+
+export type LineEnds = "none" | "lf" | "crlf" | "mixed";
+
+export function lineEndsOf(text: string): LineEnds {
+  const all = text.split("\n").length - 1;
+  if (all === 0) return "none";
+  const withReturn = text.split("\r\n").length - 1;
+  if (withReturn === 0) return "lf";
+  return withReturn === all ? "crlf" : "mixed";
+}
+
+/** Line ends that are no CRLF become one. */
+export const withCrlf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n");
