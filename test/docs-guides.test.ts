@@ -41,6 +41,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
     /^longhaul \{\} \d+\.\d\d \d+\nlonghaul \{"form":"off"\} \d+\.\d\d \d+\n$/,
   ],
   "read-the-ledger.md": [/facts/],
+  "run-the-agent.md": [/answered after \d+ calls\n$/, /^Read .*\btides\n$/, /^\d+\n$/, /^true\n$/],
   "use-it-in-your-loop.md": [/\w/, /^text \d+\n$/, /^1 entries, \d+ tokens\n$/],
   "write-a-hook.md": [/^true \d+\n$/],
 };

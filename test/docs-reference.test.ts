@@ -66,6 +66,10 @@ describe("the page of settings and options", () => {
     ["### `compaction`", "turn/options.ts", "CompactionOptions"],
     ["### `transcript`", "turn/options.ts", "TranscriptPort"],
     ["### `host`", "turn/options.ts", "HostCallbacks"],
+    ["### `chat`", "cli/chat/settings.ts", "ChatSettings"],
+    ["## `openAgent`", "agent/options.ts", "AgentOptions"],
+    ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
+    ["### `agentTypes`", "agent/options.ts", "AgentType"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(settings, heading)).toEqual(fields(file, name));
   });
@@ -74,6 +78,13 @@ describe("the page of settings and options", () => {
     const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
     expect(unique(named)).toEqual(fields("restore/host-state.ts", "HostState"));
+  });
+
+  it("names what an agent hands on to its compactor", () => {
+    const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
+    const [type = ""] = /type CompactorChoices = Pick<[^>]*>/.exec(read("src", "agent", "options.ts")) ?? [];
+    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && name !== "createCompactor");
+    expect(unique(named)).toEqual(unique([...type.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name)));
   });
 
   it("names every option of a call", () => {
@@ -101,6 +112,20 @@ describe("the tables of options on other pages", () => {
     const options = fields("turn/options.ts", "CompactorOptions");
     const named = firstColumn(read("docs", "engine.md"), "## Options");
     expect(named.filter((name) => !options.includes(name))).toEqual([]);
+  });
+});
+
+describe("the README's table of entries", () => {
+  it.each([
+    ["longhaul", "index.ts"],
+    ["longhaul/node", "node.ts"],
+    ["longhaul/evaluate", "evaluate/index.ts"],
+    ["longhaul/testing", "testing/index.ts"],
+  ])("names only what %s exports", (name, file) => {
+    const row = tableUnder(read("README.md"), "## The library").find(([entry]) => entry === `\`${name}\``);
+    const exported = new Set(read("src", ...file.split("/")).match(/\w+/g));
+    expect(codeIn(row?.[1]).length).toBeGreaterThan(0);
+    expect(codeIn(row?.[1]).filter((one) => !exported.has(one))).toEqual([]);
   });
 });
 
