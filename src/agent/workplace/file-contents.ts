@@ -132,7 +132,12 @@ function unusable(path: string, error: unknown): LonghaulError {
     case "EPERM":
       return problem(path, "not-allowed", "may not be read by this user", error);
     case "ELOOP":
-      return problem(path, "unreadable", "has just become a link", error);
+      return problem(
+        path,
+        "unreadable",
+        "is reached through a link that was not there before, or through a circle of links",
+        error,
+      );
     default:
       return problem(path, "unreadable", `cannot be read (${code || String(error)})`, error);
   }

@@ -59,10 +59,11 @@ function find(
 }
 
 function severalPlaces(units: string, places: readonly Place[]): string {
-  const lines = places.slice(0, MOST_LINES_NAMED).map(({ from }) => lineAt(units, from));
-  const more = places.length > lines.length ? ", …" : "";
+  const named = places.slice(0, MOST_LINES_NAMED);
+  const lines = [...new Set(named.map(({ from }) => lineAt(units, from)))];
+  const more = places.length > named.length ? ", …" : "";
   return (
-    `old_string stands in ${places.length} places, in lines ${lines.join(", ")}${more}, so it is not clear which is meant. ` +
+    `old_string stands in ${places.length} places, in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which is meant. ` +
     "Give more of the text around the one you mean, or set replace_all to change them all."
   );
 }

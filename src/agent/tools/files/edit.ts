@@ -52,7 +52,7 @@ const wishOf = ({ old_string, new_string, replace_all = false }: EditInput): Edi
 function previewOf(before: Buffer | undefined, wish: EditWish): string {
   const result = before === undefined ? undefined : applyEdit(before, wish);
   return result === undefined || "refusal" in result
-    ? unifiedDiff(wish.oldString, wish.newString).text
+    ? unifiedDiff(`${wish.oldString}\n`, `${wish.newString}\n`).text
     : diffOf(before, result.bytes).text;
 }
 
@@ -73,7 +73,7 @@ async function edit(place: FilePlace, input: EditInput, context: ToolContext): P
   if (failed !== undefined) return failed;
   const diff = diffOf(before, result.bytes);
   return {
-    content: `Changed ${displayPath}: ${placesInWords(result.lines)}, ${diff.added} lines added, ${diff.removed} removed.`,
+    content: `Changed ${displayPath}: ${placesInWords(result.lines)} (${countsIn(diff)} lines).`,
     summary: countsIn(diff),
     display: diff.text,
   };
@@ -83,6 +83,7 @@ const MOST_LINES_NAMED = 20;
 
 function placesInWords(lines: readonly number[]): string {
   if (lines.length === 1) return `one place, in line ${lines[0]}`;
-  const named = lines.slice(0, MOST_LINES_NAMED).join(", ");
-  return `${lines.length} places, in lines ${named}${lines.length > MOST_LINES_NAMED ? ", …" : ""}`;
+  const named = [...new Set(lines)];
+  const more = named.length > MOST_LINES_NAMED ? ", …" : "";
+  return `${lines.length} places, in ${named.length === 1 ? "line" : "lines"} ${named.slice(0, MOST_LINES_NAMED).join(", ")}${more}`;
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
 import type { PermissionNeed } from "../../permission.ts";
-import { fileProblemOf } from "../../workplace/file-contents.ts";
+import { type FileProblem, fileProblemOf } from "../../workplace/file-contents.ts";
 import { isWithin, shortPath } from "../../workplace/paths.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
 import { similarFiles } from "./similar.ts";
@@ -15,14 +15,14 @@ export type CurrentFile =
   | { readonly state: "there"; readonly content: FileContent }
   | { readonly state: "missing" }
   /** In words, as the end of a sentence that begins with its path. */
-  | { readonly state: "unusable"; readonly isFolder: boolean; readonly words: string };
+  | { readonly state: "unusable"; readonly reason: FileProblem; readonly words: string };
 
 export async function currentFile(
   { files }: FilePlace,
   { realPath, problem }: ResolvedPath,
 ): Promise<CurrentFile> {
   if (problem !== undefined)
-    return { state: "unusable", isFolder: false, words: `cannot be used: ${problem}.` };
+    return { state: "unusable", reason: "unreadable", words: `cannot be used: ${problem}.` };
   try {
     return { state: "there", content: await files.read(realPath) };
   } catch (error) {
@@ -30,7 +30,7 @@ export async function currentFile(
     if (reason === undefined || !(error instanceof Error)) throw error;
     if (reason === "missing") return { state: "missing" };
     const words = error.message.replace(`${realPath} `, "");
-    return { state: "unusable", isFolder: reason === "folder", words };
+    return { state: "unusable", reason, words };
   }
 }
 
@@ -47,7 +47,8 @@ export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Prom
 
 export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
   const file = await place.paths.resolve(path);
-  if (file.isInside || (await isOfSession(place, file))) return [];
+  // What cannot be is refused anyway, so nobody is asked.
+  if (file.problem !== undefined || file.isInside || (await isOfSession(place, file))) return [];
   const title = `Read ${fullName(file)}, outside the working directory`;
   return [{ kind: "outside-path", title, key: `path:${file.realPath}`, scope: `reading ${file.realPath}` }];
 }
@@ -58,7 +59,8 @@ export async function needsForChange(
   file: ResolvedPath,
   { verb, detail }: { readonly verb: string; readonly detail: string },
 ): Promise<readonly PermissionNeed[]> {
-  const { realPath, displayPath } = file;
+  const { realPath, displayPath, problem } = file;
+  if (problem !== undefined) return [];
   const key = `write:${realPath}`;
   const guarded = await whyGuarded(place, file);
   // Without a scope: what is done there can run programs later, so each time is looked at by itself.

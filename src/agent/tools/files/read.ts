@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import type { FileProblem } from "../../workplace/file-contents.ts";
 import { fingerprintOf } from "../../workplace/read-state.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import { currentFile, type FilePlace, missingWords, needsForReading, pathInTitle } from "./file-place.ts";
@@ -53,8 +54,8 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
   const found = await currentFile(place, file);
   if (found.state === "missing") return refusal(await missingWords(place, file), "not found");
   if (found.state === "unusable") {
-    const hint = found.isFolder ? ` Glob lists what is in it, with the pattern "*" and this path.` : "";
-    return refusal(`${file.displayPath} ${found.words}${hint}`, found.isFolder ? "a folder" : "not readable");
+    const summary = found.reason === "folder" ? "a folder" : "not readable";
+    return refusal(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
   }
   const { bytes } = found.content;
   const media = readMedia(bytes);
@@ -68,6 +69,11 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
   if (decoded === undefined) return refusal(noText(file, bytes), "no text");
   return showText(place, { file, content: found.content, decoded, input, callId: context.callId });
 }
+
+const HINTS: Readonly<Partial<Record<FileProblem, string>>> = {
+  folder: ' Glob lists what is in it, with the pattern "*" and this path.',
+  "too-large": " Grep finds what is in it; a command such as sed -n '1,200p' shows parts.",
+};
 
 const refusal = (content: string, summary: string): ToolOutcome => ({ content, isError: true, summary });
 

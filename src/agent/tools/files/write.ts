@@ -63,7 +63,7 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   return before === undefined
     ? { content: `Created ${file.displayPath}, ${lines}.`, summary: `created, ${lines}`, display: diff.text }
     : {
-        content: `Wrote ${file.displayPath}: ${diff.added} lines added, ${diff.removed} removed.${keptWords(before, input.content)}`,
+        content: `Wrote ${file.displayPath} (${countsIn(diff)} lines).${keptWords(before, input.content)}`,
         summary: countsIn(diff),
         display: diff.text,
       };
