@@ -15,7 +15,10 @@ afterEach(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-const scenes = tourScenes({ inProject: (path) => path, warningTokens: 15_000 });
+const scenes = tourScenes({
+  inProject: (path) => path,
+  thresholds: { warning: 15_000, autoCompact: 21_000 },
+});
 const sight: Sight = {
   tokens: 0,
   cleared: 0,

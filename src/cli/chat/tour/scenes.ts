@@ -1,3 +1,4 @@
+import type { Thresholds } from "../../../window/thresholds.ts";
 import { ASKED_MOMENT, GAUGE_LOG, levelIn } from "./gauge-log.ts";
 import {
   BUGGY_WINDOW,
@@ -24,6 +25,9 @@ export const FIX_PROMPT =
   "A vessel of 7.4 m was confirmed at N3 from 22:30Z to 06:00Z, and lay too low after midnight. A failing test first, then the fix, and put my reserve in.";
 export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30Z, and which reserve did I ask for?`;
 
+/** Of the threshold: the next two files would not reach it. */
+const NEARLY_FULL = 0.85;
+
 const RESERVE = /leave (\d+\.\d+) m of water under every keel/;
 const TEST_COMMAND = `node --test --test-reporter=spec ${TEST_FILE}`;
 
@@ -34,18 +38,18 @@ const RESOURCES = [
 
 export interface SceneOptions {
   readonly inProject: InProject;
-  /** Where the bar turns yellow, in tokens: the overview reads that far. */
-  readonly warningTokens: number;
+  /** How far to read, in tokens: until the bar is yellow, until it is nearly full. */
+  readonly thresholds: Pick<Thresholds, "warning" | "autoCompact">;
 }
 
 /** What is asked of the stand-in, in the order in which the guide suggests it. */
-export function tourScenes({ inProject, warningTokens }: SceneOptions): readonly Scene[] {
+export function tourScenes({ inProject, thresholds }: SceneOptions): readonly Scene[] {
   const read = (...paths: readonly string[]): Step["calls"] =>
     paths.map((path) => call("Read", { file_path: inProject(path) }));
   return [
-    overview(read, warningTokens),
+    overview(read, thresholds.warning),
     survey(read),
-    resources(read),
+    resources(read, NEARLY_FULL * thresholds.autoCompact),
     fix(read, inProject),
     recollection(read),
   ];
@@ -112,15 +116,21 @@ function survey(read: Read): Scene {
   };
 }
 
-function resources(read: Read): Scene {
+function resources(read: Read, nearlyFullTokens: number): Scene {
   return {
     name: "resources",
     prompt: RESOURCES_PROMPT,
-    steps: RESOURCES.map((name, index) => () => ({
-      ...(index === 0 ? { say: "One after the other: how each lists, and what its PUT does." } : {}),
-      calls: read(`src/resources/${name}/repository.ts`, `src/resources/${name}/validator.ts`),
-    })),
-    enough: { from: 3, is: ({ cleared }) => cleared > 0 },
+    steps: [
+      ...RESOURCES.map((name, index) => () => ({
+        ...(index === 0 ? { say: "One after the other: how each lists, and what its PUT does." } : {}),
+        calls: read(`src/resources/${name}/repository.ts`, `src/resources/${name}/validator.ts`),
+      })),
+      ...RESOURCES.map((name) =>
+        reading(read, `src/resources/${name}/routes.ts`, `test/fixtures/${name}.json`),
+      ),
+    ],
+    // So that there is something to see when it is compacted next.
+    enough: { from: 3, is: ({ cleared, tokens }) => cleared > 0 && tokens >= nearlyFullTokens },
     answer: () =>
       "They are all built alike: no list is paged, every one returns its whole table. PUT counts the version up but never compares it, so two people who edit the same row overwrite each other. Both can be mended without touching migrations/: the columns are there.",
   };

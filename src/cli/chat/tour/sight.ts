@@ -1,14 +1,14 @@
 import { contentBlocks } from "../../../conversation/block.ts";
 import { isCleared } from "../../../conversation/cleared.ts";
 import { contentText } from "../../../conversation/fields.ts";
-import type { ApiRequest } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { SeenRequest } from "../../../testing/simulator/exchange.ts";
-import { ESTIMATORS, measureRequest } from "../../../tokens/measure.ts";
+import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
 
 /** What the stand-in knows: the request in front of it, and nothing else. */
 export interface Sight {
-  /** Of the whole request, by estimate. */
+  /** Of the whole request, as the simulator counts it but for a few marks. */
   readonly tokens: number;
   /** Results that were emptied. */
   readonly cleared: number;
@@ -25,14 +25,17 @@ const REMINDER = /^\s*<system-reminder>/;
 
 export const isReminder = (text: string): boolean => REMINDER.test(text) || isContinuation(text);
 
-export function look({ messages, system, tools }: SeenRequest): Sight {
+export function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
   const blocks = messages.flatMap(({ content }) => contentBlocks(content));
   const names = new Map(
     blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : [])),
   );
   const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block] : []));
   return {
-    tokens: measureRequest({ messages, system, tools } as unknown as ApiRequest, ESTIMATORS.o200k),
+    tokens:
+      counter.text(system) +
+      sum(tools.map((tool) => counter.tool(tool))) +
+      sum(blocks.map((block) => counter.block(block as unknown as JsonRecord))),
     cleared: results.filter(isCleared).length,
     isSaid: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
     result: (tool) => {
@@ -52,3 +55,5 @@ export function look({ messages, system, tools }: SeenRequest): Sight {
 
 const resultText = (block: ReturnType<typeof contentBlocks>[number]): string =>
   block.type === "tool_result" ? contentText(block.content) : "";
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);

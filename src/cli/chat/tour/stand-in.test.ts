@@ -4,6 +4,7 @@ import { CLEARED_RESULT_TEXT } from "../../../conversation/cleared.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import type { Behaviour, Turn } from "../../../testing/simulator/exchange.ts";
+import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
 import { call, type Scene } from "./scene.ts";
 import { standIn } from "./stand-in.ts";
 
@@ -15,6 +16,8 @@ const SCENE: Scene = {
 };
 const OTHER: Scene = { ...SCENE, name: "other", prompt: "Say it.", steps: [], answer: () => "It." };
 const SCENES = [SCENE, OTHER];
+
+const counter = await createTokenCounter((text) => text.length);
 
 const user = (...texts: readonly string[]): ApiMessage => ({
   role: "user",
@@ -51,7 +54,7 @@ function worked(behaviour: Behaviour, rounds: number): ApiMessage[] {
 
 describe("the stand-in", () => {
   it("works through a scene, answers, and leaves everything else to others", () => {
-    const behaviour = standIn(SCENES);
+    const behaviour = standIn(SCENES, counter);
     expect(ask(behaviour, [user("Something else.")])).toBeUndefined();
     const messages = worked(behaviour, 4);
     expect(said(ask(behaviour, messages))).toMatchObject({ text: "Four." });
@@ -69,8 +72,8 @@ describe("the stand-in", () => {
     });
     fc.assert(
       fc.property(cases, ({ rounds, cleared, cut, reminder }) => {
-        const messages = worked(standIn(SCENES), rounds);
-        const wanted = said(ask(standIn(SCENES), messages));
+        const messages = worked(standIn(SCENES, counter), rounds);
+        const wanted = said(ask(standIn(SCENES, counter), messages));
         // The newest round is always kept.
         const from = cut % (messages.length - 1);
         const tail = messages.slice(from).map((message, index) => withCleared(message, cleared[index % 4]));
@@ -79,13 +82,13 @@ describe("the stand-in", () => {
         );
         const last = reminder ? [user("<system-reminder>The files.</system-reminder>")] : [];
         const rewritten = from === 0 ? [...tail, ...last] : [summary, ...tail, ...last];
-        expect(said(ask(standIn(SCENES), rewritten))).toEqual(wanted);
+        expect(said(ask(standIn(SCENES, counter), rewritten))).toEqual(wanted);
       }),
     );
   });
 
   it("goes by what it did last where nothing but a summary is left, and not once the scene is over", () => {
-    const behaviour = standIn(SCENES);
+    const behaviour = standIn(SCENES, counter);
     const messages = worked(behaviour, 2);
     const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });
     ask(behaviour, messages);
@@ -95,7 +98,7 @@ describe("the stand-in", () => {
   });
 
   it("never uses the id of a call twice, also where the same is asked again", () => {
-    const behaviour = standIn(SCENES);
+    const behaviour = standIn(SCENES, counter);
     const ids = [worked(behaviour, 3), worked(behaviour, 3)]
       .flat()
       .flatMap(({ content }) => (Array.isArray(content) ? content : []))

@@ -2,8 +2,9 @@ import { contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
+import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
 import type { Scene } from "./scene.ts";
-import { isReminder, look } from "./sight.ts";
+import { isReminder, look, type Sight } from "./sight.ts";
 
 interface Place {
   readonly scene: Scene;
@@ -18,13 +19,13 @@ const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
  * reads from the ids of its own calls, so that emptied results and compactions do not matter; only where a compaction
  * left no call at all, it goes by what it did last. Whatever no scene knows is left to the next behaviour.
  */
-export function standIn(scenes: readonly Scene[]): Behaviour {
+export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behaviour {
   let last: Place | undefined;
   return (request) => {
     const found = placeIn(request.messages, scenes);
     const place = found === "only-a-summary" ? last : found;
     if (place === undefined) return undefined;
-    const { turn, isLast } = play(place, request);
+    const { turn, isLast } = play(place, request, look(request, counter));
     last = isLast ? undefined : { ...place, step: place.step + 1 };
     return turn;
   };
@@ -33,9 +34,9 @@ export function standIn(scenes: readonly Scene[]): Behaviour {
 function play(
   { scene, step }: Place,
   request: SeenRequest,
+  sight: Sight,
 ): { readonly turn: Turn; readonly isLast: boolean } {
   const { name, steps, enough, answer } = scene;
-  const sight = look(request);
   const next = steps[step];
   if (next === undefined || (enough !== undefined && step >= enough.from && enough.is(sight))) {
     return { turn: { blocks: [{ type: "text", text: answer(sight) }] }, isLast: true };

@@ -50,7 +50,7 @@ function afterOverview(seen: Witness): string {
     ? `The bar is yellow: over ${formatCount(thresholds.warning)} tokens. At ${formatCount(thresholds.autoCompact)} room has to be made.`
     : "The bar shows what the reading has cost so far.";
   const helper =
-    seen.subagents > 0
+    seen.subagents.size > 0
       ? "The tests were surveyed by a subagent in a window of its own; only its report came into this one."
       : "";
   const notes = seen.newest("notes-updated");

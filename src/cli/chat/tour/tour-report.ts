@@ -63,7 +63,7 @@ export async function tourReport(
     resultsCleared: sum(seen.all("results-cleared").map(({ results }) => results)),
     notesUpdates: seen.all("notes-updated").length,
     recalls: seen.calls.get("recall") ?? 0,
-    subagents: seen.subagents,
+    subagents: seen.subagents.size,
     tokens: {
       input: totals.inputTokens,
       cacheRead: totals.cacheReadTokens,
@@ -76,14 +76,12 @@ export async function tourReport(
   };
 }
 
-async function whatBecameOfWords({
-  prompts,
-  conversation,
-  sessionPath,
-}: Pick<Agent, "prompts" | "conversation" | "sessionPath">): Promise<TourReport["said"]> {
-  const context = spaced(wordsIn(conversation));
-  const recall = openRecall(sessionPath, { indexPath: null });
-  const texts = [...new Set((await prompts()).map(({ text }) => text))];
+async function whatBecameOfWords(
+  agent: Pick<Agent, "prompts" | "conversation" | "sessionPath">,
+): Promise<TourReport["said"]> {
+  const context = spaced(wordsIn(agent.conversation));
+  const recall = openRecall(agent.sessionPath, { indexPath: null });
+  const texts = [...new Set((await agent.prompts()).map(({ text }) => text))];
   const gone = texts.filter((text) => !context.includes(spaced(text)));
   const lost: string[] = [];
   for (const text of gone) {

@@ -7,8 +7,10 @@ import { createRunningClock } from "../../../testing/clock.ts";
 import { coder } from "../../../testing/simulator/behaviours/coder.ts";
 import { noteTaker } from "../../../testing/simulator/behaviours/notes.ts";
 import { summaries } from "../../../testing/simulator/behaviours/summaries.ts";
+import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
 import { type Simulator, startSimulator } from "../../../testing/simulator/simulator.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
+import type { ModelFacts } from "../../../window/models.ts";
 import { computeThresholds } from "../../../window/thresholds.ts";
 import type { Guide } from "../guide.ts";
 import { GAUGE_LOG } from "./gauge-log.ts";
@@ -22,11 +24,9 @@ import { TourGuide } from "./tour-guide.ts";
 import { type TourReport, tourReport } from "./tour-report.ts";
 import { Witness } from "./witness.ts";
 
-/** So small that everything happens within a minute. */
-const WINDOW_TOKENS = 32_000;
-/** What the stand-in writes in one answer at most; a larger share would leave no room for the conversation. */
-const MAX_OUTPUT_TOKENS = 4_000;
 const MODEL_NAME = "stand-in";
+/** A window so small that everything happens within a minute; longer answers would leave it no room. */
+const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 4_000 };
 const DEFAULT_SEED = 7;
 
 /** In milliseconds: answers come as from a fast model, and the whole tour takes less than a minute. */
@@ -51,7 +51,7 @@ export interface Tour {
   /** What the agent is opened with, beside what the chat adds. */
   readonly agentOptions: Pick<
     AgentOptions,
-    "model" | "cwd" | "places" | "permissions" | "notes" | "maxOutputTokens" | "compactor"
+    "model" | "cwd" | "places" | "permissions" | "notes" | "compactor"
   >;
   readonly guide: Guide;
   /** Where all of it is, sessions included, until `close`. */
@@ -74,7 +74,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   const seen = new Witness();
   const steps = tourSteps({
     folder: project,
-    windowTokens: WINDOW_TOKENS,
+    windowTokens: MODEL_FACTS.windowTokens,
     removeLog: () => rm(join(project, GAUGE_LOG), { force: true }),
   });
   return {
@@ -84,9 +84,8 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       places: { home, env: { LONGHAUL_HOME: home } },
       permissions: { allow: ["shell:node --test*"] },
       notes: "model",
-      maxOutputTokens: MAX_OUTPUT_TOKENS,
       // What the user's own environment switches off would be missing here.
-      compactor: { windowTokens: WINDOW_TOKENS, environment: {} },
+      compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
     },
     guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), seen),
     folder,
@@ -107,23 +106,31 @@ async function writeProject(project: string, seed: number): Promise<void> {
   }
 }
 
-function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
-  const facts = { windowTokens: WINDOW_TOKENS, maxOutputTokens: MAX_OUTPUT_TOKENS };
-  const { warning } = computeThresholds(facts);
-  const scenes = tourScenes({ inProject: (path) => join(project, path), warningTokens: warning });
+async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
+  const scenes = tourScenes({
+    inProject: (path) => join(project, path),
+    thresholds: computeThresholds(MODEL_FACTS),
+  });
+  // The same figures whether or not a tokenizer is installed, and nothing to load.
+  const countText = ESTIMATORS.o200k;
+  const counter = await createTokenCounter(countText);
   const coderTurns = turns === undefined ? CODER_TURNS : UNATTENDED_CODER_TURNS;
-  return startSimulator({
+  return await startSimulator({
     models: [
-      { id: MODEL_NAME, ...facts, bindsThinking: false, features: { thinksByDefault: false, tokenScale: 1 } },
+      {
+        id: MODEL_NAME,
+        ...MODEL_FACTS,
+        bindsThinking: false,
+        features: { thinksByDefault: false, tokenScale: 1 },
+      },
     ],
     behaviours: [
       summaries(),
       noteTaker(),
-      standIn(scenes),
+      standIn(scenes, counter),
       coder({ turns: coderTurns, uses: (name) => CODER_TOOLS.includes(name), ...(seed && { seed }) }),
     ],
-    // The same figures whether or not a tokenizer is installed, and nothing to load.
-    countText: ESTIMATORS.o200k,
+    countText,
     clock: createRunningClock(),
     ...(isWatched === true && { latency: WATCHED_PACE }),
     ...(seed !== undefined && { seed }),

@@ -13,8 +13,8 @@ export class Witness {
   readonly calls: Map<string, number> = new Map();
   /** Compactions whose summary was there before it was needed. */
   fromBackground = 0;
-  /** Subagents that came to their end. */
-  subagents = 0;
+  /** Ids of subagents. */
+  readonly subagents: Set<string> = new Set();
   /** The fullest that the window was before or after a call. */
   peakTokens = 0;
   reading: WindowReading | undefined;
@@ -39,7 +39,7 @@ export class Witness {
         this.peakTokens = Math.max(this.peakTokens, event.tokens);
         break;
       case "agent":
-        if (event.event.type === "ended") this.subagents += 1;
+        this.subagents.add(event.agentId);
         break;
       case "ended":
         if (event.reason === "failed") this.failures.push(event.error?.code ?? "unknown");
