@@ -17,8 +17,6 @@ export interface LiveRegion {
   draw(over: readonly string[], frame: Frame): void;
   /** Takes the live lines away; the cursor is where they began. */
   erase(over?: readonly string[]): void;
-  /** Whatever is on the screen stays there: somebody else has written meanwhile. */
-  forget(): void;
 }
 
 export interface LiveRegionOptions {
@@ -55,9 +53,6 @@ export function createLiveRegion({ write, columns, reflow }: LiveRegionOptions):
     },
     erase: (over = []) => {
       write(`${erased()}${asLines(over)}`);
-      drawn = undefined;
-    },
-    forget: () => {
       drawn = undefined;
     },
   };

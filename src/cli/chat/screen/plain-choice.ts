@@ -1,0 +1,53 @@
+import type { Colours } from "../../terminal.ts";
+import type { Choice, Chosen } from "./screen.ts";
+import { safeLines } from "./styled-text.ts";
+
+export type PlainAnswer =
+  /** Nothing chosen: declined. */
+  | { readonly type: "answered"; readonly chosen: Chosen | undefined }
+  /** They want to use their own words, which come next. */
+  | { readonly type: "words" }
+  | { readonly type: "unclear"; readonly words: string };
+
+/** The question with numbered options, for somebody who answers with a line. */
+export function questionLines(choice: Choice, colours: Colours): readonly string[] {
+  const { title, detail, options, otherLabel, mayChooseSeveral } = choice;
+  const safe = (text: string): readonly string[] => safeLines(text, colours.isColorSupported).lines;
+  const named = options.map(({ label, description, key }, index) => {
+    const hint = key === undefined ? "" : ` (${key})`;
+    const about = description === undefined ? "" : `: ${description}`;
+    return `${index + 1}. ${label}${hint}${about}`;
+  });
+  const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
+  const how = mayChooseSeveral ? "Numbers with blanks between" : "A number";
+  return [
+    ...safe(title).map((line) => colours.bold(line)),
+    ...(detail === undefined ? [] : safe(detail).map((line) => `  ${line}`)),
+    ...[...named, ...other].flatMap(safe),
+    `${how}; an empty line declines.`,
+  ];
+}
+
+/** What a line says to a question: numbers, the letter of an option, or words where these are asked for. */
+export function answerOf(choice: Choice, line: string, isForWords: boolean): PlainAnswer {
+  const text = line.trim();
+  if (text === "") return { type: "answered", chosen: undefined };
+  if (isForWords) return { type: "answered", chosen: { picked: [], words: text } };
+  const { options, otherLabel, mayChooseSeveral } = choice;
+  const picked = text.split(/[\s,]+/).map((part) => indexOf(choice, part));
+  const count = options.length + (otherLabel === undefined ? 0 : 1);
+  const areValid = picked.every((index) => index >= 0 && index < count);
+  if (!areValid || (picked.length > 1 && !mayChooseSeveral)) {
+    return {
+      type: "unclear",
+      words: `Please answer with ${mayChooseSeveral ? "numbers" : "a number"} from 1 to ${count}.`,
+    };
+  }
+  if (picked.includes(options.length)) return { type: "words" };
+  return { type: "answered", chosen: { picked: [...new Set(picked)].sort((a, b) => a - b) } };
+}
+
+function indexOf({ options }: Choice, part: string): number {
+  if (/^\d{1,3}$/.test(part)) return Number(part) - 1;
+  return options.findIndex(({ key }) => key?.toLowerCase() === part.toLowerCase());
+}

@@ -1,0 +1,68 @@
+/**
+ * A process of its own with nothing but a screen, for tests that type at it in a pseudo-terminal. It prints what it is told
+ * of; some texts are orders.
+ */
+import { openScreen } from "../../src/cli/chat/screen/open-screen.ts";
+import type { Choice } from "../../src/cli/chat/screen/screen.ts";
+
+const COMMANDS = ["/compact", "/context", "/cost", "/help"];
+
+const question: Choice = {
+  title: "Run npm test?",
+  detail: "npm test -- --run\nin the working directory",
+  options: [
+    { label: "Yes", key: "y" },
+    { label: "No", key: "n", description: "nothing is run" },
+  ],
+  otherLabel: "Something else",
+};
+
+const ORDERS: Readonly<Record<string, () => void | Promise<void>>> = {
+  ask: async () => screen.print(`answer ${JSON.stringify(await screen.choose(question))}`),
+  pick: async () => {
+    const chosen = await screen.choose({ ...question, mayChooseSeveral: true });
+    screen.print(`answer ${JSON.stringify(chosen)}`);
+  },
+  stream: () => {
+    screen.stream("The first line\nand the second that is ");
+    screen.setActivity((width) => [screen.colours.yellow(`working in ${width} columns`), "~".repeat(300)]);
+  },
+  more: () => screen.stream("complete\nthird"),
+  end: () => {
+    screen.endStream();
+    screen.setActivity(() => []);
+  },
+  lines: () => {
+    for (let line = 1; line <= 30; line += 1) screen.print(`line ${line} ${"of many ".repeat(8)}`);
+  },
+  nasty: () => screen.print("\u001b[2J\u001b[Hnasty\u001b]0;title\u0007\ttab \u001b[31mred"),
+  suggest: () => screen.suggest("try this"),
+  crash: () => {
+    throw new Error("crashed on purpose");
+  },
+  close: () => {
+    screen.close();
+    screen.print("closed");
+  },
+};
+
+const screen = openScreen({
+  input: process.stdin,
+  output: process.stdout,
+  environment: process.env,
+  handlers: {
+    submitted: (text) => {
+      screen.print(`submitted ${JSON.stringify(text)}`);
+      void ORDERS[text]?.();
+    },
+    interrupted: () => screen.print("interrupted"),
+    ended: () => {
+      screen.print("ended");
+      screen.close();
+    },
+    unfold: () => screen.print("unfold"),
+    complete: (text) => COMMANDS.filter((command) => command.startsWith(text)),
+  },
+});
+screen.print(screen.colours.bold("A screen"));
+screen.setStatus((width) => screen.colours.green(`status in ${width} columns`));
