@@ -54,8 +54,6 @@ export interface ReadState {
   get(realPath: string): SeenFile | undefined;
   saw(realPath: string, seen: SeenFile): void;
   forget(realPath: string): void;
-  /** After results of these calls were cleared: what only they showed is no longer seen. */
-  forgetCalls(callIds: ReadonlySet<string>): void;
   /** After a compaction. */
   clear(): void;
 }

@@ -16,10 +16,6 @@ export function createReadState(): ReadState {
     forget: (realPath) => {
       seenFiles.delete(realPath);
     },
-    forgetCalls: (callIds) => {
-      for (const [realPath, { callId }] of seenFiles)
-        if (callId !== undefined && callIds.has(callId)) seenFiles.delete(realPath);
-    },
     clear: () => seenFiles.clear(),
   };
 }

@@ -100,11 +100,13 @@ async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: Reso
  */
 async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
   const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);
-  const folder = dirname(session.realPath);
-  const projects = dirname(folder);
-  const own = basename(projects) === PROJECTS_FOLDER ? [folder, dirname(projects)] : [folder];
+  const own = [dirname(session.realPath), agentFolderOf(session.realPath)].filter((each) => each !== undefined);
   return own.some((each) => !isWithin(here.realPath, each) && isWithin(file.realPath, each));
 }
 
-/** As in what `sessionPath` of longhaul/node gives. */
-const PROJECTS_FOLDER = "projects";
+/** The folder of all projects' sessions is in it, as `sessionPath` of longhaul/node has it; a subagent's lie deeper. */
+function agentFolderOf(sessionPath: string): string | undefined {
+  const folder = dirname(sessionPath);
+  if (folder === sessionPath) return undefined;
+  return basename(folder) === "projects" ? dirname(folder) : agentFolderOf(folder);
+}
