@@ -43,7 +43,8 @@ export type LonghaulErrorCode =
   | "chart-not-written"
   | "simulator-failed"
   | "file-unusable"
-  | "agent-failed";
+  | "agent-failed"
+  | "turn-limit";
 
 /**
  * The one error base. `remedy` is the sentence that tells a person what to do next; the command line

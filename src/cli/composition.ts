@@ -32,6 +32,8 @@ export interface Composition extends CompactionPorts {
   thresholdsOf(session: Pick<Session, "model" | "conversation">, choice: WindowChoice): Thresholds;
   /** The user's own, by model. */
   readonly prices: PriceTable;
+  /** The parsed settings file of the user; not trusted: it is what somebody typed. */
+  readonly settingsFile: unknown;
   /** Whether compaction was switched off altogether. */
   readonly compactEnabled: boolean;
 }
@@ -48,6 +50,7 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     now: () => new Date(),
     newUuid: () => randomUUID(),
     prices: own.prices,
+    settingsFile: file,
     compactEnabled: settings.compactEnabled,
     load: async (query) => {
       const path = await findSession(query, places);

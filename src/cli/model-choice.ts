@@ -59,6 +59,9 @@ export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Mode
 const providerOf = (model: string): string | undefined =>
   AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
 
+/** Whether Anthropic's own SDK is asked for it. */
+export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
+
 /** The AI SDK prints its warnings, some of them where our own output goes; the port reports them already. */
 function silenceWarnings(): void {
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../compact/keep-recent.ts";
+import { addChat } from "./chat-command.ts";
 import type { ClearCommandOptions } from "./commands/clear.ts";
 import type { CompactCommandOptions } from "./commands/compact.ts";
 import type { InspectOptions } from "./commands/inspect.ts";
@@ -39,6 +40,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
       "after",
       "\nExit codes: 0 done, 1 failed, 2 wrong use.\nColours switch off with NO_COLOR or without a terminal.",
     );
+  addChat(program, compose);
   addInspect(program, compose);
   addCompact(program, compose);
   addClear(program, compose);

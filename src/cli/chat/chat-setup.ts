@@ -13,15 +13,15 @@ export interface ChatSetup {
   /** What `/model NAME` means. */
   modelNamed(name: string): Promise<Model>;
   openScreen(handlers: ScreenHandlers): Screen;
-  /** The file of a session to go on with. */
-  readonly session?: string | undefined;
+  /** Which session to go on with, by its file; undefined for a new one. */
+  pickSession?(screen: Screen): Promise<string | undefined>;
   /** Said at once. */
   readonly prompt?: string | undefined;
   readonly guide?: Guide | undefined;
   /** Nobody is there: what the guide puts into the input line is sent at once, and the chat ends with the guide. */
   readonly isUnattended?: boolean | undefined;
   /** Said when it is over, in place of how to go on. */
-  readonly farewell?: string | undefined;
+  farewell?(agent: Agent): Promise<string>;
 }
 
 /** What an agent needs of the chat that it is opened for. */

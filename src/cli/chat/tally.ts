@@ -1,3 +1,4 @@
+import type { AgentEvent } from "../../agent/index.ts";
 import type { ModelUsage } from "../../models/port.ts";
 import type { CompactorEvent } from "../../turn/events.ts";
 import { costOf, type PriceTable } from "../../window/prices.ts";
@@ -34,13 +35,19 @@ export class Tally {
     this.#prices = prices;
   }
 
+  see(event: AgentEvent, model: string, purpose: CallPurpose = "conversation"): void {
+    if (event.type === "usage") this.add(purpose, event.usage, event.model);
+    else if (event.type === "compactor") this.#compactor(event.event, model);
+    else if (event.type === "agent") this.see(event.event, model, "subagents");
+  }
+
   add(purpose: CallPurpose, usage: Partial<ModelUsage>, model: string, calls = 1): void {
     const row = this.of(purpose);
     this.#rows.set(purpose, summed(row, rowOf(usage, model, calls, this.#prices)));
   }
 
   /** Summaries and notes are paid for too; their calls are told with the compactor's events alone. */
-  compactor(event: CompactorEvent, model: string): void {
+  #compactor(event: CompactorEvent, model: string): void {
     if (event.type === "compacted" || event.type === "compaction-failed") {
       for (const attempt of event.attempts) {
         if (attempt.usage !== undefined) this.add("compactions", attempt.usage, attempt.model ?? model);

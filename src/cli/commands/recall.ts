@@ -22,7 +22,7 @@ export interface RecallCommandOptions {
 }
 
 /** A screen is not a context: what is read by its id comes in large pages. */
-const READING_TOKENS = 20_000;
+export const READING_TOKENS = 20_000;
 
 /** Searches what a session no longer has in its context. The session is never touched. */
 export async function recall(
@@ -50,7 +50,7 @@ export async function recall(
   terminal.print(options.json ? JSON.stringify(report, null, 2) : recallView(report, terminal));
 }
 
-function notRead(id: string, { candidates, page }: RecallReading): LonghaulError {
+export function notRead(id: string, { candidates, page }: RecallReading): LonghaulError {
   const [first, ...others] = candidates;
   if (first !== undefined && others.length > 0) {
     return new LonghaulError("message-not-found", `Several ids begin like ${id}: ${candidates.join(", ")}.`, {

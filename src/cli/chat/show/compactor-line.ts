@@ -142,8 +142,6 @@ function troubleLine(event: CompactorEvent): CompactorLine | undefined {
         text: `The session cannot be written: ${plural(event.waiting, "message")} wait`,
         isWarning: true,
       };
-    case "settings-ignored":
-      return { text: oneLine(event.warning), isWarning: true };
     default:
       return undefined;
   }

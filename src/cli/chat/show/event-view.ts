@@ -25,7 +25,8 @@ export interface EventViewOptions {
   readonly folded: Folded;
   readonly prices: PriceTable;
   readonly now: () => number;
-  readonly agent: () => Pick<Agent, "todos" | "model">;
+  /** Undefined as long as none is open. */
+  readonly agent: () => Pick<Agent, "todos" | "model"> | undefined;
 }
 
 type CallEnded = Extract<AgentEvent, { type: "call-ended" }>;
@@ -49,11 +50,10 @@ export class EventView {
   #agentId: string | undefined;
   #restored: Restored | undefined;
   #compacted: Compacted | undefined;
-  #todos: string;
+  #todos = "[]";
 
   constructor(options: EventViewOptions) {
     this.#options = options;
-    this.#todos = JSON.stringify(options.agent().todos);
   }
 
   show(event: AgentEvent): void {
@@ -62,38 +62,38 @@ export class EventView {
     if (event.type !== "thinking" && event.type !== "window" && event.type !== "usage") this.#endThinking();
     switch (event.type) {
       case "text":
-        return this.#text(event.text);
+        this.#text(event.text);
+        break;
       case "thinking":
         this.#thoughts += event.text;
-        return;
+        break;
       case "restarted":
-        return this.#restarted();
+        this.#restarted();
+        break;
       case "entry":
-        return this.#entry(event.entry);
+        this.#entry(event.entry);
+        break;
       case "call-ended":
-        return this.#callEnded(event);
+        this.#callEnded(event);
+        break;
       case "compactor":
-        return this.#compactor(event.event);
-      case "compacting-ended":
-        return this.#compactionOver(undefined);
-      case "hook":
-        return this.dim(event.text);
-      case "retry":
-        return this.dim(
-          `No answer (${event.code.replace(/^model-/, "").replaceAll("-", " ")}); attempt ${event.attempt + 1} in ${seconds(event.delayMs)}`,
-        );
-      case "problem":
-        return this.error(event.error);
-      case "notice":
-        return this.dim(event.text);
+        this.#compactor(event.event);
+        break;
       case "agent":
-        return this.#agent(event.agentId, event.description, event.event);
+        this.#agent(event.agentId, event.description, event.event);
+        break;
+      case "problem":
+        this.error(event.error);
+        break;
+      case "compacting-ended":
+        this.#compactionOver(undefined);
+        break;
       case "ended":
         screen.endStream();
         this.#compactionOver(undefined);
-        return;
+        break;
       default:
-        return;
+        for (const text of asideWords(event)) this.dim(text);
     }
   }
 
@@ -194,7 +194,7 @@ export class EventView {
 
   #showTodos(): void {
     const { screen, agent } = this.#options;
-    const { todos } = agent();
+    const todos = agent()?.todos ?? [];
     const now = JSON.stringify(todos);
     if (now === this.#todos) return;
     this.#todos = now;
@@ -217,7 +217,7 @@ export class EventView {
     const { screen, agent, prices } = this.#options;
     const outcome: CompactionOutcome = {
       ...{ compacted, restored: this.#restored, boundary, prices },
-      model: agent().model.name,
+      model: agent()?.model.name ?? "",
     };
     this.#compacted = undefined;
     this.#restored = undefined;
@@ -242,6 +242,14 @@ export class EventView {
     this.#print("work", [...heading, ...lines].join("\n"));
     this.#agentId = agentId;
   }
+}
+
+/** What a person should know of, in a line. */
+function asideWords(event: AgentEvent): readonly string[] {
+  if (event.type === "hook" || event.type === "notice") return [event.text];
+  if (event.type !== "retry") return [];
+  const why = event.code.replace(/^model-/, "").replaceAll("-", " ");
+  return [`No answer (${why}); attempt ${event.attempt + 1} in ${seconds(event.delayMs)}`];
 }
 
 function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {

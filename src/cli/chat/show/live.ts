@@ -24,7 +24,6 @@ export class Live {
   #compacting: Compacting | undefined;
   #thinkingSince: number | undefined;
   #startedAt: number | undefined;
-  #isAnswering = false;
 
   /** The agent works from now on. */
   begin(now: number): void {
@@ -35,32 +34,34 @@ export class Live {
     this.#startedAt = undefined;
     this.#compacting = undefined;
     this.#thinkingSince = undefined;
-    this.#isAnswering = false;
     this.#calls.clear();
   }
 
   event(event: AgentEvent, now: number): void {
-    this.#isAnswering = event.type === "text";
     switch (event.type) {
       case "thinking":
         this.#thinkingSince ??= now;
-        return;
+        break;
       case "call-started":
-        return this.#calls.started(event, now);
+        this.#calls.started(event, now);
+        break;
       case "call-progress":
-        return this.#calls.progress(event.callId, event.text);
+        this.#calls.progress(event.callId, event.text);
+        break;
       case "call-ended":
-        return this.#calls.ended(event.callId);
+        this.#calls.ended(event.callId);
+        break;
       case "compacting":
         this.#compacting = { startedAt: this.#compacting?.startedAt ?? now, progress: event.progress };
-        return;
+        break;
       case "compacting-ended":
         this.#compacting = undefined;
-        return;
+        break;
       case "agent":
-        return this.#agent(event.agentId, event.description, event.event);
+        this.#agent(event.agentId, event.description, event.event);
+        break;
       default:
-        return;
+        break;
     }
   }
 
@@ -82,7 +83,7 @@ export class Live {
       under.push(colours.cyan(cut(compactingLine(compacting.progress, now - compacting.startedAt))));
     if (this.#thinkingSince !== undefined)
       under.push(cut(`✻ thinking · ${seconds(now - this.#thinkingSince)}`));
-    const isWaiting = this.#startedAt !== undefined && under.length === 0 && !this.#isAnswering;
+    const isWaiting = this.#startedAt !== undefined && under.length === 0;
     return isWaiting ? [colours.dim(cut(`Working · ${seconds(now - (this.#startedAt ?? now))}`))] : under;
   }
 

@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { OUTPUT_FORMATS } from "./chat/print/output-format.ts";
+import { NOTES_WRITERS, PERMISSION_MODES } from "./chat/settings.ts";
+import type { ChatCommandOptions } from "./commands/chat.ts";
+import type { Composition } from "./composition.ts";
+import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";
+
+const HELP = `\nA session is written as it goes and can be resumed at any time, also after a crash.\nCommands such as /compact, /context, /rewind and /help work within it. The shell is\nasked for first; --allow takes what the question shows, such as "shell:npm test" or\n"web:example.org", and "shell:git *" for all that begins like it.\nOver a pipe, what is piped is added to the prompt.\n${examples(
+  "chat",
+  'chat "what does this project do?"',
+  "chat --continue",
+  "chat --resume 70d782f7",
+  "chat --model openai:gpt-5",
+  'chat -p "run the tests and mend what fails" --allow "shell:npm test"',
+  'git diff | longhaul chat -p "review this" --output-format json',
+  "chat --demo",
+)}`;
+
+const collect = (value: string, so: readonly string[] = []): readonly string[] => {
+  if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return [...so, value];
+};
+
+export function addChat(program: Command, compose: () => Promise<Composition>): void {
+  const chat = program
+    .command("chat")
+    .description("talk with an agent that works in this folder, for as long as you like")
+    .argument("[prompt]", "what to say first")
+    .option("-p, --print <prompt>", "say this, print the answer and end; no terminal is needed")
+    .addOption(new Option("--output-format <format>", "how -p prints").choices(OUTPUT_FORMATS))
+    .option("--model <name>", "claude-…, or provider:name (default: claude-sonnet-5-5)")
+    .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
+    .option("--small-model <name>", "for small tasks of tools (default: the same)")
+    .addOption(
+      new Option("-c, --continue", "go on with the newest chat of this folder").conflicts(["resume"]),
+    )
+    .option("--resume [session]", "go on with a session: its id, the beginning of it, a file, or from a list")
+    .option("--window <tokens>", "size of the model's window (default: its own)", parseWindow)
+    .option("--max-turns <count>", "model calls for one prompt at most", atLeastOne(""))
+    .addOption(
+      new Option("--permission-mode <mode>", "careful also asks before files are changed").choices(
+        PERMISSION_MODES,
+      ),
+    )
+    .option("--allow <key>", "what needs no question (repeatable)", collect)
+    .option(
+      "--allow-path <path>",
+      "a folder or file outside that is as good as inside (repeatable)",
+      (path, so: readonly string[] | undefined) => collect(parsePath(path), so),
+    )
+    .option("--plan", "start in plan mode: look and plan, change nothing")
+    .addOption(
+      new Option("--notes <writer>", "who takes notes along the way (default: off)").choices(NOTES_WRITERS),
+    )
+    .option("--instructions <text>", "what is added to the system prompt")
+    .option("--no-hooks", "do not run the hooks of your settings")
+    .option("--demo", "a guided tour with a stand-in for the model: no key, no network")
+    .addOption(
+      new Option("--turns <count>", "with --demo: nobody watches, until so many model calls were made")
+        .argParser(atLeastOne(""))
+        .implies({ demo: true }),
+    )
+    .addHelpText("after", HELP);
+  chat.action(async (prompt: string | undefined, options: ChatCommandOptions) => {
+    const { chat: run } = await import("./commands/chat.ts");
+    await run(prompt, options, await compose(), {
+      version: program.version() ?? "",
+      wrongUse: (message) => chat.error(`error: ${message}`),
+    });
+  });
+}

@@ -1,0 +1,26 @@
+import { withoutControls } from "../../../conversation/text.ts";
+import { readTextFile } from "../../../host/text-file.ts";
+import type { ChatCommand } from "./command.ts";
+
+export const planCommand: ChatCommand = {
+  name: "/plan",
+  usage: "[on|off]",
+  about: "show the plan, or switch plan mode, in which nothing is changed",
+  values: ["on", "off"],
+  run: async (argument, { agent, screen, say }) => {
+    if (argument === "on" || argument === "off") {
+      agent.setPlanMode(argument === "on");
+      say(
+        argument === "on"
+          ? "Plan mode: the agent looks and plans, and changes nothing until you have agreed."
+          : "Plan mode is over: the agent may change things again.",
+      );
+      return;
+    }
+    const file = await readTextFile(agent.planPath);
+    const plan =
+      file.state === "read" && file.text.trim() !== "" ? withoutControls(file.text.trim()) : undefined;
+    const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
+    say(`${plan ?? "There is no plan."}\n\n${screen.colours.dim(mode)}`);
+  },
+};

@@ -1,0 +1,55 @@
+import type { Agent } from "../../agent/index.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { contentText } from "../../conversation/fields.ts";
+import { withoutControls } from "../../conversation/text.ts";
+import { rawContent } from "../../conversation/untrusted.ts";
+import { promptsOf } from "../prompts-report.ts";
+import type { Colours } from "../terminal.ts";
+import { formatCount, formatShort, plural } from "../view/numbers.ts";
+import { fitText } from "../view/text-width.ts";
+
+interface Style {
+  readonly width: number;
+  readonly colours: Colours;
+}
+
+/** What one should know before the first word. */
+export function chatHeader(agent: Agent, version: string, home: string, { width, colours }: Style): string {
+  const { size } = agent.reading.thresholds;
+  const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
+  const lines = [
+    `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · window ${formatCount(size)}`,
+    colours.dim(fitText(folder, width, "front")),
+    colours.dim(fitText(`session ${agent.sessionId}`, width)),
+    colours.dim(fitText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
+  ];
+  return lines.join("\n");
+}
+
+/** Of the last answer, enough to remember what it was about. */
+const RECAP_LINES = 8;
+
+/** How a session that is gone on with ended. */
+export function recap(agent: Agent, { width, colours }: Style): string {
+  const { conversation, reading } = agent;
+  const size = `${plural(conversation.length, "entry").replace("entrys", "entries")}, ${formatShort(reading.tokens)} tokens`;
+  const prompt = promptsOf({ conversation, clearedToolUseIds: new Set() }).at(-1)?.text;
+  const answer = lastAnswer(conversation);
+  const lines = answer.split("\n");
+  const shown = lines.slice(0, RECAP_LINES).join("\n");
+  return [
+    colours.dim(`Gone on with: ${size}.`),
+    ...(prompt === undefined ? [] : ["", colours.bold(`› ${fitText(prompt, width - 2)}`)]),
+    ...(answer === "" ? [] : ["", shown]),
+    ...(lines.length > RECAP_LINES
+      ? [colours.dim(`… ${plural(lines.length - RECAP_LINES, "more line")}`)]
+      : []),
+  ].join("\n");
+}
+
+function lastAnswer(conversation: readonly Entry[]): string {
+  const texts = conversation.flatMap((entry) =>
+    entry.type === "assistant" ? [withoutControls(contentText(rawContent(entry))).trim()] : [],
+  );
+  return texts.findLast((text) => text !== "") ?? "";
+}

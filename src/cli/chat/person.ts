@@ -1,0 +1,84 @@
+import type { PermissionAnswer, PermissionNeed, Person, Question } from "../../agent/index.ts";
+import { withoutControls } from "../../conversation/text.ts";
+import { oneLine } from "../view/text-width.ts";
+import type { Choice, ChoiceOption, Screen } from "./screen/screen.ts";
+
+export interface PersonOptions {
+  readonly screen: Pick<Screen, "choose">;
+  /** What a subagent is for, by its id. */
+  describe(agentId: string): string | undefined;
+  /** Who presses Esc instead of answering wants it to stop. */
+  interrupt(): void;
+}
+
+/** Whoever sits in front of the screen. */
+export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
+  const by = (agentId: string | undefined): string =>
+    agentId === undefined ? "" : `${oneLine(describe(agentId) ?? `agent ${agentId}`)}: `;
+  return {
+    permit: async (need, { signal, agentId }) => {
+      const options = permissionOptions(need);
+      const chosen = await screen.choose({
+        title: `${by(agentId)}${oneLine(need.title)}`,
+        ...(need.detail === undefined ? {} : { detail: withoutControls(need.detail) }),
+        options: options.map(({ option }) => option),
+        otherLabel: "No, and say what to do instead",
+        signal,
+      });
+      signal.throwIfAborted();
+      if (chosen === undefined) {
+        interrupt();
+        return { allow: "no" };
+      }
+      const words = chosen.words?.trim();
+      if (words !== undefined && words !== "") return { allow: "no", words };
+      return options[chosen.picked[0] ?? -1]?.answer ?? { allow: "no" };
+    },
+    answer: async (question, { signal, agentId }) => {
+      const chosen = await screen.choose(questionChoice(question, by(agentId), signal));
+      signal.throwIfAborted();
+      if (chosen === undefined) return undefined;
+      const words = chosen.words?.trim();
+      return [
+        ...chosen.picked.flatMap((at) => question.options[at]?.label ?? []),
+        ...(words === undefined || words === "" ? [] : [words]),
+      ];
+    },
+  };
+}
+
+interface PermissionOption {
+  readonly option: ChoiceOption;
+  readonly answer: PermissionAnswer;
+}
+
+function permissionOptions({ scope }: PermissionNeed): readonly PermissionOption[] {
+  const always: readonly PermissionOption[] =
+    scope === undefined
+      ? []
+      : [
+          {
+            option: { label: `Yes, and don't ask again for ${oneLine(scope)}`, key: "a" },
+            answer: { allow: "always" },
+          },
+        ];
+  return [
+    { option: { label: "Yes", key: "y" }, answer: { allow: "once" } },
+    ...always,
+    { option: { label: "No", key: "n" }, answer: { allow: "no" } },
+  ];
+}
+
+function questionChoice(question: Question, by: string, signal: AbortSignal): Choice {
+  const header = question.header === undefined ? "" : `${oneLine(question.header)}: `;
+  return {
+    title: `${by}${header}${oneLine(question.question)}`,
+    options: question.options.map(({ label, description }) => ({
+      label: oneLine(label),
+      ...(description === undefined ? {} : { description: oneLine(description) }),
+    })),
+    mayChooseSeveral: question.mayChooseSeveral,
+    otherLabel: "Something else",
+    signal,
+  };
+}

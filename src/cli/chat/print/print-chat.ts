@@ -1,0 +1,119 @@
+import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
+import { LonghaulError } from "../../../errors.ts";
+import type { ChatSetup } from "../chat-setup.ts";
+import { callLines } from "../show/call-line.ts";
+import { compactorLine } from "../show/compactor-line.ts";
+import { errorLines } from "../show/error-lines.ts";
+import { Tally } from "../tally.ts";
+import type { OutputFormat } from "./output-format.ts";
+import { printReport } from "./print-report.ts";
+import { initLine, streamLine } from "./stream-lines.ts";
+
+export interface PrintOptions {
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  readonly session: string | undefined;
+  readonly signal: AbortSignal;
+  /** Whether somebody looks at standard error. */
+  readonly isWatched: boolean;
+}
+
+type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open">;
+
+/** Says one thing to the agent, and prints what comes of it. Fails where nothing was answered. */
+export async function printChat(setup: PrintSetup, options: PrintOptions): Promise<void> {
+  const { terminal } = setup.composition;
+  const printing = new Printing(setup, options);
+  const agent = await setup.open({
+    person: undefined,
+    onEvent: (event) => printing.see(event),
+    session: options.session,
+  });
+  let result: RunResult;
+  try {
+    printing.begin(agent);
+    result = await printing.run(agent);
+  } finally {
+    await agent.close();
+  }
+  if (options.format === "text") {
+    if (result.text !== "") terminal.print(result.text);
+  } else printing.end(agent, result);
+  const error = errorOf(result, agent);
+  if (error !== undefined) throw error;
+}
+
+class Printing {
+  readonly #setup: PrintSetup;
+  readonly #options: PrintOptions;
+  readonly #tally: Tally;
+  #model = "";
+  #compactions = 0;
+
+  constructor(setup: PrintSetup, options: PrintOptions) {
+    this.#setup = setup;
+    this.#options = options;
+    this.#tally = new Tally(setup.composition.prices);
+  }
+
+  begin(agent: Agent): void {
+    this.#model = agent.model.name;
+    if (this.#options.format === "stream-json") this.#line(initLine(agent, this.#setup.version));
+  }
+
+  async run(agent: Agent): Promise<RunResult> {
+    const { prompt, signal } = this.#options;
+    const events = agent.run(prompt, { signal });
+    for (;;) {
+      const next = await events.next();
+      if (next.done) return next.value;
+      this.see(next.value);
+    }
+  }
+
+  see(event: AgentEvent): void {
+    this.#tally.see(event, this.#model);
+    if (event.type === "compactor" && event.event.type === "compacted") this.#compactions += 1;
+    if (this.#options.format === "stream-json") {
+      const line = streamLine(event);
+      if (line !== undefined) this.#line(line);
+    } else this.#note(event);
+  }
+
+  end(agent: Agent, result: RunResult): void {
+    const report = printReport(agent, result, this.#tally, this.#compactions);
+    const { format } = this.#options;
+    if (format === "stream-json") this.#line(report);
+    else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
+  }
+
+  #line(value: object): void {
+    this.#setup.composition.terminal.print(JSON.stringify(value));
+  }
+
+  /** For whoever waits; warnings for everybody. */
+  #note(event: AgentEvent): void {
+    const { note, width, colours } = this.#setup.composition.terminal;
+    if (event.type === "problem") note(errorLines(event.error, { width, colours }));
+    else if (!this.#options.isWatched) return;
+    else if (event.type === "call-ended") note(callLines(event, { width, colours })[0] ?? "");
+    else if (event.type === "compactor") {
+      const line = compactorLine(event.event);
+      if (line !== undefined) note(colours.dim(line.text));
+    } else if (event.type === "notice") note(colours.dim(event.text));
+  }
+}
+
+function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulError | undefined {
+  const remedy = `It can be gone on with: longhaul chat --resume ${agent.sessionId}`;
+  switch (reason) {
+    case "answered":
+      return undefined;
+    case "aborted":
+      return new LonghaulError("model-aborted", "Interrupted.", { remedy });
+    case "turn-limit":
+      return new LonghaulError("turn-limit", `Stopped after ${turns} turns.`, { remedy, facts: { turns } });
+    case "failed":
+      return error ?? new LonghaulError("agent-failed", "The agent failed.", { remedy });
+  }
+}

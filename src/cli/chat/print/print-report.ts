@@ -1,0 +1,47 @@
+import type { Agent, RunResult } from "../../../agent/index.ts";
+import type { Tally, TallyRow } from "../tally.ts";
+
+/** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
+export interface PrintReport {
+  readonly type: "end";
+  readonly session: { readonly id: string; readonly path: string };
+  readonly model: string;
+  readonly reason: RunResult["reason"];
+  /** The last answer. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Omit<TallyRow, "dollars">;
+  /** In dollars; null where the prices of a model are not known. */
+  readonly cost: number | null;
+  readonly compactions: number;
+  readonly context: { readonly tokens: number; readonly window: number; readonly autoCompact: number };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly remedy: string | null;
+  } | null;
+}
+
+export function printReport(
+  agent: Agent,
+  { reason, text, turns, error }: RunResult,
+  tally: Tally,
+  compactions: number,
+): PrintReport {
+  const { dollars, ...usage } = tally.total();
+  const { tokens, thresholds } = agent.reading;
+  return {
+    type: "end",
+    session: { id: agent.sessionId, path: agent.sessionPath },
+    model: agent.model.name,
+    reason,
+    text,
+    turns,
+    usage,
+    cost: dollars ?? null,
+    compactions,
+    context: { tokens, window: thresholds.size, autoCompact: thresholds.autoCompact },
+    error:
+      error === undefined ? null : { code: error.code, message: error.message, remedy: error.remedy ?? null },
+  };
+}

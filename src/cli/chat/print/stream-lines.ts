@@ -1,0 +1,41 @@
+import type { Agent, AgentEvent } from "../../../agent/index.ts";
+
+/** The first line of `stream-json`. */
+export function initLine(agent: Agent, version: string): object {
+  const { thresholds } = agent.reading;
+  return {
+    type: "init",
+    version,
+    session: { id: agent.sessionId, path: agent.sessionPath },
+    model: agent.model.name,
+    cwd: agent.cwd,
+    context: { tokens: agent.reading.tokens, window: thresholds.size, autoCompact: thresholds.autoCompact },
+    tools: agent.tools.map(({ definition }) => definition.name),
+    planMode: agent.isPlanMode,
+  };
+}
+
+/** One line for each event that is whole in itself; undefined for pieces of text, progress, and the end, which is a report. */
+export function streamLine(event: AgentEvent): object | undefined {
+  switch (event.type) {
+    case "entry":
+    case "compactor":
+    case "usage":
+    case "retry":
+    case "hook":
+    case "notice":
+      return event;
+    case "window":
+      return { type: "window", tokens: event.tokens, ...event.window };
+    case "problem": {
+      const { code, message, remedy } = event.error;
+      return { type: "problem", error: { code, message, remedy: remedy ?? null } };
+    }
+    case "agent": {
+      const inner = streamLine(event.event);
+      return inner && { type: "agent", agentId: event.agentId, description: event.description, event: inner };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
+import type { Model } from "../../models/port.ts";
+import { findSession } from "../../transcript/find-session.ts";
+import { runChat } from "../chat/chat.ts";
+import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
+import type { ChatSetup } from "../chat/chat-setup.ts";
+import type { OutputFormat } from "../chat/print/output-format.ts";
+import { pipedText } from "../chat/print/piped-text.ts";
+import { printChat } from "../chat/print/print-chat.ts";
+import { processScreen } from "../chat/process-screen.ts";
+import { type ChatSettings, readChatSettings } from "../chat/settings.ts";
+import { errorLines } from "../chat/show/error-lines.ts";
+import { chooseSession, newestSession } from "../chat/which-session.ts";
+import type { Composition } from "../composition.ts";
+import { untilInterrupted } from "../interrupts.ts";
+import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
+import { sessionHooks } from "../session-hooks.ts";
+import { takeTour } from "./chat-tour.ts";
+
+export interface ChatCommandOptions extends ModelChoice {
+  readonly print?: string;
+  readonly outputFormat?: OutputFormat;
+  readonly smallModel?: string;
+  readonly continue?: boolean;
+  /** True: from a list. */
+  readonly resume?: string | true;
+  readonly window?: number;
+  readonly maxTurns?: number;
+  readonly permissionMode?: PermissionMode;
+  readonly allow?: readonly string[];
+  readonly allowPath?: readonly string[];
+  readonly plan?: boolean;
+  readonly notes?: NotesWriter;
+  readonly instructions?: string;
+  /** False with `--no-hooks`. */
+  readonly hooks?: boolean;
+  readonly demo?: boolean;
+  readonly turns?: number;
+}
+
+export interface ChatCommandHost {
+  readonly version: string;
+  /** Ends with the exit code of wrong use. */
+  wrongUse(message: string): never;
+}
+
+type PlainSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
+
+/** Talks with an agent: in the terminal, or one thing over a pipe. */
+export async function chat(
+  prompt: string | undefined,
+  options: ChatCommandOptions,
+  composition: Composition,
+  host: ChatCommandHost,
+): Promise<void> {
+  const { stdin, stdout } = process;
+  const isInteractive = stdin.isTTY === true && stdout.isTTY === true && options.print === undefined;
+  if (options.demo) {
+    await takeTour(
+      { isWatched: isInteractive && options.turns === undefined, turns: options.turns },
+      composition,
+      host,
+    );
+    return;
+  }
+  if (!isInteractive) {
+    await print(prompt, options, composition, host);
+    return;
+  }
+  if (options.outputFormat !== undefined) host.wrongUse("--output-format needs -p, or a pipe.");
+  const setup = await setupOf(options, composition, host).catch((error: unknown) => {
+    if (!isWithoutModel(error)) throw error;
+    composition.terminal.note(errorLines(error, composition.terminal));
+    return undefined;
+  });
+  if (setup !== undefined) {
+    await runChat({
+      ...setup,
+      prompt,
+      openScreen: processScreen,
+      pickSession: (screen) => pickSession(options, composition, (choice) => chooseSession(screen, choice)),
+    });
+  } else if (await wantsTour()) await takeTour({ isWatched: true, turns: undefined }, composition, host);
+}
+
+async function wantsTour(): Promise<boolean> {
+  const nothing = (): void => undefined;
+  const screen = processScreen({
+    submitted: nothing,
+    interrupted: nothing,
+    ended: nothing,
+    unfold: nothing,
+    complete: () => [],
+  });
+  try {
+    const options = [
+      { label: "Yes", key: "y" },
+      { label: "No", key: "n" },
+    ];
+    const chosen = await screen.choose({ title: "Take the tour now?", options });
+    return chosen?.picked[0] === 0;
+  } finally {
+    screen.close();
+  }
+}
+
+async function print(
+  prompt: string | undefined,
+  options: ChatCommandOptions,
+  composition: Composition,
+  host: ChatCommandHost,
+): Promise<void> {
+  const said = options.print ?? prompt;
+  const piped = await pipedText(process.stdin, said !== undefined);
+  const whole = [said ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
+  if (whole === "") host.wrongUse("there is nothing to say: give -p PROMPT, or pipe it in.");
+  if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
+  await untilInterrupted(
+    async (signal) =>
+      printChat(await setupOf(options, composition, host), {
+        prompt: whole,
+        format: options.outputFormat ?? "text",
+        session: await pickSession(options, composition),
+        signal,
+        isWatched: process.stderr.isTTY === true,
+      }),
+    "What was done until then is in the session; `longhaul chat --continue` goes on with it.",
+  );
+}
+
+async function pickSession(
+  { continue: isNewest, resume }: ChatCommandOptions,
+  { places, now }: Composition,
+  choose?: (choice: Parameters<typeof chooseSession>[1]) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (isNewest) return await newestSession(process.cwd(), places);
+  if (typeof resume === "string") return await findSession(resume, places);
+  return resume === true ? await choose?.({ places, cwd: process.cwd(), now: now() }) : undefined;
+}
+
+async function setupOf(
+  options: ChatCommandOptions,
+  composition: Composition,
+  { version }: ChatCommandHost,
+): Promise<PlainSetup> {
+  const { settings, warnings } = readChatSettings(composition.settingsFile);
+  for (const warning of warnings) composition.terminal.note(`longhaul: ${warning}`);
+  const name = options.model ?? settings.model ?? DEFAULT_CHAT_MODEL;
+  // An address belongs to the provider whose model was named with it.
+  const modelNamed = (wanted: string): Promise<Model> =>
+    chatModel(wanted, {
+      baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
+      environment: composition.places.env,
+    });
+  const model = await modelNamed(name);
+  const small = options.smallModel ?? settings.smallModel;
+  const smallModel = small === undefined ? undefined : await modelNamed(small);
+  const hooks = options.hooks === false ? undefined : await sessionHooks(model, composition);
+  return {
+    composition,
+    version,
+    modelNamed,
+    open: (wiring) =>
+      openAgent({
+        ...agentChoices(options, settings),
+        ...{ model, smallModel, places: composition.places, ...wiring },
+        compactor: {
+          windowTokens: options.window,
+          prices: composition.prices,
+          settingsFile: composition.settingsFile,
+          environment: composition.places.env,
+          hooks,
+        },
+      }),
+  };
+}
+
+/** The command line goes before the settings; what either allows is allowed. */
+function agentChoices(
+  options: ChatCommandOptions,
+  settings: ChatSettings,
+): Pick<
+  Parameters<typeof openAgent>[0],
+  "permissions" | "maxTurns" | "notes" | "instructions" | "isPlanMode"
+> {
+  const { permissions } = settings;
+  return {
+    permissions: {
+      mode: options.permissionMode ?? permissions?.mode,
+      allow: [...(permissions?.allow ?? []), ...(options.allow ?? [])],
+      paths: [...(permissions?.paths ?? []), ...(options.allowPath ?? [])],
+    },
+    maxTurns: options.maxTurns ?? settings.maxTurns,
+    notes: options.notes ?? settings.notes,
+    instructions: options.instructions,
+    isPlanMode: options.plan,
+  };
+}
