@@ -46,6 +46,26 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   "write-a-hook.md": [/^true \d+\n$/],
 };
 
+/** Code on the other pages leaves out what everybody has. */
+const fragments = readdirSync(join(ROOT, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .flatMap((name) => codeBlocks(readFileSync(join(ROOT, "docs", name), "utf8")))
+  .filter(({ language }) => language === "ts");
+const NAMES = `
+declare const model: import("longhaul").Model;
+declare const request: import("longhaul").RequestFrame;
+declare const transcript: import("longhaul").TranscriptPort;
+declare const tools: readonly import("longhaul").ToolDefinition[];
+declare const system: string;
+declare const max_tokens: number;
+declare const sessionPath: string;
+declare const sessionId: string;
+declare const cwd: string;
+declare const block: import("longhaul").ToolUseBlock;
+declare const signal: AbortSignal;
+declare const log: (event: import("longhaul").CompactorEvent) => void;
+`;
+
 let home: string;
 let project: string;
 let simulator: Simulator;
@@ -136,23 +156,28 @@ describe("the programs of the guides", () => {
   beforeAll(() => {
     folder = join(home, "programs");
     mkdirSync(join(folder, "node_modules", "@anthropic-ai"), { recursive: true });
-    mkdirSync(join(folder, "node_modules", "@types"));
+    for (const scope of ["@types", "@opentelemetry"]) mkdirSync(join(folder, "node_modules", scope));
     symlinkSync(ROOT, join(folder, "node_modules", "longhaul"));
-    for (const name of ["@anthropic-ai/sdk", "@types/node", "zod"]) {
+    for (const name of ["@anthropic-ai/sdk", "@types/node", "@opentelemetry/api", "zod"]) {
       symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8"));
     // They are programs, not modules that others import.
-    const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false };
+    const lenient = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false };
+    const options = { ...compilerOptions, ...lenient };
     writeFileSync(
       join(folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, include: ["program-*.ts"] }),
     );
     for (const { file, code } of programs) writeFileSync(join(folder, file), code);
+    writeFileSync(join(folder, "program-names.d.ts"), NAMES);
+    for (const [index, { code }] of fragments.entries()) {
+      writeFileSync(join(folder, `program-fragment-${index}.ts`), code);
+    }
   });
 
-  it("have the right types", async () => {
+  it("have the right types, and so have the fragments on other pages", async () => {
     const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     const { code, stdout } = await run(process.execPath, [compiler, "-p", folder], folder);
     expect(stdout).toBe("");
