@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
 import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
@@ -105,6 +105,20 @@ describe("a session that is taken back", () => {
     expect(await sent()).toContain("later 0");
   });
 
+  it("keeps what a compaction had kept that was left, as it stands now, when a part is compacted again", async () => {
+    const prompts = await talk("a", 6);
+    await compacted();
+    await rewind(prompts[5] ?? "");
+    await talk("new", 3);
+    const result = await compactSession(await loadSession(path), { from: prompts[4] });
+    await writeCompaction(result, { mode: "in-place" });
+    const { conversation } = await loadSession(path);
+    const said = conversation.filter(({ type }) => type === "assistant");
+    expect(said.filter((entry) => JSON.stringify(entry).includes("done a"))).toHaveLength(4);
+    expect(conversation.filter((entry) => isCompactBoundary(entry))).toHaveLength(1);
+    expect((await resumeSession(path)).conversation).toEqual((await loadSession(path)).conversation);
+  });
+
   it("is read from its end only as far up as it reaches", async () => {
     await talk("long", 30);
     await compacted();
@@ -165,6 +179,15 @@ describe("a session that is taken back", () => {
     const ledgers = sessionLedgers(await loadSession(path));
     expect(ledgers.map(({ isInChain }) => isInChain)).toEqual([false]);
   });
+});
+
+it("a prompt that hangs on nothing had nothing before it, whatever stands above it in the file", async () => {
+  await talk("old", 2);
+  const c = new ConversationBuilder("root");
+  const { uuid } = c.user("begin anew");
+  append(c.entries);
+  await rewind(uuid);
+  expect(await sent()).toBe("[]");
 });
 
 describe("points to go back to", () => {
