@@ -66,7 +66,7 @@ export class Conversation {
     const sidechain = agentId === undefined ? {} : { isSidechain: true, agentId };
     const fields = { sessionId, cwd, ...sidechain };
     this.journal = new Journal({ writer, fields, entries, ports, emit });
-    this.place = workplaceOf(house, spec);
+    this.place = workplaceOf(house, spec, () => this.#resultLimit());
     this.tools = spec.tools(this.place);
     this.#system = spec.system(this.tools);
     this.#model = engine.model;
@@ -109,7 +109,7 @@ export class Conversation {
       mayRun: (tool, input, context) => this.#mayRun(tool, input, context),
       fit: ({ id }, outcome) =>
         fitOutcome(outcome, {
-          limitChars: resultLimit(loop.reading.thresholds),
+          limitChars: this.#resultLimit(),
           callId: id,
           outputFolder: this.#house.outputFolder,
         }),
@@ -118,6 +118,10 @@ export class Conversation {
       now: () => this.#house.ports.now().getTime(),
     });
     return [compactor, loop];
+  }
+
+  #resultLimit(): number {
+    return resultLimit(this.#loop.reading.thresholds);
   }
 
   async #mayRun(...[tool, input, context]: MayRunInput): Promise<{ readonly refusal: string } | undefined> {
@@ -197,10 +201,21 @@ export class Conversation {
 
 type MayRunInput = Parameters<ConstructorParameters<typeof ConversationLoop>[0]["mayRun"]>;
 
-function workplaceOf(house: House, { agentId, state, agents, writer }: ConversationSpec): Workplace {
+function workplaceOf(
+  house: House,
+  { agentId, state, agents, writer }: ConversationSpec,
+  limit: () => number,
+): Workplace {
   const { cwd, paths, files, shells, skills, smallModel, outputFolder } = house;
   const { person } = house.permissions;
-  const own = { agentId, state, agents, reads: createReadState(), sessionPath: writer.path };
+  const own = {
+    agentId,
+    state,
+    agents,
+    reads: createReadState(),
+    sessionPath: writer.path,
+    resultLimit: limit,
+  };
   return { cwd, paths, files, shells, skills, smallModel, outputFolder, person, ...own };
 }
 

@@ -23,7 +23,7 @@ export interface Workplace {
   /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */
   outputFolder(): Promise<string>;
   /** How long a result may be as the window is now, in characters; what is longer would be cut in its middle. */
-  resultLimit?(): number;
+  resultLimit(): number;
   /** The session file, for recall. */
   readonly sessionPath: string;
   /** For small tasks, such as reading a web page; the main model unless another was given. */

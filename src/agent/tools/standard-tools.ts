@@ -1,14 +1,28 @@
 import { taskOutputTool, taskStopTool, taskTool } from "../agents/task-tools.ts";
 import type { Tool } from "../tool.ts";
 import type { Workplace } from "../workplace.ts";
+import { editTool } from "./files/edit.ts";
+import { readTool } from "./files/read.ts";
+import { writeTool } from "./files/write.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
 import { recallTool } from "./session/recall.ts";
 import { skillTool } from "./session/skill.ts";
 import { todoWriteTool } from "./session/todo-write.ts";
+import { bashTool } from "./shell/bash.ts";
+import { bashOutputTool } from "./shell/bash-output.ts";
+import { killShellTool } from "./shell/kill-shell.ts";
+import { webFetchTool } from "./web/web-fetch.ts";
 
 /** What an agent has unless it is given something else. Always in this order: they stand first in what is cached. */
 export const standardTools = (place: Workplace): readonly Tool[] => [
+  readTool(place),
+  writeTool(place),
+  editTool(place),
+  bashTool(place),
+  bashOutputTool(place),
+  killShellTool(place),
+  webFetchTool(place),
   todoWriteTool(place),
   askUserQuestionTool(place),
   enterPlanModeTool(place),

@@ -97,7 +97,7 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
     return { content: `${displayPath} is there and empty.`, summary: "empty" };
   }
   const from = Math.max(1, input.offset ?? 1);
-  const maxChars = Math.min(MAX_RESULT_CHARS, place.resultLimit?.() ?? MAX_RESULT_CHARS) - NOTES_CHARS;
+  const maxChars = Math.min(MAX_RESULT_CHARS, place.resultLimit()) - NOTES_CHARS;
   const lines = numberedLines(decoded.text, { from, maxLines: input.limit ?? DEFAULT_LINES, maxChars });
   if (lines.to < from) {
     const words = `${displayPath} has ${lines.totalLines} lines, so there is none from ${from} on.`;

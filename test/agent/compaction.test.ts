@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../../src/agent/events.ts";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
+
+const WINDOW = 16_000;
+const page = (of = "page"): string =>
+  `${of}: ${"the tide table of the outer harbour, line by line. ".repeat(50)}`;
+const Read = toolOf("Read", ({ of }) => page(of));
+
+const compacted = (events: readonly AgentEvent[]) =>
+  eventsOf(events, "compactor").flatMap(({ event }) => (event.type === "compacted" ? [event] : []));
+
+describe("an agent whose window fills up", () => {
+  it("goes on through compactions, which are yielded one message at a time, the boundary first", async () => {
+    await using scene = await agentScene({
+      windowTokens: WINDOW,
+      behaviours: [summaries(), coder({ turns: 25 })],
+    });
+    const agent = await scene.open({ tools: () => [Read], compactor: { clearing: { form: "off" } } });
+    const first = agent.conversationId;
+
+    const { events, result } = await ran(agent, "Work through the tide tables. The quota is 4,711 ships.");
+
+    expect(result.reason).toBe("answered");
+    expect(compacted(events).length).toBeGreaterThan(0);
+    const entries = eventsOf(events, "entry");
+    const at = entries.findIndex(
+      ({ entry }) => entry.type === "system" && entry.subtype === "compact_boundary",
+    );
+    expect(at).toBeGreaterThan(0);
+    expect(entries[at - 1]?.conversationId).toBe(first);
+    expect(entries[at]?.conversationId).not.toBe(first);
+    expect(entries[at + 1]?.entry).toMatchObject({ type: "user", isCompactSummary: true });
+    expect(agent.conversationId).not.toBe(first);
+    expect(JSON.stringify(agent.conversation)).toContain("4,711");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("an overflow that nobody saw coming is recovered from, and the person never sees the error", async () => {
+    await using scene = await agentScene({
+      windowTokens: WINDOW,
+      behaviours: [summaries(), coder({ turns: 30 })],
+    });
+    // Told of a larger window than there is: the provider refuses, and only then it is compacted.
+    const agent = await scene.open({
+      tools: () => [Read],
+      maxOutputTokens: 2_000,
+      compactor: { windowTokens: 200_000 },
+    });
+
+    const { events, result } = await ran(agent, "Work through the tide tables.");
+
+    expect(result.reason).toBe("answered");
+    const recovered = eventsOf(events, "compactor").filter(({ event }) => event.type === "recovered");
+    expect(recovered.length).toBeGreaterThan(0);
+    expect(eventsOf(events, "problem")).toEqual([]);
+  });
+
+  it("by hand: compact, undo, redo, clear; the bar follows, and the session can be resumed after each", async () => {
+    await using scene = await agentScene({
+      windowTokens: 60_000,
+      behaviours: [summaries(), coder({ turns: 20 })],
+    });
+    const agent = await scene.open({ tools: () => [Read] });
+    await ran(agent, "Work through the tide tables. Always speak of ships, never of boats.");
+    await ran(agent, "Now the inner harbour.");
+    const full = agent.reading.tokens;
+    const before = agent.conversation.map(({ uuid }) => uuid);
+    const told: string[] = [];
+
+    const cleared = await agent.clearResults({ keep: 2 });
+    expect(cleared).toBeGreaterThan(5);
+    expect(agent.reading.tokens).toBeLessThan(full);
+    await agent.compact({ instructions: "Mind the ships.", keepRecentTokens: 500 });
+    const small = agent.reading.tokens;
+    expect(small).toBeLessThan(full / 2);
+    for (const event of scene.idle) if (event.type === "compacting") told.push("compacting");
+    expect(told.length).toBeGreaterThan(0);
+    await agent.undo();
+    expect(agent.reading.tokens).toBeGreaterThan(small);
+    expect(agent.conversation.map(({ uuid }) => uuid).slice(0, before.length)).toEqual(before);
+    await agent.redo();
+    expect(agent.reading.tokens).toBeLessThan(full / 2);
+
+    await agent.close();
+    const again = await scene.open({ tools: () => [Read], session: agent.sessionPath });
+    expect(again.conversation.map(({ uuid }) => uuid)).toEqual(agent.conversation.map(({ uuid }) => uuid));
+    const { result } = await ran(again, "Go on.");
+    expect(result.reason).toBe("answered");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("goes back to an earlier prompt, also across a compaction, and goes on from there", async () => {
+    await using scene = await agentScene({ windowTokens: 60_000, behaviours: [summaries()] });
+    const read = (of: string) => [toolTurn("Read", { of }), textTurn(`Read ${of}.`)] as const;
+    scene.simulator.reply(...read("one"), ...read("two"));
+    const agent = await scene.open({ tools: () => [Read] });
+    await ran(agent, "First prompt.");
+    const afterFirst = agent.conversation.map(({ uuid }) => uuid);
+    await ran(agent, "Second prompt.");
+    await agent.compact({ keepRecentTokens: 0 });
+    scene.simulator.reply(textTurn("After the compaction."));
+    await ran(agent, "Third prompt.");
+
+    const prompts = await agent.prompts();
+    expect(prompts.map(({ text, compactionsSince }) => [text, compactionsSince])).toEqual([
+      ["Third prompt.", 0],
+      ["Second prompt.", 1],
+      ["First prompt.", 1],
+    ]);
+    await agent.rewind(prompts[1]?.uuid ?? "");
+
+    expect(agent.conversation.slice(0, -1).map(({ uuid }) => uuid)).toEqual(afterFirst);
+    await agent.close();
+    const again = await scene.open({ tools: () => [Read], session: agent.sessionPath });
+    expect(again.conversation.map(({ uuid }) => uuid)).toEqual(agent.conversation.map(({ uuid }) => uuid));
+    scene.simulator.reply(textTurn("Another way."));
+    const { result } = await ran(again, "Another second prompt.");
+    expect(result.text).toBe("Another way.");
+    expect(JSON.stringify(scene.simulator.requests.last?.body)).not.toContain("Third prompt");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import type { PermissionNeed } from "../../src/agent/permission.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
+import type { FilePlace } from "../../src/agent/tools/files/file-place.ts";
+import { createFileContents } from "../../src/agent/workplace/file-contents.ts";
+import { pathRules } from "../../src/agent/workplace/paths.ts";
+import { createReadState } from "../../src/agent/workplace/read-state.ts";
+
+/** What tools for files need, in a folder; each is an agent of its own. */
+export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {
+  return {
+    cwd,
+    paths: pathRules({ cwd, home: join(cwd, "no-home") }),
+    reads: createReadState(),
+    files: createFileContents(),
+    sessionPath: join(cwd, "..", "longhaul-home", "projects", "0123456789abcdef", "session.jsonl"),
+    resultLimit: () => 100_000,
+    ...more,
+  };
+}
+
+export const callContext = (callId = "toolu_1"): ToolContext => ({
+  callId,
+  signal: new AbortController().signal,
+  onProgress: () => undefined,
+});
+
+export const callTool = (tool: Tool, input: unknown, callId?: string): Promise<ToolOutcome> =>
+  tool.call(input, callContext(callId));
+
+/** What it answers, in words, whether it went well or not. */
+export async function answerOf(tool: Tool, input: unknown, callId?: string): Promise<string> {
+  const { content, isError = false } = await callTool(tool, input, callId);
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return isError ? `REFUSED: ${text}` : text;
+}
+
+export const needsOf = (tool: Tool, input: unknown): Promise<readonly PermissionNeed[]> =>
+  tool.needs(input, callContext());
