@@ -33,6 +33,7 @@ const blocks = guides.flatMap((guide) =>
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npx longhaul compact latest --in-place --model claude-sonnet-5-5   # a model writes the summary":
     "needs a key",
+  "npx longhaul chat                                  # a new session": "needs a terminal",
 };
 /** What each program prints in the end, in the order of the pages. */
 const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {

@@ -115,6 +115,14 @@ describe("the tables of options on other pages", () => {
   });
 });
 
+describe("the guide to the agent", () => {
+  it("has a row for every command of a chat, and no other", () => {
+    const guide = read("docs", "guides", "run-the-agent.md");
+    const named = firstColumn(guide, "## In the terminal").map((command) => command.split(" ")[0]);
+    expect(named.sort()).toEqual(unique(found(/^ {2}name: "(\/[a-z-]+)",$/gm)));
+  });
+});
+
 describe("the README's table of entries", () => {
   it.each([
     ["longhaul", "index.ts"],

@@ -37,7 +37,7 @@ export function tableUnder(page: string, heading: string): readonly (readonly st
   const [, , ...rows] = table.trim().split("\n");
   return rows.map((row) =>
     row
-      .split("|")
+      .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim()),
   );
