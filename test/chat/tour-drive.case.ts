@@ -58,6 +58,9 @@ async function send(agent: Agent, input: string, take: (event: AgentEvent) => vo
     case "/undo":
       await agent.undo();
       return "";
+    case "/redo":
+      await agent.redo();
+      return "";
     case "/notes off":
       await agent.setNotes("off");
       return "";

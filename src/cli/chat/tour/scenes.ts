@@ -29,7 +29,7 @@ export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30
 const NEARLY_FULL = 0.85;
 
 const RESERVE = /leave (\d+\.\d+) m of water under every keel/;
-const TEST_COMMAND = `node --test --test-reporter=spec ${TEST_FILE}`;
+export const TEST_COMMAND: string = `node --test --test-reporter=spec ${TEST_FILE}`;
 
 const RESOURCES = [
   ...["bookings", "berths", "vessels", "pilots", "tugs"],

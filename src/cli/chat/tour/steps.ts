@@ -32,7 +32,8 @@ export function tourSteps({ folder, windowTokens, removeLog }: StepOptions): rea
     { words: () => beforeFix, input: FIX_PROMPT },
     { words: afterBackground, input: RECALL_PROMPT },
     { words: afterRecall, input: "/undo" },
-    { words: afterUndo, input: "" },
+    { words: afterUndo, input: "/redo" },
+    { words: () => farewell, input: "" },
   ];
 }
 
@@ -123,15 +124,20 @@ function afterRecall(seen: Witness): string {
 
 function afterUndo(seen: Witness): string {
   const undone = seen.newest("undone");
-  return lines(
+  const happened =
     undone === undefined
       ? ""
-      : `The conversation is as it was before the last compaction, plus what came since: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`,
-    "That is the tour. The stand-in goes on with whatever you type, but only pretends to understand. Try /help, /rewind, /recall 02:30Z, /todos, /cost or /compact, and Ctrl-D to leave.",
-    "With a real model: set ANTHROPIC_API_KEY and run longhaul chat in a folder of yours.",
-  );
+      : `The conversation is as it was before the last compaction, plus what came since: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`;
+  return lines(happened, "To take that back as well:");
 }
+
+const farewell = lines(
+  "That is the tour. The stand-in answers whatever you type, but only pretends to understand it. Try /help, /rewind, /recall 02:30Z, /todos or /compact; Ctrl-D leaves, and the folder is removed.",
+  "With a real model: set ANTHROPIC_API_KEY, and run `longhaul chat` in a folder of yours.",
+);
 
 const times = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
 
-const lines = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
+function lines(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n");
+}

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Agent, AgentOptions } from "../../../agent/options.ts";
+import { commandKey } from "../../../agent/tools/shell/command-key.ts";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
 import { createRunningClock } from "../../../testing/clock.ts";
 import { coder } from "../../../testing/simulator/behaviours/coder.ts";
@@ -17,7 +18,7 @@ import { GAUGE_LOG } from "./gauge-log.ts";
 import { longRun } from "./long-run.ts";
 import { loopbackClient } from "./loopback-client.ts";
 import { tourFiles } from "./project.ts";
-import { tourScenes } from "./scenes.ts";
+import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { standIn } from "./stand-in.ts";
 import { tourSteps } from "./steps.ts";
 import { TourGuide } from "./tour-guide.ts";
@@ -25,8 +26,8 @@ import { type TourReport, tourReport } from "./tour-report.ts";
 import { Witness } from "./witness.ts";
 
 const MODEL_NAME = "stand-in";
-/** A window so small that everything happens within a minute; longer answers would leave it no room. */
-const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 4_000 };
+/** A window so small that everything happens within a minute. */
+const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
 /** In milliseconds: answers come as from a fast model, and the whole tour takes less than a minute. */
@@ -82,7 +83,8 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       model: anthropicModel({ model: MODEL_NAME, client: loopbackClient(simulator.url) }),
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
-      permissions: { allow: ["shell:node --test*"] },
+      // Whoever watches is asked.
+      permissions: { allow: options.isWatched === true ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
       // What the user's own environment switches off would be missing here.
       compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
