@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { textTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
+
+interface Killed {
+  readonly session: string;
+  readonly told: readonly string[];
+}
+
+/** Runs an agent in a process of its own, and kills it as soon as it has told of so many messages. */
+function killAfter(entries: number, args: readonly string[]): Promise<Killed> {
+  const program = join(import.meta.dirname, "agent-process.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", program, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+    if (printed.split("\nentry ").length > entries) child.kill("SIGKILL");
+  });
+  return new Promise((resolve) => {
+    child.once("close", () => {
+      // The last line may be torn.
+      const lines = printed.split("\n").slice(0, -1);
+      const told = lines.flatMap((line) => (line.startsWith("entry ") ? [line.slice(6)] : []));
+      resolve({ session: lines[0]?.replace("session ", "") ?? "", told });
+    });
+  });
+}
+
+describe("an agent that is killed in the middle", () => {
+  it("has lost nothing that it told of, and goes on, killed again and again through compactions", async () => {
+    await using scene = await agentScene({
+      windowTokens: 16_000,
+      behaviours: [summaries(), coder({ turns: Number.POSITIVE_INFINITY })],
+    });
+    const home = join(scene.cwd, "home");
+    let session = "";
+    for (const entries of [3, 40, 14]) {
+      const killed = await killAfter(entries, [scene.simulator.url, scene.cwd, home, session]);
+      session = killed.session;
+      expect(killed.told.length).toBeGreaterThanOrEqual(entries);
+      const written = new Set((await loadSession(session)).entries.map(({ uuid }) => uuid));
+      expect(killed.told.filter((uuid) => !written.has(uuid))).toEqual([]);
+    }
+
+    expect((await loadSession(session)).boundaries.length).toBeGreaterThan(0);
+
+    const agent = await scene.open({ session, tools: () => [toolOf("Read", () => "nothing")] });
+    scene.simulator.reply(textTurn("Here I am."));
+    const { result } = await ran(agent, "Are you there?");
+
+    expect(result).toMatchObject({ reason: "answered", text: "Here I am." });
+    expect((await agent.prompts()).map(({ text }) => text)).toHaveLength(4);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
