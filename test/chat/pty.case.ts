@@ -107,6 +107,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     PATH: process.env.PATH ?? "",
     HOME: cwd,
     TERM: "xterm-256color",
+    // Whose terminal the screen is: it folds rows in its own way.
+    TERM_PROGRAM: "vscode",
     LANG: "C.UTF-8",
     ...options.env,
   };

@@ -1,5 +1,4 @@
-import { textWidth } from "../../view/text-width.ts";
-import { type DrawnRows, type Reflow, rowsAboveCursor } from "./reflow.ts";
+import { type DrawnRows, leastWidth, type Reflow, rowsAboveCursor } from "./reflow.ts";
 
 export interface Frame {
   /** Safe lines, none wider than the terminal and no more of them than it is high. */
@@ -47,8 +46,8 @@ export function createLiveRegion({ write, columns, reflow }: LiveRegionOptions):
       const live = `${NO_FOLDING}${rows.join("\r\n")}${up(rows.length - 1 - cursor.row)}\r${cursor.before}${FOLDING}`;
       write(`${BEGIN}${erased()}${asLines(over)}${live}${END}`);
       drawn = {
-        widths: rows.map(textWidth),
-        cursor: { row: cursor.row, column: textWidth(cursor.before) },
+        widths: rows.map(leastWidth),
+        cursor: { row: cursor.row, column: leastWidth(cursor.before) },
       };
     },
     erase: (over = []) => {

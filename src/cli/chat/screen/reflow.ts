@@ -1,14 +1,19 @@
+import { textWidth } from "../../view/text-width.ts";
+import { charactersOf } from "./styled-text.ts";
+
 /**
- * What a terminal does with rows that are wider than it has become: it leaves them (cut off), or folds them, the one with the
- * cursor too or all but that one. There is no way to ask; where it is not known, most fold everything.
+ * What a terminal does with rows that are wider than it has become. There is no way to ask.
+ * - `cut`: nothing, their ends are out of sight.
+ * - `fold`: folds them, and the cursor stays in the text where it was. So do most.
+ * - `xterm.js`: folds all but the row with the cursor, and moves the cursor down by every row that this has added, wherever.
  */
-export type Reflow = "nothing" | "all-but-cursor-row" | "everything";
+export type Reflow = "cut" | "fold" | "xterm.js";
 
 export function reflowOf(environment: NodeJS.ProcessEnv): Reflow {
-  const { TERM = "", TMUX, TERM_PROGRAM, XTERM_VERSION } = environment;
-  if (TMUX) return "everything";
-  if (TERM_PROGRAM === "vscode") return "all-but-cursor-row";
-  return XTERM_VERSION || /^(?:linux|rxvt|screen|st\b|vt)/.test(TERM) ? "nothing" : "everything";
+  const { TERM = "", TMUX, TERM_PROGRAM = "", XTERM_VERSION } = environment;
+  if (TMUX) return "fold";
+  if (/^(?:vscode|hyper|tabby)$/i.test(TERM_PROGRAM)) return "xterm.js";
+  return XTERM_VERSION || /^(?:linux|rxvt|screen|st\b|vt)/.test(TERM) ? "cut" : "fold";
 }
 
 export interface DrawnRows {
@@ -19,8 +24,24 @@ export interface DrawnRows {
 
 /** How far above the cursor the first row now begins. */
 export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, reflow: Reflow): number {
-  if (reflow === "nothing") return cursor.row;
-  const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns));
-  const above = widths.slice(0, cursor.row).reduce((sum, width) => sum + rowsOf(width), 0);
-  return reflow === "everything" ? above + Math.floor(cursor.column / columns) : above;
+  const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));
+  const sum = (rows: readonly number[]): number => rows.reduce((total, row) => total + row, 0);
+  const above = sum(added.slice(0, cursor.row));
+  if (reflow === "cut") return cursor.row;
+  if (reflow === "xterm.js") return cursor.row + above + sum(added.slice(cursor.row + 1));
+  return cursor.row + above + Math.floor(cursor.column / columns);
+}
+
+const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
+
+/**
+ * The fewest columns that any terminal gives it: they do not agree about emoji. A row counted too wide would take a line
+ * with it that was printed for good; one counted too narrow leaves something behind.
+ */
+export function leastWidth(row: string): number {
+  if (!EMOJI.test(row)) return textWidth(row);
+  return charactersOf(row.replaceAll(/\p{Cc}\[\d*m/gu, "")).reduce(
+    (width, character) => width + (EMOJI.test(character) ? 1 : textWidth(character)),
+    0,
+  );
 }

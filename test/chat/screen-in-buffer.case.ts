@@ -1,0 +1,88 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { openScreen } from "../../src/cli/chat/screen/open-screen.ts";
+import type { Screen, ScreenHandlers } from "../../src/cli/chat/screen/screen.ts";
+import { openScreenBuffer, type ScreenBuffer } from "./screen-buffer.case.ts";
+
+/** The terminal is that of this editor, without its window. */
+const ENVIRONMENT = { TERM: "xterm-256color", TERM_PROGRAM: "vscode" };
+
+/** A screen of this process, drawn on a terminal without a window. */
+export interface ScreenInBuffer {
+  readonly screen: Screen;
+  readonly buffer: ScreenBuffer;
+  /** What the handlers were told, such as `submitted hello`. */
+  readonly told: readonly string[];
+  /** Everything that was written, with its control sequences. */
+  bytes(): string;
+  isRaw(): boolean;
+  /** Keys or text, as a terminal sends them. */
+  send(keys: string): Promise<void>;
+  resize(cols: number, rows: number): Promise<void>;
+  /** Resolves when all is drawn. */
+  drawn(): Promise<void>;
+}
+
+export interface ScreenInBufferOptions {
+  readonly cols?: number;
+  readonly rows?: number;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly complete?: ScreenHandlers["complete"];
+}
+
+export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenInBuffer {
+  const { cols = 40, rows = 12, environment = ENVIRONMENT } = options;
+  const buffer = openScreenBuffer(cols, rows);
+  let bytes = "";
+  let isRaw = false;
+  const input = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (on: boolean) => {
+      isRaw = on;
+    },
+  });
+  const output = Object.assign(new EventEmitter(), {
+    isTTY: true,
+    columns: cols,
+    rows,
+    write: (text: string) => {
+      bytes += text;
+      void buffer.write(text);
+    },
+  });
+  const told: string[] = [];
+  const handlers: ScreenHandlers = {
+    submitted: (text) => told.push(`submitted ${text}`),
+    interrupted: () => told.push("interrupted"),
+    ended: () => told.push("ended"),
+    unfold: () => told.push("unfold"),
+    complete: options.complete ?? (() => []),
+  };
+  const screen = openScreen({ input, output, environment, handlers });
+  const drawn = async (): Promise<void> => {
+    // The first turn reads what was sent, the second draws.
+    await nextTurn();
+    await nextTurn();
+    await buffer.write("");
+  };
+  return {
+    screen,
+    buffer,
+    told,
+    bytes: () => bytes,
+    isRaw: () => isRaw,
+    send: async (keys) => {
+      input.write(keys);
+      await drawn();
+    },
+    resize: async (newCols, newRows) => {
+      await buffer.write("");
+      buffer.terminal.resize(newCols, newRows);
+      Object.assign(output, { columns: newCols, rows: newRows });
+      output.emit("resize");
+      await drawn();
+    },
+    drawn,
+  };
+}

@@ -1,0 +1,105 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { AgentEvent } from "../../src/agent/events.ts";
+import { GAUGE_LOG, levelIn } from "../../src/cli/chat/tour/gauge-log.ts";
+import { tourFiles } from "../../src/cli/chat/tour/project.ts";
+import {
+  FIX_PROMPT,
+  OVERVIEW_PROMPT,
+  RECALL_PROMPT,
+  RESERVE_METRES,
+  RESOURCES_PROMPT,
+} from "../../src/cli/chat/tour/scenes.ts";
+import { type Driven, driveTour } from "./tour-drive.case.ts";
+
+const SEED = 7;
+
+let driven: Driven | undefined;
+afterEach(async () => {
+  await driven?.close();
+  driven = undefined;
+});
+
+/** What happened to the context, in short. */
+const happenings = (events: readonly AgentEvent[]): readonly string[] =>
+  events.flatMap((event) => {
+    if (event.type === "agent") return ["subagent"];
+    if (event.type === "call-ended") return event.tool === "recall" ? ["recall"] : [];
+    if (event.type === "window") return event.window.isAboveWarningThreshold ? ["yellow"] : [];
+    if (event.type !== "compactor") return [];
+    const { event: told } = event;
+    if (told.type === "compacted") return [`compacted ${told.tier} ${told.trigger}`];
+    if (told.type === "background-ended") return [`background ${told.outcome}`];
+    if (told.type === "undone") return [told.direction];
+    return ["results-cleared", "notes-updated", "background-started"].includes(told.type) ? [told.type] : [];
+  });
+
+const firstOfEach = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+describe("the guided tour", () => {
+  it("shows all that it promises, in its order, and no request is refused", async () => {
+    driven = await driveTour({ seed: SEED });
+    const { events, answers, report, steps, tour } = driven;
+    expect(firstOfEach(happenings(events)).filter((name) => name !== "notes-updated")).toEqual([
+      "subagent",
+      "yellow",
+      "results-cleared",
+      "compacted memory manual",
+      "background-started",
+      "background ready",
+      "compacted full auto",
+      "recall",
+      "undo",
+      "redo",
+    ]);
+    const notes = happenings(events).indexOf("notes-updated");
+    expect(notes).toBeGreaterThanOrEqual(0);
+    expect(notes).toBeLessThan(happenings(events).indexOf("compacted memory manual"));
+    expect(tour.requests.invalid).toEqual([]);
+    expect(report).toMatchObject({ refused: 0, isSound: true, fromBackground: 1, said: { lost: [] } });
+    expect([...answers.values()].filter((answer) => answer !== "")).toHaveLength(4);
+    // Words for what did not happen would be told otherwise.
+    const words = steps.map((step) => step.words).join("\n");
+    for (const told of [
+      /bar is yellow/,
+      /old results of/,
+      /no model was called/,
+      /nobody waited/,
+      /word for word/,
+    ]) {
+      expect(words).toMatch(told);
+    }
+    expect(words.split("\n").every((line) => line.length < 420)).toBe(true);
+  });
+
+  it("recall brings back what is neither on the disk nor in the context; the person's words never left it", async () => {
+    driven = await driveTour({ seed: SEED });
+    const { answers, tour, agent } = driven;
+    const level = levelIn(tourFiles(SEED).get(GAUGE_LOG) ?? "") ?? "";
+    expect(answers.get(RECALL_PROMPT)).toContain(`${level} m`);
+    expect(answers.get(RECALL_PROMPT)).toContain(`${RESERVE_METRES} m`);
+    await expect(access(join(agent.cwd, GAUGE_LOG))).rejects.toThrow();
+    const sent = tour.requests.messages.map(({ body }) => JSON.stringify(body));
+    const asked = sent.find((body) => body.includes(RECALL_PROMPT)) ?? "";
+    expect(asked).toContain(RESERVE_METRES);
+    expect(asked).not.toContain(level);
+    expect(sent.some((body) => !body.includes(RECALL_PROMPT) && body.includes(level))).toBe(true);
+  });
+
+  it("does real work: the test fails before the fix and passes after it", async () => {
+    driven = await driveTour({ seed: SEED });
+    const runs = driven.events.flatMap((event) =>
+      event.type === "call-ended" && event.tool === "Bash" ? [event] : [],
+    );
+    expect(runs.map(({ isError }) => isError)).toEqual([true, false]);
+    const failed = driven.events.flatMap((event) =>
+      event.type === "call-ended" && event.isError ? [event.tool] : [],
+    );
+    expect(failed).toEqual(["Bash", "Read"]);
+    const answers = [OVERVIEW_PROMPT, RESOURCES_PROMPT, FIX_PROMPT].map((prompt) =>
+      driven?.answers.get(prompt),
+    );
+    expect(answers.every((answer) => answer !== undefined && !answer.includes("not found"))).toBe(true);
+  });
+});
