@@ -10,8 +10,8 @@ const agent = await openAgent({
   cwd,
   places: { home, env: {} },
   session: session === "" ? undefined : session,
-  tools: () => [toolOf("Read", ({ of = "" }) => `${of}: ${"a line of the tide table. ".repeat(60)}`)],
-  compactor: { windowTokens: 16_000, environment: {} },
+  tools: () => [toolOf("Read", ({ of = "" }) => `${of}: ${"a line of the tide table. ".repeat(120)}`)],
+  compactor: { windowTokens: 16_000, environment: {}, clearing: { form: "off" } },
 });
 process.stdout.write(`session ${agent.sessionPath}\n`);
 for await (const event of agent.run("Work through the tide tables for ever.")) {
