@@ -18,6 +18,29 @@ describe("a pattern", () => {
     expect(found).toEqual(["too-slow", "too-slow", "too-slow", "too-slow"]);
   });
 
+  it("is given up after as many slow texts as are allowed", () => {
+    const evil = `${"a".repeat(60)}!`;
+    const pattern = new GuardedPattern("^(a+)+$", "");
+    expect(pattern.findIn(["aaa", evil, "aa"], 1)).toEqual([[0, 3], "too-slow", "too-slow"]);
+    expect(pattern.findIn(["aa"], 1)).toEqual([[0, 2]]);
+  });
+
+  it("finds all matches of one text, as many as asked for, empty ones too", () => {
+    const pattern = new GuardedPattern("b+|^", "m");
+    expect(pattern.allIn("abb\nb", 10)).toEqual([
+      [0, 0],
+      [1, 3],
+      [4, 5],
+    ]);
+    expect(pattern.allIn("abb\nb", 2)).toEqual([
+      [0, 0],
+      [1, 3],
+    ]);
+    expect(pattern.allIn("", 2)).toEqual([[0, 0]]);
+    expect(pattern.findIn(["ab"])).toEqual([[0, 0]]);
+    expect(new GuardedPattern("(a+)+$", "").allIn(`${"a".repeat(60)}!`, 10)).toBe("too-slow");
+  });
+
   it("cannot reach the program that searches with it", () => {
     const pattern = new GuardedPattern("'\\); globalThis.x = 1; \\('", "");
     expect(pattern.findIn(["x"])).toEqual([undefined]);

@@ -1,4 +1,4 @@
-import { createContext, Script } from "node:vm";
+import { type Context, createContext, Script } from "node:vm";
 import { LonghaulError } from "../errors.ts";
 
 /** What all searches of one pattern may take together. */
@@ -16,9 +16,23 @@ interface Search {
   found: (string | undefined)[];
 }
 
-const SEARCH = `for (; at < texts.length; at++) {
-  const match = search.exec(texts[at]);
-  found[at] = match === null ? undefined : match.index + "," + match[0].length;
+/** What is searched is a variable of the script: globals of a context are looked up outside it, which takes far longer. */
+const PREPARE = `const search = new RegExp(pattern, flags);
+const job = { texts: [], at: 0, found: [] };
+job`;
+
+const SEARCH = `for (; job.at < job.texts.length; job.at++) {
+  const match = search.exec(job.texts[job.at]);
+  job.found[job.at] = match === null ? undefined : match.index + "," + match[0].length;
+}`;
+
+/** The text is the only one of the job: what is found are all its matches. */
+const SEARCH_ALL = `{
+  const all = new RegExp(pattern, flags + "g");
+  for (const match of job.texts[0].matchAll(all)) {
+    if (job.at === limit) break;
+    job.found[job.at++] = match.index + "," + match[0].length;
+  }
 }`;
 
 /**
@@ -29,6 +43,7 @@ const SEARCH = `for (; at < texts.length; at++) {
  */
 export class GuardedPattern {
   readonly #script = new Script(SEARCH);
+  readonly #context: Context;
   readonly #search: Search;
   #leftMs: number;
 
@@ -43,36 +58,56 @@ export class GuardedPattern {
       });
     }
     this.#leftMs = budgetMs;
-    this.#search = createContext({ texts: [], at: 0, found: [], pattern, flags }) as unknown as Search;
-    new Script("const search = new RegExp(pattern, flags)").runInContext(this.#search);
+    this.#context = createContext({ pattern, flags, limit: 0 });
+    this.#search = new Script(PREPARE).runInContext(this.#context) as Search;
   }
 
-  /** For each text the first match; "too-slow" where it took too long to find out. */
-  findIn(texts: readonly string[]): readonly Found[] {
+  /**
+   * For each text the first match; "too-slow" where it took too long to find out, and for all that come after
+   * so many of these.
+   */
+  findIn(texts: readonly string[], slowAtMost: number = Number.POSITIVE_INFINITY): readonly Found[] {
     const found: Found[] = [];
     this.#search.texts = texts;
+    let slow = 0;
     while (found.length < texts.length) {
       const from = found.length;
-      this.#run(from);
+      if (slow < slowAtMost) this.#run(this.#script, from);
+      else this.#search.at = from;
       for (let at = from; at < this.#search.at; at++) found.push(matchOf(this.#search.found[at]));
       // The whole of the time went into one text: it is passed over. Else it has another chance.
-      if (this.#search.at === from) found.push("too-slow");
+      if (this.#search.at === from) {
+        found.push("too-slow");
+        slow++;
+      }
     }
     return found;
   }
 
-  #run(from: number): void {
+  /** The first matches of one text, as many as asked for; "too-slow" where it took too long to find them all. */
+  allIn(text: string, limit: number): readonly Match[] | "too-slow" {
+    this.#search.texts = [text];
+    this.#context.limit = limit;
+    const isDone = this.#run(new Script(SEARCH_ALL), 0);
+    return isDone ? this.#search.found.map(matchOf).filter((match) => match !== undefined) : "too-slow";
+  }
+
+  /** Whether it came to its end. */
+  #run(script: Script, from: number): boolean {
     this.#search.at = from;
     this.#search.found = [];
-    if (this.#leftMs <= 0) return;
+    if (this.#leftMs <= 0) return false;
     const startedAt = performance.now();
     try {
       const timeout = Math.max(1, Math.ceil(Math.min(TEXT_BUDGET_MS, this.#leftMs)));
-      this.#script.runInContext(this.#search, { timeout });
+      script.runInContext(this.#context, { timeout });
+      return true;
     } catch {
       // It was interrupted: how far it came is known.
+      return false;
+    } finally {
+      this.#leftMs -= performance.now() - startedAt;
     }
-    this.#leftMs -= performance.now() - startedAt;
   }
 }
 
