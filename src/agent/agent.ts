@@ -40,6 +40,7 @@ export class LonghaulAgent implements Agent {
   #toldPlanMode: boolean;
   /** Where events of a run go; outside of one, to the host's callback. */
   #run: EventQueue<AgentEvent> | undefined;
+  #abort: AbortController | undefined;
   readonly #turnstile = new Turnstile();
 
   constructor(house: House, session: OpenedSession, isGitRepo: boolean) {
@@ -131,6 +132,7 @@ export class LonghaulAgent implements Agent {
   ): AsyncGenerator<AgentEvent, RunResult> {
     const leave = await this.#turnstile.enter();
     const abort = new AbortController();
+    this.#abort = abort;
     const stop = (): void => abort.abort(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop, { once: true });
@@ -242,6 +244,7 @@ export class LonghaulAgent implements Agent {
   }
 
   async close(): Promise<void> {
+    this.#abort?.abort();
     await this.#turnstile.alone(async () => {
       await this.#roster.close();
       await this.#house.shells.close();
@@ -275,8 +278,7 @@ export class LonghaulAgent implements Agent {
   }
 
   #emit(event: AgentEvent): void {
-    if (this.#run !== undefined) this.#run.push(event);
-    else this.#house.options.onEvent?.(event);
+    if (this.#run?.push(event) !== true) this.#house.options.onEvent?.(event);
   }
 }
 

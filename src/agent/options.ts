@@ -115,7 +115,7 @@ export interface Agent {
   setModel(model: Model, options?: { readonly windowTokens?: number | undefined }): Promise<void>;
   setPlanMode(isOn: boolean): void;
   setNotes(writer: NotesWriter): Promise<void>;
-  /** Stops what runs in the background, and waits until everything is written. */
+  /** Ends the run and what is in the background, and waits until everything is written. */
   close(): Promise<void>;
 }
 

@@ -75,6 +75,22 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
+  it("ends when the agent is closed, whatever it was doing", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply(toolTurn("hangs"));
+    const agent = await scene.open({ tools: () => [toolOf("hangs", () => new Promise(() => undefined))] });
+    let closing: Promise<void> | undefined;
+
+    const { result } = await ran(agent, "Go.", {
+      onEvent: ({ type }) => {
+        if (type === "call-started") closing = agent.close();
+      },
+    });
+
+    expect(result.reason).toBe("aborted");
+    await closing;
+  });
+
   it("has written everything by then: a session that is resumed elsewhere knows it", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();

@@ -4,10 +4,12 @@ export class EventQueue<T> {
   #wake: (() => void) | undefined;
   #isOver = false;
 
-  push(item: T): void {
-    if (this.#isOver) return;
+  /** False where nothing is taken any more. */
+  push(item: T): boolean {
+    if (this.#isOver) return false;
     this.#waiting.push(item);
     this.#wake?.();
+    return true;
   }
 
   /** Nothing more comes: the reader gets what is waiting, and then the end. */

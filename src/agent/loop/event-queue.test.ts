@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { EventQueue } from "./event-queue.ts";
+
+describe("a queue of events", () => {
+  it("hands on everything in order, also what comes while it is read, and then ends", async () => {
+    const queue = new EventQueue<number>();
+    queue.push(1);
+    const read: number[] = [];
+    for await (const item of queue.read()) {
+      read.push(item);
+      if (item < 4) queue.push(item + 1);
+      if (item === 3) setImmediate(() => queue.end());
+    }
+    expect(read).toEqual([1, 2, 3, 4]);
+  });
+
+  it("says that it takes nothing any more, so that nothing is lost silently", async () => {
+    const queue = new EventQueue<number>();
+    expect(queue.push(1)).toBe(true);
+    queue.end();
+    expect(queue.push(2)).toBe(false);
+    const read: number[] = [];
+    for await (const item of queue.read()) read.push(item);
+    expect(read).toEqual([1]);
+  });
+});
