@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import { GAUGE_LOG, levelIn } from "../../src/cli/chat/tour/gauge-log.ts";
 import { tourFiles } from "../../src/cli/chat/tour/project.ts";
@@ -14,12 +14,14 @@ import {
 import { type Driven, driveTour } from "./tour-drive.case.ts";
 
 const SEED = 7;
+/** Enough for some compactions of each kind; the whole length is for when there is time. */
+const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 120;
 
-let driven: Driven | undefined;
-afterEach(async () => {
-  await driven?.close();
-  driven = undefined;
+let driven: Driven;
+beforeAll(async () => {
+  driven = await driveTour({ seed: SEED });
 });
+afterAll(() => driven.close());
 
 /** What happened to the context, in short. */
 const happenings = (events: readonly AgentEvent[]): readonly string[] =>
@@ -38,8 +40,7 @@ const happenings = (events: readonly AgentEvent[]): readonly string[] =>
 const firstOfEach = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 describe("the guided tour", () => {
-  it("shows all that it promises, in its order, and no request is refused", async () => {
-    driven = await driveTour({ seed: SEED });
+  it("shows all that it promises, in its order, and no request is refused", () => {
     const { events, answers, report, steps, tour } = driven;
     expect(firstOfEach(happenings(events)).filter((name) => name !== "notes-updated")).toEqual([
       "subagent",
@@ -74,7 +75,6 @@ describe("the guided tour", () => {
   });
 
   it("recall brings back what is neither on the disk nor in the context; the person's words never left it", async () => {
-    driven = await driveTour({ seed: SEED });
     const { answers, tour, agent } = driven;
     const level = levelIn(tourFiles(SEED).get(GAUGE_LOG) ?? "") ?? "";
     expect(answers.get(RECALL_PROMPT)).toContain(`${level} m`);
@@ -87,8 +87,7 @@ describe("the guided tour", () => {
     expect(sent.some((body) => !body.includes(RECALL_PROMPT) && body.includes(level))).toBe(true);
   });
 
-  it("does real work: the test fails before the fix and passes after it", async () => {
-    driven = await driveTour({ seed: SEED });
+  it("does real work: the test fails before the fix and passes after it", () => {
     const runs = driven.events.flatMap((event) =>
       event.type === "call-ended" && event.tool === "Bash" ? [event] : [],
     );
@@ -98,8 +97,43 @@ describe("the guided tour", () => {
     );
     expect(failed).toEqual(["Bash", "Read"]);
     const answers = [OVERVIEW_PROMPT, RESOURCES_PROMPT, FIX_PROMPT].map((prompt) =>
-      driven?.answers.get(prompt),
+      driven.answers.get(prompt),
     );
     expect(answers.every((answer) => answer !== undefined && !answer.includes("not found"))).toBe(true);
+  });
+});
+
+describe("a tour", () => {
+  it("is the same again with the same seed, and another one with another", async () => {
+    const again = await driveTour({ seed: SEED });
+    const other = await driveTour({ seed: SEED + 1 });
+    try {
+      expect([...again.answers]).toEqual([...driven.answers]);
+      expect(firstOfEach(happenings(again.events))).toEqual(firstOfEach(happenings(driven.events)));
+      expect(other.answers.get(RECALL_PROMPT)).not.toBe(driven.answers.get(RECALL_PROMPT));
+      expect(other.report.isSound).toBe(true);
+    } finally {
+      await again.close();
+      await other.close();
+    }
+  });
+
+  it(`goes on by itself for ${TURNS} turns: nothing is refused, nothing that was said is lost`, async () => {
+    const long = await driveTour({ turns: TURNS });
+    try {
+      expect(long.tour.requests.invalid).toEqual([]);
+      const { compactions, ...report } = long.report;
+      expect(report).toMatchObject({ refused: 0, failures: [], isSound: true, windowTokens: 32_000 });
+      expect(report.turns).toBeGreaterThanOrEqual(TURNS);
+      expect(report.peakTokens).toBeLessThan(32_000);
+      expect(report.said.total).toBeGreaterThan(TURNS / 20);
+      expect(compactions.memory).toBeGreaterThan(1);
+      expect(compactions.full).toBeGreaterThan(1);
+      expect(report.resultsCleared).toBeGreaterThan(0);
+      expect(report.notesUpdates).toBeGreaterThan(5);
+      expect(report.recalls).toBeGreaterThan(1);
+    } finally {
+      await long.close();
+    }
   });
 });
