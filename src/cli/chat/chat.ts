@@ -6,13 +6,13 @@ import type { CommandContext } from "./commands/command.ts";
 import { type CalledCommand, commandIn, completions } from "./commands/table.ts";
 import { unfold } from "./commands/unfold.ts";
 import { Folded } from "./folded.ts";
-import type { Guide } from "./guide.ts";
+import { Guided } from "./guided.ts";
 import { chatHeader, recap } from "./header.ts";
 import { screenPerson } from "./person.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 import { EventView } from "./show/event-view.ts";
 import { Live } from "./show/live.ts";
-import { statusLine } from "./status-line.ts";
+import { statusLine, statusOf } from "./status-line.ts";
 import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
@@ -44,22 +44,21 @@ class Chat {
   readonly #tally: Tally;
   readonly #view: EventView;
   readonly #descriptions = new Map<string, string>();
-  #guide: Guide | undefined;
+  readonly #guided: Guided;
   #agent: Agent | undefined;
   #queue: readonly string[] = [];
   #work: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
-  #sent: string | undefined;
   #askedToLeaveAt = Number.NEGATIVE_INFINITY;
   #ticker: NodeJS.Timeout | undefined;
   #leave: () => void = () => undefined;
   #fail: (error: unknown) => void = () => undefined;
   #isLeaving = false;
-  /** The guide has been asked what comes after what was sent last. */
-  #isGuided = false;
+  /** Commands under way that do not keep the agent from working. */
+  #asides = 0;
 
   constructor(setup: ChatSetup) {
     this.#setup = setup;
-    this.#guide = setup.guide;
+    this.#guided = new Guided(setup.guide);
     this.over = new Promise((resolve, reject) => {
       this.#leave = () => {
         this.#isLeaving = true;
@@ -80,9 +79,8 @@ class Chat {
   }
 
   async begin(): Promise<void> {
-    const { setup, screen } = { setup: this.#setup, screen: this.#screen };
-    await this.#open(await setup.pickSession?.(screen));
-    if (setup.prompt !== undefined) this.#submitted(setup.prompt);
+    await this.#open(await this.#setup.pickSession?.(this.#screen));
+    if (this.#setup.prompt !== undefined) this.#submitted(this.#setup.prompt);
     else this.#pump();
   }
 
@@ -137,8 +135,7 @@ class Chat {
   }
 
   #submitted(text: string): void {
-    this.#sent = text;
-    this.#isGuided = false;
+    this.#guided.sent(text);
     try {
       const called = commandIn(text);
       if (called === undefined) this.#queue = [...this.#queue, text];
@@ -156,7 +153,7 @@ class Chat {
     if (this.#work !== undefined || this.#agent === undefined || this.#isLeaving) return;
     const [next, ...rest] = this.#queue;
     if (next === undefined) {
-      void this.#askGuide();
+      if (this.#asides === 0) this.#askGuide().catch((error: unknown) => this.#failed(error));
       return;
     }
     this.#queue = rest;
@@ -195,7 +192,7 @@ class Chat {
   }
 
   #see(event: AgentEvent): void {
-    this.#guide?.saw(event);
+    this.#guided.saw(event);
     this.#tally.see(event, this.#agent?.model.name ?? "");
     if (event.type === "agent") this.#descriptions.set(event.agentId, event.description);
     this.#view.show(event);
@@ -221,10 +218,14 @@ class Chat {
     const work = async (signal: AbortSignal): Promise<void> =>
       command.run(argument, this.#context(agent, signal));
     if (command.needsIdle) this.#do(work);
-    else
-      void work(new AbortController().signal)
-        .catch((error: unknown) => this.#failed(error))
-        .then(() => this.#pump());
+    else void this.#aside(work);
+  }
+
+  async #aside(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#asides += 1;
+    await work(new AbortController().signal).catch((error: unknown) => this.#failed(error));
+    this.#asides -= 1;
+    this.#pump();
   }
 
   #context(agent: Agent, signal: AbortSignal): CommandContext {
@@ -264,25 +265,17 @@ class Chat {
     setTimeout(() => this.#refresh(), LEAVE_WITHIN_MS + 1).unref();
   }
 
-  /** Once for all that the person sent. */
   async #askGuide(): Promise<void> {
-    const guide = this.#guide;
-    if (guide === undefined || this.#isGuided) return;
-    this.#isGuided = true;
-    try {
-      const step = await guide.next(this.#sent);
-      if (step === undefined) {
-        this.#guide = undefined;
-        if (this.#setup.isUnattended) this.#leave();
-        return;
-      }
-      this.#view.say(this.#screen.colours.cyan(step.words));
-      if (step.input === "") return;
-      if (this.#setup.isUnattended) this.#submitted(step.input);
-      else this.#screen.suggest(step.input);
-    } catch (error) {
-      this.#failed(error);
+    const step = await this.#guided.next();
+    if (step === undefined) return;
+    if (step === "over") {
+      if (this.#setup.isUnattended) this.#leave();
+      return;
     }
+    this.#view.say(this.#screen.colours.cyan(step.words));
+    if (step.input === "") return;
+    if (this.#setup.isUnattended) this.#submitted(step.input);
+    else this.#screen.suggest(step.input);
   }
 
   #refresh(): void {
@@ -298,14 +291,7 @@ class Chat {
       ...queue.map((text) => colours.dim(fitText(`waiting: ${text}`, width))),
       ...hint,
     ]);
-    const status = {
-      reading: agent.reading,
-      model: agent.model.name,
-      dollars: this.#tally.total().dollars,
-      isPlanMode: agent.isPlanMode,
-      queued: queue.length,
-      agents: agent.agents.list().filter((one) => one.status === "running").length,
-    };
+    const status = statusOf(agent, this.#tally.total().dollars, queue.length);
     this.#screen.setStatus((width) => statusLine(status, width, colours));
   }
 }

@@ -20,7 +20,7 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
       const options = permissionOptions(need);
       const chosen = await screen.choose({
         title: `${by(agentId)}${oneLine(need.title)}`,
-        ...(need.detail === undefined ? {} : { detail: withoutControls(need.detail) }),
+        ...detailOf(need),
         options: options.map(({ option }) => option),
         otherLabel: "No, and say what to do instead",
         signal,
@@ -45,6 +45,12 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
       ];
     },
   };
+}
+
+/** A short command is in the title already. */
+function detailOf({ title, detail }: PermissionNeed): Pick<Choice, "detail"> {
+  if (detail === undefined || oneLine(title).includes(oneLine(detail))) return {};
+  return { detail: withoutControls(detail) };
 }
 
 interface PermissionOption {

@@ -1,4 +1,4 @@
-import type { WindowReading } from "../../agent/index.ts";
+import type { Agent, WindowReading } from "../../agent/index.ts";
 import type { Colours } from "../terminal.ts";
 import { gauge } from "../view/bar.ts";
 import { formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
@@ -15,6 +15,15 @@ export interface Status {
   /** In the background. */
   readonly agents: number;
 }
+
+export const statusOf = (agent: Agent, dollars: number | undefined, queued: number): Status => ({
+  reading: agent.reading,
+  model: agent.model.name,
+  dollars,
+  isPlanMode: agent.isPlanMode,
+  queued,
+  agents: agent.agents.list().filter(({ status }) => status === "running").length,
+});
 
 const GAUGE_WIDTH = 10;
 const BETWEEN = " · ";

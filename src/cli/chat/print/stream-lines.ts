@@ -20,13 +20,10 @@ export function streamLine(event: AgentEvent): object | undefined {
   switch (event.type) {
     case "entry":
     case "compactor":
-    case "usage":
     case "retry":
     case "hook":
     case "notice":
       return event;
-    case "window":
-      return { type: "window", tokens: event.tokens, ...event.window };
     case "problem": {
       const { code, message, remedy } = event.error;
       return { type: "problem", error: { code, message, remedy: remedy ?? null } };

@@ -31,16 +31,22 @@ export function callLines(call: EndedCall, style: LineStyle): readonly string[] 
 
 /** `● Read src/a.ts · 120 lines`. The summary stays whole: what is long is the title. */
 function callLine(
-  { tool, title, isError, summary }: EndedCall,
+  { tool, title, isError, display, summary = isError ? firstLine(display) : "" }: EndedCall,
   { width, colours, indent = "" }: LineStyle,
 ): string {
   const mark = isError ? colours.red("✗") : colours.green("●");
-  const end = summary === undefined || summary === "" ? "" : ` · ${fitText(summary, Math.floor(width / 2))}`;
+  const end = summary === "" ? "" : ` · ${fitText(summary, Math.floor(width / 2))}`;
   const name = fitText(tool, 24);
   const room = width - textWidth(`${indent}● ${name} ${end}`);
   const shown = title === "" || room < 4 ? "" : ` ${fitText(title, room)}`;
   return `${indent}${mark} ${colours.bold(name)}${shown}${isError ? colours.red(end) : colours.dim(end)}`;
 }
+
+const firstLine = (display: string): string =>
+  display
+    .split("\n")
+    .map(oneLine)
+    .find((line) => line !== "") ?? "";
 
 /** Only lines that say something changed, with the line before the first of them. */
 function changeLines(display: string, { width, colours, indent = "" }: LineStyle): readonly string[] {

@@ -1,9 +1,7 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../../conversation/entry.ts";
-import { contentText } from "../../../conversation/fields.ts";
 import { withoutControls } from "../../../conversation/text.ts";
 import { undoRecordOf } from "../../../conversation/undo.ts";
-import { rawContent } from "../../../conversation/untrusted.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";
@@ -36,6 +34,13 @@ type Restored = Extract<CompactorEvent, { type: "restored" }>;
 /** What belongs together stands together; between the rest is a blank line. */
 type Kind = "prompt" | "answer" | "work";
 
+interface CompactionPieces {
+  readonly compacted?: Compacted | undefined;
+  readonly boundary?: CompactBoundaryEntry | undefined;
+}
+
+/** Less is not worth a line. */
+const SHORTEST_THOUGHT_MS = 500;
 const SUBAGENT_INDENT = "    ";
 
 /** Shows what an agent does, as it does it. What is over is printed once; what is under way is in `Live`. */
@@ -49,7 +54,7 @@ export class EventView {
   /** Whose calls were printed last, so that their heading is not repeated. */
   #agentId: string | undefined;
   #restored: Restored | undefined;
-  #compacted: Compacted | undefined;
+  #compaction: CompactionPieces = {};
   #todos = "[]";
 
   constructor(options: EventViewOptions) {
@@ -85,12 +90,9 @@ export class EventView {
       case "problem":
         this.error(event.error);
         break;
-      case "compacting-ended":
-        this.#compactionOver(undefined);
-        break;
       case "ended":
         screen.endStream();
-        this.#compactionOver(undefined);
+        this.#endCompaction();
         break;
       default:
         for (const text of asideWords(event)) this.dim(text);
@@ -167,21 +169,18 @@ export class EventView {
     const title = `thought for ${seconds(thought)}`;
     if (this.#thoughts.trim() !== "") folded.add({ title, body: this.#thoughts });
     this.#thoughts = "";
-    this.#line(`✻ ${title}`, screen.colours.dim);
+    if (thought >= SHORTEST_THOUGHT_MS) this.#line(`✻ ${title}`, screen.colours.dim);
   }
 
+  /** Its words have come as text already; after a compaction or an undo, entries are those that are kept. */
   #entry(entry: Entry): void {
     if (isCompactBoundary(entry)) {
-      if (undoRecordOf(entry) === undefined) this.#compactionOver(entry);
-      return;
+      if (undoRecordOf(entry) === undefined) this.#compactionOver({ boundary: entry });
+    } else if (entry.type === "assistant" && this.#hasStreamed) {
+      this.#options.screen.endStream();
+      this.#isStreaming = false;
+      this.#hasStreamed = false;
     }
-    if (entry.type !== "assistant") return;
-    const text = withoutControls(contentText(rawContent(entry))).trim();
-    // A model that does not stream has said nothing before its entry.
-    if (!this.#hasStreamed && text !== "") this.#print("answer", text);
-    this.#options.screen.endStream();
-    this.#isStreaming = false;
-    this.#hasStreamed = false;
   }
 
   #callEnded(call: CallEnded): void {
@@ -204,22 +203,32 @@ export class EventView {
   #compactor(event: CompactorEvent): void {
     if (event.agentId !== undefined) return;
     if (event.type === "restored") this.#restored = event;
-    else if (event.type === "compacted") this.#compacted = event;
+    else if (event.type === "compacted") this.#compactionOver({ compacted: event });
     const line = compactorLine(event);
     const { colours } = this.#options.screen;
     if (line !== undefined) this.#line(line.text, line.isWarning ? colours.yellow : colours.dim);
   }
 
-  /** The events come before the boundary, whose entry has the ledger; where none comes, they must not be lost. */
-  #compactionOver(boundary: CompactBoundaryEntry | undefined): void {
-    const compacted = this.#compacted;
-    if (compacted === undefined) return;
+  /** The boundary, whose ledger says where the facts are, and what came of it are told apart; they are shown together. */
+  #compactionOver(told: CompactionPieces): void {
+    const { compacted, boundary } = { ...this.#compaction, ...told };
+    this.#compaction = { compacted, boundary };
+    if (compacted !== undefined && boundary !== undefined) this.#showCompaction(compacted, boundary);
+  }
+
+  /** Where one of the two does not come, the other must not be lost. */
+  #endCompaction(): void {
+    const { compacted, boundary } = this.#compaction;
+    if (compacted !== undefined) this.#showCompaction(compacted, boundary);
+  }
+
+  #showCompaction(compacted: Compacted, boundary: CompactBoundaryEntry | undefined): void {
     const { screen, agent, prices } = this.#options;
     const outcome: CompactionOutcome = {
       ...{ compacted, restored: this.#restored, boundary, prices },
       model: agent()?.model.name ?? "",
     };
-    this.#compacted = undefined;
+    this.#compaction = {};
     this.#restored = undefined;
     const terminal = viewTerminal(screen);
     const rule = screen.colours.dim("─".repeat(Math.min(screen.width, terminal.width)));

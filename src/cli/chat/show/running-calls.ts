@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../../agent/index.ts";
-import { fitText, oneLine } from "../../view/text-width.ts";
+import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
 import { seconds } from "./seconds.ts";
 
 type CallStarted = Extract<AgentEvent, { type: "call-started" }>;
@@ -47,9 +47,12 @@ export class RunningCalls {
   }
 }
 
+/** The time stays in sight; of the rest, what there is room for. */
 function runningLine({ tool, title, startedAt, progress }: RunningCall, now: number, width: number): string {
-  const parts = [`○ ${tool} ${oneLine(title)}`.trimEnd(), seconds(now - startedAt), progress];
-  return fitText(parts.filter((part) => part !== "").join(" · "), width);
+  const time = ` · ${seconds(now - startedAt)}`;
+  const name = fitText(`○ ${tool} ${oneLine(title)}`.trimEnd(), Math.max(1, width - textWidth(time)));
+  const room = width - textWidth(name + time) - 3;
+  return `${name}${time}${progress === "" || room < 8 ? "" : ` · ${fitText(progress, room)}`}`;
 }
 
 const lastLine = (text: string): string => oneLine(text.trimEnd().split("\n").at(-1) ?? "");
