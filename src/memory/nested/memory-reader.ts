@@ -46,6 +46,7 @@ export class MemoryReader {
   readonly #options: MemoryFilesOptions;
   readonly #permitted = new Map<string, boolean>();
   readonly #refused = new Set<string>();
+  readonly #asks = new WeakMap<AbortSignal, Ask>();
 
   private constructor(options: MemoryFilesOptions, governance: Governance) {
     this.#options = options;
@@ -86,7 +87,7 @@ export class MemoryReader {
   async #readAnew(path: PlacedPath, options: AskOptions): Promise<LoadedMemory> {
     const permission = await this.#askPermission(path, options);
     if (permission !== undefined) return { state: "refused", reason: permission };
-    const answer = await this.#askPort(asker(options), path);
+    const answer = await this.#askPort(this.#ask(options), path);
     if ("reason" in answer) {
       return answer.reason === "gone" ? { state: "absent" } : { state: "refused", reason: answer.reason };
     }
@@ -96,7 +97,7 @@ export class MemoryReader {
 
   /** Where the file really is; undefined where it cannot be read. Nobody is asked: its content is not used. */
   async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
-    const answer = await this.#askPort(asker(options), path);
+    const answer = await this.#askPort(this.#ask(options), path);
     return "reason" in answer ? undefined : answer.path;
   }
 
@@ -105,12 +106,21 @@ export class MemoryReader {
     folder: PlacedPath,
     options: AskOptions = {},
   ): Promise<readonly PlacedPath[] | { readonly reason: string }> {
-    const told = valueOrReason(await asker(options)(this.#options.port, "list", absolutePath(folder)));
+    const told = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
     if ("reason" in told) return told;
     if (!Array.isArray(told.value)) return { reason: "invalid" };
     const { place } = folder;
     const files = told.value.flatMap((path: unknown) => insideOf(place, path) ?? []);
     return [...new Set(files)].sort().map((relative) => ({ place, relative }));
+  }
+
+  /** One for all files of a turn, so that its signal is listened to once. */
+  #ask(options: AskOptions): Ask {
+    const { signal } = options;
+    if (signal === undefined) return asker(options);
+    const ask = this.#asks.get(signal) ?? asker(options);
+    this.#asks.set(signal, ask);
+    return ask;
   }
 
   async #askPermission(path: PlacedPath, options: AskOptions): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { type TestPort, testPort } from "../../../test/support/memory-port.ts";
@@ -263,6 +264,20 @@ describe("whatever goes wrong with the files", () => {
     const aborted = await touchAndDrain(memory, "a.ts", { signal: AbortSignal.abort() });
     expect(aborted).toEqual({ attachments: [], files: [], skipped: [] });
     expect(paths(await drain(memory))).toEqual(["/p/CLAUDE.md"]);
+  });
+});
+
+describe("the signal of a turn", () => {
+  it("is listened to once, however many files are asked for at a time", async () => {
+    const { signal } = new AbortController();
+    const listeners: number[] = [];
+    const port = testPort({});
+    const read = async (path: string) => {
+      listeners.push(getEventListeners(signal, "abort").length);
+      return await port.read(path);
+    };
+    await touchAndDrain(memoryOf({ ...port, read }), `/p/${"d/".repeat(20)}a.ts`, { signal });
+    expect(new Set(listeners)).toEqual(new Set([1]));
   });
 });
 
