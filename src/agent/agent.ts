@@ -41,6 +41,7 @@ export class LonghaulAgent implements Agent {
   /** Where events of a run go; outside of one, to the host's callback. */
   #run: EventQueue<AgentEvent> | undefined;
   #abort: AbortController | undefined;
+  #closing: Promise<void> | undefined;
   readonly #turnstile = new Turnstile();
 
   constructor(house: House, session: OpenedSession, isGitRepo: boolean) {
@@ -243,13 +244,21 @@ export class LonghaulAgent implements Agent {
     this.#state.setPlanMode(isOn);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#abort?.abort();
     await this.#turnstile.alone(async () => {
       await this.#roster.close();
       await this.#house.shells.close();
-      await this.#main.compactor.close();
-      await this.#session.writer.close();
+      try {
+        await this.#main.compactor.close();
+      } finally {
+        await this.#session.writer.close();
+      }
     });
   }
 

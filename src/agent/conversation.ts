@@ -147,7 +147,7 @@ export class Conversation {
       windowTokens: engine.windowTokens,
       request: this.#frame(thresholds),
       notes: engine.notes,
-      memoryFiles: { cwd, port: memoryFilesPort({ cwd }) },
+      memoryFiles: { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
       transcript: journal.transcript,
       state: this.#hostState(engine),
       ports,
