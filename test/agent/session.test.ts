@@ -1,0 +1,122 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { writeNewSession } from "../../src/transcript/new-session.ts";
+import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
+
+const AGENT_IN_PLAN_MODE = [
+  { type: "tool_use" as const, name: "Write", input: { file_path: "a.txt", content: "a" } },
+];
+
+describe("an agent's session", () => {
+  it("of another agent is copied and gone on with: the original is never written to", async () => {
+    await using scene = await agentScene({ switches: { foreignSignatures: "accepted" } });
+    const original = join(scene.cwd, "claude.jsonl");
+    await writeNewSession(original, createDemoSession({ approximateTokens: 30_000 }));
+    const before = await readFile(original);
+    scene.simulator.reply(textTurn("I know the harbour."));
+
+    const agent = await scene.open({ session: original });
+    const { result } = await ran(agent, "Do you know where we were?");
+
+    expect(result.text).toBe("I know the harbour.");
+    expect(agent.sessionPath).not.toBe(original);
+    expect(await readFile(original)).toEqual(before);
+    const copy = await readFile(agent.sessionPath);
+    expect(copy.subarray(0, before.length)).toEqual(before);
+    expect((await loadSession(agent.sessionPath)).id).toBe(agent.sessionId);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("leaves no file where nothing was said", async () => {
+    await using scene = await agentScene();
+    const agent = await scene.open();
+    await agent.close();
+    await expect(readFile(agent.sessionPath)).rejects.toThrow("ENOENT");
+  });
+
+  it("that somebody else writes to meanwhile is not mixed up: it is told, and nothing of ours is written", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply("One.", "Two.", "Three.");
+    const first = await scene.open();
+    await ran(first, "Begin.");
+    const second = await scene.open({ session: first.sessionPath });
+    await ran(second, "From the second.");
+    const written = await readFile(first.sessionPath, "utf8");
+
+    const { events } = await ran(first, "From the first.");
+
+    expect(eventsOf(events, "problem").map(({ error }) => error.code)).toContain("session-changed");
+    expect(await readFile(first.sessionPath, "utf8")).toBe(written);
+    await expect(first.close()).rejects.toMatchObject({ code: "transcript-failed" });
+  });
+
+  it("goes on with another model and its window, in the same conversation", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply("One.", "Two.");
+    const agent = await scene.open();
+    await ran(agent, "Begin.");
+    const size = agent.reading.thresholds.size;
+
+    const model = anthropicModel({
+      model: "claude-sonnet-5-5",
+      baseURL: scene.simulator.url,
+      apiKey: "any",
+    });
+    await agent.setModel(model, { windowTokens: 64_000 });
+
+    expect(agent.reading.thresholds.size).not.toBe(size);
+    expect(agent.reading.thresholds.size).toBe(64_000);
+    expect((await ran(agent, "Go on.")).result.text).toBe("Two.");
+    expect(scene.simulator.requests.last?.model).toBe("claude-sonnet-5-5");
+    expect(scene.simulator.requests.last?.body?.messages).toHaveLength(3);
+  });
+});
+
+describe("plan mode", () => {
+  it("refuses what changes something, is told to the model, stays on after a resume, and is left with a plan", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply(
+      { blocks: AGENT_IN_PLAN_MODE },
+      "I only plan.",
+      toolTurn("ExitPlanMode", { plan: "1. Write a.txt" }),
+      { blocks: AGENT_IN_PLAN_MODE },
+      "Written.",
+    );
+    const person = {
+      permit: async () => ({ allow: "once" }) as const,
+      answer: async () => undefined,
+    };
+    const agent = await scene.open({ isPlanMode: true, person });
+    const { events } = await ran(agent, "Plan it.");
+    expect(eventsOf(events, "call-ended")[0]).toMatchObject({ tool: "Write", isError: true });
+    expect(JSON.stringify(scene.simulator.requests.all[0]?.body)).toMatch(/plan mode/i);
+    await agent.close();
+
+    const again = await scene.open({ session: agent.sessionPath, person });
+    expect(again.isPlanMode).toBe(true);
+    await ran(again, "Do it.");
+
+    expect(again.isPlanMode).toBe(false);
+    expect(await readFile(join(scene.cwd, "a.txt"), "utf8")).toBe("a");
+    expect(await readFile(again.planPath, "utf8")).toContain("Write a.txt");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("memory files", () => {
+  it("of the working directory are told with the first words, and again after a compaction", async () => {
+    await using scene = await agentScene();
+    await writeFile(join(scene.cwd, "AGENTS.md"), "Always speak of ships, never of boats.\n");
+    scene.simulator.reply("Aye.");
+    const agent = await scene.open({ tools: () => [toolOf("Read", () => "nothing")] });
+
+    await ran(agent, "Hello.");
+
+    expect(JSON.stringify(scene.simulator.requests.last?.body?.messages)).toContain("never of boats");
+  });
+});
