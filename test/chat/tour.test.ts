@@ -104,17 +104,13 @@ describe("the guided tour", () => {
 });
 
 describe("a tour", () => {
-  it("is the same again with the same seed, and another one with another", async () => {
+  it("is the same again with the same seed", async () => {
     const again = await driveTour({ seed: SEED });
-    const other = await driveTour({ seed: SEED + 1 });
     try {
       expect([...again.answers]).toEqual([...driven.answers]);
       expect(firstOfEach(happenings(again.events))).toEqual(firstOfEach(happenings(driven.events)));
-      expect(other.answers.get(RECALL_PROMPT)).not.toBe(driven.answers.get(RECALL_PROMPT));
-      expect(other.report.isSound).toBe(true);
     } finally {
       await again.close();
-      await other.close();
     }
   });
 

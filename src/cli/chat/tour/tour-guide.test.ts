@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import type { TourStep } from "./steps.ts";
+import { TourGuide } from "./tour-guide.ts";
+import { Witness } from "./witness.ts";
+
+const STEPS: readonly TourStep[] = [
+  { words: () => "Hello.", input: "Look around." },
+  { words: ({ turns }) => `${turns} so far.`, input: "/compact" },
+  { words: () => "The end.", input: "" },
+];
+
+const USAGE = {
+  input_tokens: 1,
+  output_tokens: 1,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
+
+describe("the tour's guide", () => {
+  it("goes on once its step was done, tells what happened meanwhile, and ends", async () => {
+    const guide = new TourGuide(STEPS, new Witness());
+    expect(await guide.next(undefined)).toEqual({ words: "Hello.", input: "Look around." });
+    guide.saw({ type: "usage", usage: USAGE, model: "m" });
+    expect(await guide.next("Look around. ")).toEqual({ words: "1 so far.", input: "/compact" });
+    expect(await guide.next("/compact")).toEqual({ words: "The end.", input: "" });
+    expect(await guide.next("")).toBeUndefined();
+    expect(await guide.next("and then")).toBeUndefined();
+  });
+
+  it("waits with its step while the person does something else", async () => {
+    const guide = new TourGuide(STEPS, new Witness());
+    await guide.next(undefined);
+    expect(await guide.next("Something else.")).toMatchObject({ input: "Look around." });
+    expect(await guide.next("/help")).toMatchObject({ input: "Look around." });
+    expect(await guide.next("Look around.")).toMatchObject({ words: "0 so far." });
+  });
+
+  it("does what a step needs right before it, once", async () => {
+    const done: string[] = [];
+    const before = async (): Promise<void> => {
+      done.push("noon");
+    };
+    const guide = new TourGuide([{ words: () => done.join(), input: "a", before }], new Witness());
+    expect(await guide.next(undefined)).toEqual({ words: "noon", input: "a" });
+    await guide.next("b");
+    expect(done).toEqual(["noon"]);
+  });
+});
