@@ -50,7 +50,7 @@ export function createFileContents({ now = Date.now }: FileContentsOptions = {})
         if (kept?.stamp === stamp) return kept.content;
         cache.delete(realPath);
         const read = await readOpened(realPath);
-        if (read.isSteady && now() - read.content.mtimeMs > TOO_YOUNG_MS) cache.set(realPath, read);
+        if (read.isSteady && now() - read.touchedMs > TOO_YOUNG_MS) cache.set(realPath, read);
         return read.content;
       } catch (error) {
         cache.delete(realPath);
@@ -67,7 +67,14 @@ export function fileProblemOf(error: unknown): FileProblem | undefined {
   return error.facts.reason as FileProblem;
 }
 
-async function readOpened(path: string): Promise<Kept & { readonly isSteady: boolean }> {
+interface Read extends Kept {
+  /** Whether it stayed as it was while it was read. */
+  readonly isSteady: boolean;
+  /** When it was last changed by the system's own clock: the time of a change can be set by anybody. */
+  readonly touchedMs: number;
+}
+
+async function readOpened(path: string): Promise<Read> {
   // In between it may have become a pipe, and to open that would be to wait for a writer for ever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
@@ -78,6 +85,7 @@ async function readOpened(path: string): Promise<Kept & { readonly isSteady: boo
     return {
       content: { bytes, mtimeMs: Number(after.mtimeNs) / 1e6 },
       stamp,
+      touchedMs: Number(after.mtimeNs > after.ctimeNs ? after.mtimeNs : after.ctimeNs) / 1e6,
       isSteady: stampOf(path, after) === stamp && bytes.length === Number(after.size),
     };
   } finally {
