@@ -115,6 +115,30 @@ describe("the tables of options on other pages", () => {
   });
 });
 
+describe("the page of an agent's events", () => {
+  const code = withoutComments(read("src", "agent", "events.ts"));
+  const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
+  /** What stands beside `type`, and what an interface adds to it. */
+  const declared = union
+    .split(/\n {2}\| /)
+    .slice(1)
+    .map((member) => {
+      const [, added] = /& (\w+)\)/.exec(member) ?? [];
+      const own = [...member.matchAll(/readonly (\w+)\??:/g)].map(([, name = ""]) => name);
+      const names = [...own.filter((name) => name !== "type"), ...(added ? declaredFields(code, added) : [])];
+      return [/type: "([a-z-]+)"/.exec(member)?.[1] ?? "", names.sort()] as const;
+    });
+
+  it("has a row for every event with its fields, and no other", () => {
+    const page = read("docs", "reference", "agent-events.md");
+    const rows = tableUnder(page, "# Events of an agent").map(
+      ([type, , has]) => [codeIn(type)[0], [...codeIn(has)].sort()] as const,
+    );
+    expect(declared.length).toBeGreaterThan(10);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(declared));
+  });
+});
+
 describe("the guide to the agent", () => {
   it("has a row for every command of a chat, and no other", () => {
     const guide = read("docs", "guides", "run-the-agent.md");
