@@ -140,7 +140,8 @@ it("nothing that was printed is lost, also where terminals do not agree how wide
   await fc.assert(
     fc.asyncProperty(fc.array(step([...PLAIN_WORDS, ...JOINED]), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, () => undefined);
-      expect([...new Set(found)]).toEqual(printed);
+      // Something may be left of live rows above: it was counted too narrow rather than too wide.
+      expect([...new Set(found.toReversed())].toReversed()).toEqual(printed);
     }),
     { numRuns: 20 },
   );

@@ -5,7 +5,8 @@ import { charactersOf } from "./styled-text.ts";
  * What a terminal does with rows that are wider than it has become. There is no way to ask.
  * - `cut`: nothing, their ends are out of sight.
  * - `fold`: folds them, and the cursor stays in the text where it was. So do most.
- * - `xterm.js`: folds all but the row with the cursor, and moves the cursor down by every row that this has added, wherever.
+ * - `xterm.js`: folds row by row from the last one up, and moves the cursor down by every row that this adds, also below
+ *   it; a row in which the cursor then stands is left out.
  */
 export type Reflow = "cut" | "fold" | "xterm.js";
 
@@ -24,11 +25,12 @@ export interface DrawnRows {
 
 /** How far above the cursor the first row now begins. */
 export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, reflow: Reflow): number {
-  const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));
-  const sum = (rows: readonly number[]): number => rows.reduce((total, row) => total + row, 0);
-  const above = sum(added.slice(0, cursor.row));
   if (reflow === "cut") return cursor.row;
-  if (reflow === "xterm.js") return cursor.row + above + sum(added.slice(cursor.row + 1));
+  const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));
+  if (reflow === "xterm.js") {
+    return added.reduceRight((at, more, row) => (row === at ? at : at + more), cursor.row);
+  }
+  const above = added.slice(0, cursor.row).reduce((sum, more) => sum + more, 0);
   return cursor.row + above + Math.floor(cursor.column / columns);
 }
 

@@ -141,6 +141,6 @@ export function foldLine(line: string, width: number): readonly string[] {
 /** A safe line cut to one row, with an ellipsis. */
 export function cutLine(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
-  const [first = ""] = foldLine(line, Math.max(1, width - 1));
-  return `${first}…`;
+  const [first = ""] = foldLine(line, width - 1);
+  return textWidth(first) < width ? `${first}…` : "…";
 }

@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  clear,
+  continued,
+  type Edit,
+  type EditorState,
+  EMPTY_EDITOR,
+  edit,
+  insert,
+  paste,
+  replaceText,
+  wholeText,
+} from "./editor.ts";
+
+const FAMILY = "👩\u200d👩\u200d👧";
+
+/** With the cursor where `|` stands. */
+function at(marked: string): EditorState {
+  const [before = "", after = ""] = marked.split("|");
+  return { ...EMPTY_EDITOR, text: before + after, cursor: before.length };
+}
+
+const marked = ({ text, cursor }: EditorState): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+const edited = (state: string, ...edits: readonly Edit[]): string => marked(edits.reduce(edit, at(state)));
+
+describe("editing", () => {
+  it("goes by what people take for one character", () => {
+    expect(edited(`a${FAMILY}|`, "left")).toBe(`a|${FAMILY}`);
+    expect(edited(`a${FAMILY}e\u0301|b`, "delete-left", "delete-left")).toBe("a|b");
+    expect(edited("|🇩🇪x", "right")).toBe("🇩🇪|x");
+    expect(edited("|日本", "delete-right")).toBe("|本");
+    expect(edited("|", "left", "right", "delete-left", "delete-right")).toBe("|");
+  });
+
+  it("knows words and lines", () => {
+    expect(edited("one two, three|", "word-left", "word-left")).toBe("one |two, three");
+    expect(edited("one| two, three", "word-right")).toBe("one two|, three");
+    expect(edited("a\nbc|d\ne", "line-start")).toBe("a\n|bcd\ne");
+    expect(edited("a\nb|cd\ne", "line-end")).toBe("a\nbcd|\ne");
+    expect(edited("git commit -m|", "take-word-left", "take-word-left")).toBe("git |");
+    expect(edited("a\nbc|d\ne", "take-line-left")).toBe("a\n|d\ne");
+    expect(edited("a\nb|cd\ne", "take-line-right", "line-start", "put")).toBe("a\ncd|b\ne");
+    expect(edited("|one two", "take-word-right")).toBe("| two");
+  });
+
+  it("goes up and down in several lines, as far to the right as it was", () => {
+    expect(edited("abc\nd\nef|g", "up")).toBe("abc\nd|\nefg");
+    expect(edited("ab|c\nd\nefg", "down", "down")).toBe("abc\nd\ne|fg");
+  });
+
+  it("a backslash at the end asks for one more line", () => {
+    const more = continued(at("first\\|"));
+    expect(more && marked(more)).toBe("first\n|");
+    expect(continued(at("first\\| more"))).toBeUndefined();
+    expect(continued(at("first|"))).toBeUndefined();
+  });
+});
+
+describe("the history", () => {
+  const sent = (...texts: readonly string[]): EditorState =>
+    texts.reduce((state, text) => clear(insert(state, text)), EMPTY_EDITOR);
+
+  it("is gone through upwards, and at its end is what was being written", () => {
+    const draft = insert(sent("one", "two", "two"), "draft");
+    const up = edit(draft, "up");
+    expect([up.text, edit(up, "up").text, edit(edit(up, "up"), "up").text]).toEqual(["two", "one", "one"]);
+    expect(marked(edit(edit(edit(up, "up"), "down"), "down"))).toBe("draft|");
+    expect(edit(draft, "down")).toEqual(draft);
+  });
+
+  it("keeps what was cleared or replaced by a suggestion", () => {
+    const suggested = replaceText(insert(EMPTY_EDITOR, "mine"), "theirs");
+    expect(marked(suggested)).toBe("theirs|");
+    expect(edit(suggested, "up").text).toBe("mine");
+  });
+});
+
+describe("a paste", () => {
+  const long = Array.from({ length: 42 }, (_, line) => `line ${line}`).join("\n");
+
+  it("of many lines is one character to edit, and sent whole, also out of the history", () => {
+    const state = paste(insert(EMPTY_EDITOR, "see "), long.replaceAll("\n", "\r"));
+    expect(state.text).toHaveLength("see ".length + 2);
+    expect(wholeText(state)).toBe(`see ${long}`);
+    expect(edit(state, "delete-left").text).toBe("see ");
+    expect(wholeText(edit(clear(state), "up"))).toBe(`see ${long}`);
+  });
+
+  it("of a few lines stands there as it is, without what would steer a terminal", () => {
+    const state = paste(EMPTY_EDITOR, "one\r\n\ttwo\u001b[2J\u0007\ud800");
+    expect(state.text).toBe("one\n\ttwo\ufffd");
+  });
+});
+
+describe("whatever is pressed", () => {
+  const edits: readonly Edit[] = [
+    "left",
+    "right",
+    "word-left",
+    "word-right",
+    "line-start",
+    "line-end",
+    "up",
+    "down",
+    "delete-left",
+    "delete-right",
+    "take-word-left",
+    "take-word-right",
+    "take-line-left",
+    "take-line-right",
+    "put",
+  ];
+  const characters = fc.constantFrom(
+    "a",
+    " ",
+    "\n",
+    "é",
+    "\u0301",
+    "👩",
+    "\u200d",
+    "🇩",
+    "日",
+    ".",
+    "\u{100000}",
+  );
+  const action = fc.oneof(
+    fc.constantFrom(...edits).map((how) => (state: EditorState) => edit(state, how)),
+    characters.map((text) => (state: EditorState) => insert(state, text)),
+    fc.string({ unit: "binary", maxLength: 8 }).map((text) => (state: EditorState) => paste(state, text)),
+    fc.constant((state: EditorState) => paste(state, "p\n".repeat(10))),
+    fc.constant(clear),
+  );
+
+  it("the cursor is between two characters, and the text is fit to be sent", () => {
+    const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+        let state = EMPTY_EDITOR;
+        for (const act of actions) {
+          state = act(state);
+          const bounds = Array.from(segmenter.segment(state.text), ({ index }) => index);
+          expect([...bounds, state.text.length]).toContain(state.cursor);
+        }
+        expect(wholeText(state)).not.toMatch(/[\u{100000}-\u{10fffd}]|\p{Cs}/u);
+        expect(wholeText(state).replaceAll(/[\n\t]/g, "")).not.toMatch(/\p{Cc}/u);
+      }),
+    );
+  });
+
+  it("left and right undo each other, and so do taking and putting", () => {
+    const texts = fc
+      .array(characters, { maxLength: 20 })
+      .map((parts) => insert(EMPTY_EDITOR, parts.join("")));
+    fc.assert(
+      fc.property(texts, fc.nat({ max: 20 }), (full, steps) => {
+        const state = Array.from({ length: steps }).reduce<EditorState>((one) => edit(one, "left"), full);
+        if (state.cursor > 0) expect(edit(edit(state, "left"), "right")).toEqual(state);
+        for (const how of ["take-word-left", "take-line-left"] as const) {
+          const taken = edit(state, how);
+          if (taken.text !== state.text) expect(edit(taken, "put").text).toBe(state.text);
+        }
+      }),
+    );
+  });
+});
