@@ -185,7 +185,7 @@ function watched(child: IPty, cols: number, rows: number): Watched {
       const fail = (why: string): void =>
         end(() => reject(new Error(`${why}, waiting for ${wanted}. The screen:\n${text()}`)));
       const check = (): void => {
-        if (isThere(wanted, text())) end(() => resolve(text()));
+        if (!isDrawing(bytes) && isThere(wanted, text())) end(() => resolve(text()));
         else if (exited !== undefined) fail(`The program has ended with ${JSON.stringify(exited)}`);
       };
       const timer = setTimeout(() => fail(`Nothing for ${LIMIT_MS / 1000} s`), LIMIT_MS);
@@ -194,6 +194,10 @@ function watched(child: IPty, cols: number, rows: number): Watched {
     });
   return { buffer, exit, hasExited: () => exited !== undefined, text, bytes: () => bytes, waitFor };
 }
+
+/** In the middle of what the program wants to appear at once: nobody is to see that. */
+const isDrawing = (bytes: string): boolean =>
+  bytes.lastIndexOf("\u001b[?2026h") > bytes.lastIndexOf("\u001b[?2026l");
 
 function isThere(wanted: Parameters<Pty["waitFor"]>[0], screen: string): boolean {
   if (typeof wanted === "string") return screen.includes(wanted);

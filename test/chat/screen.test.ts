@@ -1,0 +1,199 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Choice } from "../../src/cli/chat/screen/screen.ts";
+import {
+  openScreenInBuffer,
+  type ScreenInBuffer,
+  type ScreenInBufferOptions,
+} from "./screen-in-buffer.case.ts";
+
+async function withScreen(
+  work: (shown: ScreenInBuffer) => Promise<void>,
+  options: ScreenInBufferOptions = {},
+): Promise<void> {
+  const shown = openScreenInBuffer(options);
+  try {
+    shown.screen.setStatus(() => "status");
+    await shown.drawn();
+    await work(shown);
+  } finally {
+    shown.screen.close();
+  }
+}
+
+/** Without the empty rows at the end. */
+const rowsOf = ({ buffer }: ScreenInBuffer): readonly string[] =>
+  buffer.rows().join("\n").trimEnd().split("\n");
+const UP = "\u001b[A";
+const question: Choice = { title: "Really?", options: [{ label: "Yes", key: "y" }, { label: "No" }] };
+
+describe("the input line", () => {
+  it("is sent by Enter, whole, and can be had again", () =>
+    withScreen(async (shown) => {
+      await shown.send("é日本語 👩\u200d👩\u200d👧\r");
+      expect(shown.told).toEqual(["submitted é日本語 👩\u200d👩\u200d👧"]);
+      await shown.send("  \r");
+      await shown.send(UP);
+      expect(rowsOf(shown)).toEqual(["> é日本語 👩\u200d👩\u200d👧", "status"]);
+      expect(shown.told).toHaveLength(1);
+    }));
+
+  it("takes several lines, by Alt-Enter, Ctrl-J or a backslash at the end", () =>
+    withScreen(async (shown) => {
+      await shown.send("one\u001b\r");
+      await shown.send("two\nthree\\\rfour");
+      expect(rowsOf(shown)).toEqual(["> one", "  two", "  three", "  four", "status"]);
+      await shown.send("\r");
+      expect(shown.told).toEqual(["submitted one\ntwo\nthree\nfour"]);
+    }));
+
+  it("goes over as many rows as it needs, with the cursor where the next letter goes", () =>
+    withScreen(
+      async (shown) => {
+        await shown.send("abcdefghijklmnopqrstuvwxyz");
+        expect(rowsOf(shown)).toEqual(["> abcdefghijklmnopq", "  rstuvwxyz", "status"]);
+        expect(shown.buffer.cursor()).toEqual({ row: 1, column: 11 });
+        await shown.send("\u0001日");
+        expect(rowsOf(shown)[0]).toBe("> 日abcdefghijklmno");
+        expect(shown.buffer.cursor()).toEqual({ row: 0, column: 4 });
+      },
+      { cols: 20 },
+    ));
+
+  it("shows the rows around the cursor where it is too tall", () =>
+    withScreen(
+      async (shown) => {
+        await shown.send(Array.from({ length: 30 }, (_, line) => `row ${line}`).join("\n"));
+        expect(rowsOf(shown)).toEqual(["… row 30 of 30", "  row 27", "  row 28", "  row 29", "status"]);
+      },
+      { rows: 10 },
+    ));
+
+  it("folds a long paste, and sends it whole", () =>
+    withScreen(async (shown) => {
+      const lines = Array.from({ length: 42 }, (_, line) => `line ${line}`);
+      await shown.send(`see \u001b[200~${lines.join("\r")}\u001b[201~ ok`);
+      expect(rowsOf(shown)).toEqual(["> see [pasted 42 lines] ok", "status"]);
+      await shown.send("\r");
+      expect(shown.told).toEqual([`submitted see ${lines.join("\n")} ok`]);
+    }));
+
+  it("completes commands by Tab, and lists those that may be meant", () =>
+    withScreen(
+      async (shown) => {
+        await shown.send("/c");
+        expect(rowsOf(shown)).toEqual(["> /c", "  /compact  /context  /cost", "status"]);
+        await shown.send("om");
+        await shown.send("\t");
+        expect(rowsOf(shown)).toEqual(["> /compact", "status"]);
+        await shown.send("\u0015/\t");
+        expect(rowsOf(shown)[0]).toBe("> /co");
+      },
+      { complete: (text) => ["/compact", "/context", "/cost"].filter((name) => name.startsWith(text)) },
+    ));
+});
+
+describe("interrupting", () => {
+  it("Ctrl-C clears what is written, and interrupts where nothing is", () =>
+    withScreen(async (shown) => {
+      await shown.send("text");
+      await shown.send("\u0003");
+      expect([rowsOf(shown), shown.told]).toEqual([[">", "status"], []]);
+      await shown.send("\u0003");
+      expect(shown.told).toEqual(["interrupted"]);
+    }));
+
+  it("Ctrl-D ends only where nothing is written, and once; Ctrl-O unfolds", () =>
+    withScreen(async (shown) => {
+      await shown.send("ab\u0001\u0004");
+      expect(rowsOf(shown)[0]).toBe("> b");
+      await shown.send("\u0003\u000f\u0004\u0004");
+      expect(shown.told).toEqual(["unfold", "ended"]);
+    }));
+});
+
+describe("a question", () => {
+  it("takes the place of the input, whose text comes back", () =>
+    withScreen(
+      async (shown) => {
+        const answer = shown.screen.choose({ ...question, detail: "rm -rf \u001b[8mhidden" });
+        await shown.drawn();
+        expect(rowsOf(shown)).toEqual([
+          "Really?",
+          "  rm -rf hidden",
+          "> 1. Yes (y)",
+          "  2. No",
+          "Up, Down and Enter, or a number; Esc declines",
+          "status",
+        ]);
+        await shown.send("2");
+        expect([await answer, rowsOf(shown)]).toEqual([{ picked: [1] }, [">", "status"]]);
+      },
+      { cols: 60 },
+    ));
+
+  it("is not answered by letters of somebody who is still writing something else", () =>
+    withScreen(async (shown) => {
+      const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+      await shown.send("ma");
+      const answer = shown.screen.choose(question);
+      await shown.send("y");
+      // They have paused, and mean it.
+      now.mockReturnValue(3000);
+      await shown.send("2");
+      now.mockRestore();
+      expect(await answer).toEqual({ picked: [1] });
+      expect(rowsOf(shown)[0]).toBe("> may");
+    }));
+
+  it("waits for the one before, and goes with its signal or the screen", () =>
+    withScreen(async (shown) => {
+      const abort = new AbortController();
+      const answers = [question, { ...question, signal: abort.signal }, question].map((one) =>
+        shown.screen.choose(one),
+      );
+      await shown.send("y");
+      abort.abort();
+      await shown.drawn();
+      shown.screen.close();
+      expect(await Promise.all(answers)).toEqual([{ picked: [0] }, undefined, undefined]);
+    }));
+
+  it("shows the whole of what it is about by Ctrl-O", () =>
+    withScreen(async (shown) => {
+      const detail = Array.from({ length: 40 }, (_, line) => `detail ${line}`).join("\n");
+      void shown.screen.choose({ ...question, detail });
+      await shown.drawn();
+      expect(shown.buffer.rows().join()).toContain("more, Ctrl-O shows all");
+      await shown.send("\u000f");
+      expect(shown.buffer.lines()).toContain("detail 39");
+      expect(shown.told).toEqual([]);
+    }));
+});
+
+describe("the terminal", () => {
+  it("gets no colours where they are not wanted", () =>
+    withScreen(
+      async (shown) => {
+        shown.screen.print("\u001b[31mred\u001b[39m");
+        shown.screen.print(shown.screen.colours.green("green"));
+        void shown.screen.choose({ ...question, detail: "a\n".repeat(40) });
+        await shown.send("/x");
+        expect(shown.bytes()).not.toMatch(/\[[\d;]*m/);
+      },
+      { environment: { NO_COLOR: "1", TERM: "xterm" } },
+    ));
+
+  it("is as it was when the screen is closed, also when it is closed twice", async () => {
+    const shown = openScreenInBuffer();
+    shown.screen.stream("begun");
+    await shown.drawn();
+    expect([shown.isRaw(), rowsOf(shown)]).toEqual([true, ["begun", ">"]]);
+    shown.screen.close();
+    shown.screen.close();
+    shown.screen.print("after");
+    await shown.drawn();
+    expect([shown.isRaw(), rowsOf(shown)]).toEqual([false, ["begun", "after"]]);
+    expect(shown.bytes().split("\u001b[?2004l")).toHaveLength(2);
+    expect(shown.bytes()).not.toMatch(/\[[23]J|\[\?1049/);
+  });
+});
