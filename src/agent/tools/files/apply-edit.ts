@@ -24,13 +24,13 @@ export function applyEdit(bytes: Buffer, wish: EditWish): EditResult {
   const decoded = decodeText(bytes);
   if (decoded === undefined) return { refusal: "It is no text, so Edit cannot change it." };
   const content = unitsOf(bytes, decoded.form);
-  const { places, newText } = find(content.units, wish, content.of);
+  const { places, newText, isLiteral } = find(content.units, wish, content.of);
   if (places.length === 0)
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, wish.oldString)}` };
   if (places.length > 1 && !wish.replaceAll) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
   const units = replaced(content.units, chosen, (place) =>
-    endsWithCrlf(content.units, place) && !newText.includes("\r") ? withCrlf(newText) : newText,
+    !isLiteral && endsWithCrlf(content.units, place) ? withCrlf(newText) : newText,
   );
   if (units === content.units)
     return { refusal: "That would change nothing: new_string stands there already." };
@@ -46,16 +46,21 @@ function whatIsWrong({ oldString, newString }: EditWish): string | undefined {
   return undefined;
 }
 
+interface Found {
+  readonly places: readonly Place[];
+  readonly newText: string;
+  /** Whoever wrote returns means the line ends as they are. */
+  readonly isLiteral: boolean;
+}
+
 /** First as it is written; then, where that has CRLF and the file has not, with plain line ends. */
-function find(
-  units: string,
-  { oldString, newString }: EditWish,
-  of: (text: string) => string,
-): { readonly places: readonly Place[]; readonly newText: string } {
+function find(units: string, { oldString, newString }: EditWish, of: (text: string) => string): Found {
   const places = placesOf(units, of(oldString));
-  if (places.length > 0 || !oldString.includes("\r\n")) return { places, newText: of(newString) };
+  if (places.length > 0 || !oldString.includes("\r\n"))
+    return { places, newText: of(newString), isLiteral: `${oldString}${newString}`.includes("\r") };
   const withoutReturns = (text: string): string => of(text.replaceAll("\r\n", "\n"));
-  return { places: placesOf(units, withoutReturns(oldString)), newText: withoutReturns(newString) };
+  const newText = withoutReturns(newString);
+  return { places: placesOf(units, withoutReturns(oldString)), newText, isLiteral: newText.includes("\r") };
 }
 
 function severalPlaces(units: string, places: readonly Place[]): string {

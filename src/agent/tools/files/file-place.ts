@@ -100,7 +100,9 @@ async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: Reso
  */
 async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
   const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);
-  const own = [dirname(session.realPath), agentFolderOf(session.realPath)].filter((each) => each !== undefined);
+  const own = [dirname(session.realPath), agentFolderOf(session.realPath)].filter(
+    (each) => each !== undefined,
+  );
   return own.some((each) => !isWithin(here.realPath, each) && isWithin(file.realPath, each));
 }
 

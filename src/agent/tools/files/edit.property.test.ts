@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { applyEdit, type EditWish } from "./apply-edit.ts";
+
+/** Few characters, so that texts repeat and overlap; some take several bytes, some are cut by line ends. */
+const character = fc.constantFrom("a", "b", " ", "\n", "\r\n", "\t", "é", "€", "😀", "\u0301");
+const text = fc.string({ unit: character, maxLength: 30 });
+const MARK = Buffer.from("\ufeff");
+const isOnce = (content: string, part: string): boolean =>
+  part !== "" && content.indexOf(part) === content.lastIndexOf(part);
+const wish = (oldString: string, newString: string, replaceAll = false): EditWish => ({
+  oldString,
+  newString,
+  replaceAll,
+});
+
+/** A text that stands in a content once, with what is before and behind it. */
+const unique = fc
+  .tuple(text, text, text)
+  .filter(([before, part, after]) => isOnce(before + part + after, part) && !part.includes("\0"));
+/** Any bytes that are a text to us: no NUL, and mostly valid. */
+const someBytes = fc.uint8Array({ min: 1, maxLength: 2 }).map((bytes) => Buffer.from(bytes));
+
+function bytesAfter(content: Buffer, edit: EditWish): Buffer | undefined {
+  const result = applyEdit(content, edit);
+  return "refusal" in result ? undefined : result.bytes;
+}
+
+describe("Edit", () => {
+  it("replaces a text that stands there once, and leaves every other byte as it is", () => {
+    fc.assert(
+      fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, hasMark) => {
+        fc.pre(part !== fresh && !(before + part + after).includes("\r"));
+        const mark = hasMark ? MARK : Buffer.alloc(0);
+        const result = bytesAfter(
+          Buffer.concat([mark, Buffer.from(before + part + after)]),
+          wish(part, fresh),
+        );
+        expect(result?.toString()).toBe(mark.toString() + before + fresh + after);
+      }),
+    );
+  });
+
+  it("the same in UTF-16 of either kind", () => {
+    fc.assert(
+      fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, isBig) => {
+        fc.pre(part !== fresh && !(before + part + after).includes("\r"));
+        const wide = (content: string): Buffer => {
+          const bytes = Buffer.from(`\ufeff${content}`, "utf16le");
+          return isBig ? bytes.swap16() : bytes;
+        };
+        const result = bytesAfter(wide(before + part + after), wish(part, fresh));
+        expect(result?.equals(wide(before + fresh + after))).toBe(true);
+      }),
+    );
+  });
+
+  it("bytes around it that are no valid text stay as they are", () => {
+    fc.assert(
+      fc.property(someBytes, someBytes, fc.string({ unit: "grapheme" }), (before, after, fresh) => {
+        fc.pre(fresh !== "needle" && !fresh.includes("\0"));
+        const rest = Buffer.from("plain letters around it ".repeat(3));
+        const whole = (part: string): Buffer => Buffer.concat([before, rest, Buffer.from(part), rest, after]);
+        // A mark of UTF-16 by accident makes another text of it.
+        fc.pre(![0xfe, 0xff, 0xef].includes(before[0] ?? 0) && !fresh.includes("\n"));
+        expect(bytesAfter(whole("needle"), wish("needle", fresh))?.equals(whole(fresh))).toBe(true);
+      }),
+    );
+  });
+
+  it("a file whose lines end in CRLF is edited as if they did not, and all of them still do", () => {
+    const plain = text.map((some) => some.replaceAll("\r", ""));
+    const plainUnique = unique.map((parts) => parts.map((part) => part.replaceAll("\r", "")));
+    fc.assert(
+      fc.property(plainUnique, plain, ([before = "", part = "", after = ""], fresh) => {
+        fc.pre(
+          part !== fresh && isOnce(before + part + after, part) && (before + part + after).includes("\n"),
+        );
+        const crlf = (some: string): string => some.replaceAll("\n", "\r\n");
+        const result = bytesAfter(Buffer.from(crlf(before + part + after)), wish(part, fresh));
+        expect(result?.toString()).toBe(crlf(before + fresh + after));
+      }),
+    );
+  });
+
+  it("all places are replaced where told to, as splitting and joining would", () => {
+    fc.assert(
+      fc.property(text, text, text, (content, part, fresh) => {
+        const plain = content.replaceAll("\r", "");
+        fc.pre(part !== fresh && plain.includes(part) && part !== "" && !part.includes("\r"));
+        expect(bytesAfter(Buffer.from(plain), wish(part, fresh, true))?.toString()).toBe(
+          plain.split(part).join(fresh),
+        );
+      }),
+    );
+  });
+
+  it("what stands there in several places, or in none, is refused; nothing ever fails", () => {
+    fc.assert(
+      fc.property(text, text, text, (content, part, fresh) => {
+        const result = applyEdit(Buffer.from(content), wish(part, fresh));
+        if (!isOnce(content.replaceAll("\r\n", "\n"), part.replaceAll("\r\n", "\n")))
+          expect(result).toHaveProperty("refusal");
+      }),
+    );
+  });
+});

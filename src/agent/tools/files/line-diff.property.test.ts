@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { changedRegions } from "./line-diff.ts";
+import { unifiedDiff } from "./unified-diff.ts";
+
+const line = fc.constantFrom("a", "b", "c", "");
+const someLines = fc.array(line, { maxLength: 40 });
+
+/** The fewest lines that have to go and come, found the slow way. */
+function fewestDifferences(before: readonly string[], after: readonly string[]): number {
+  let row = after.map((_, index) => index + 1);
+  row.unshift(0);
+  for (const [at, old] of before.entries()) {
+    const next = [at + 1];
+    for (const [index, fresh] of after.entries()) {
+      const best = old === fresh ? row[index] : Math.min(row[index + 1] ?? 0, next[index] ?? 0) + 1;
+      next.push(best ?? 0);
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+describe("what changed between two texts", () => {
+  it("put in their places, the new lines make the new text out of the old one, with the fewest differences", () => {
+    fc.assert(
+      fc.property(someLines, someLines, (before, after) => {
+        const made: string[] = [];
+        let at = 0;
+        let count = 0;
+        for (const { oldFrom, oldTo, newFrom, newTo } of changedRegions(before, after)) {
+          made.push(...before.slice(at, oldFrom), ...after.slice(newFrom, newTo));
+          at = oldTo;
+          count += oldTo - oldFrom + newTo - newFrom;
+        }
+        made.push(...before.slice(at));
+        expect(made).toEqual(after);
+        expect(count).toBe(fewestDifferences(before, after));
+      }),
+    );
+  });
+
+  it("the signs of a diff tell both texts", () => {
+    const ended = someLines.map((lines) => lines.map((each) => `${each}\n`).join(""));
+    fc.assert(
+      fc.property(ended, ended, (before, after) => {
+        const { text, added, removed } = unifiedDiff(before, after);
+        const rows = text.split("\n").filter((row) => !row.startsWith("@@"));
+        expect(rows.filter((row) => row.startsWith("+"))).toHaveLength(added);
+        expect(rows.filter((row) => row.startsWith("-"))).toHaveLength(removed);
+        const count = (content: string): number => content.split("\n").length - 1;
+        expect(count(before) - removed + added).toBe(count(after));
+      }),
+    );
+  });
+
+  it("is cheap for texts that have nothing in common, and for long ones with a few changes far apart", () => {
+    const many = (word: string): string[] => Array.from({ length: 60_000 }, (_, index) => `${word} ${index}`);
+    expect(changedRegions(many("a"), many("b"))).toEqual([
+      { oldFrom: 0, oldTo: 60_000, newFrom: 0, newTo: 60_000 },
+    ]);
+    const changed = many("a").map((each, index) => (index % 20_000 === 7 ? "x" : each));
+    expect(changedRegions(many("a"), changed).map(({ oldFrom }) => oldFrom)).toEqual([7, 20_007, 40_007]);
+  });
+
+  it("shows where, a few lines around, and that a line end is missing", () => {
+    const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`).join("");
+    const after = before.replace("2\n", "two\n").replace("20\n", "20");
+    expect(unifiedDiff(before, after).text.split("\n")).toEqual([
+      ...["@@ -1,5 +1,5 @@", " 1", "-2", "+two", " 3", " 4", " 5"],
+      ...["@@ -17,4 +17,4 @@", " 17", " 18", " 19", "-20", "+20", "\\ No newline at end of file"],
+    ]);
+    expect(unifiedDiff("", "a\n").text).toBe("@@ -0,0 +1,1 @@\n+a");
+    expect(unifiedDiff("a\n", "a\n")).toEqual({ text: "", added: 0, removed: 0 });
+  });
+
+  it("long diffs and long lines are cut for the eye", () => {
+    const rows = unifiedDiff("", "x\n".repeat(1_000)).text.split("\n");
+    expect(rows).toHaveLength(401);
+    expect(rows.at(-1)).toBe("… 601 more lines of the diff");
+    expect(unifiedDiff("", `${"y".repeat(5_000)}\n`).text.length).toBeLessThan(400);
+  });
+});
