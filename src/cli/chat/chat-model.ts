@@ -1,6 +1,7 @@
 import { LonghaulError } from "../../errors.ts";
 import { createClient } from "../../models/anthropic/client.ts";
 import type { Model } from "../../models/port.ts";
+import { BUILT_IN_MODEL_NAME } from "../../summary/builtin-model/builtin-model.ts";
 import { chooseModel, isAnthropicName } from "../model-choice.ts";
 
 export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";
@@ -21,18 +22,23 @@ export interface ChatModelOptions {
 export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
   const { baseUrl, environment, loadSdk } = options;
   try {
+    if (name === BUILT_IN_MODEL_NAME) throw noTalker(name);
     if (isAnthropicName(name)) {
       // Only to see that it is there: a conversation is not begun with what cannot be had.
       await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) });
       if (baseUrl === undefined && KEYS.every((key) => !environment[key])) throw noKey(name);
     }
     const model = await chooseModel({ model: name, ...(baseUrl === undefined ? {} : { baseUrl }) });
-    if (model !== undefined) return model;
+    if (model === undefined) throw noTalker(name);
+    return model;
   } catch (error) {
     throw withTourOffer(error);
   }
-  throw new LonghaulError("model-unknown-model", `${name} only summarises: it cannot hold a conversation.`, {
-    remedy: `Name a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5. ${TOUR_OFFER}`,
+}
+
+function noTalker(name: string): LonghaulError {
+  return new LonghaulError("model-unknown-model", `${name} only summarises: it cannot hold a conversation.`, {
+    remedy: `Name a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
   });
 }
 

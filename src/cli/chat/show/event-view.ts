@@ -258,7 +258,7 @@ function asideWords(event: AgentEvent): readonly string[] {
   if (event.type === "hook" || event.type === "notice") return [event.text];
   if (event.type !== "retry") return [];
   const why = event.code.replace(/^model-/, "").replaceAll("-", " ");
-  return [`No answer (${why}); attempt ${event.attempt + 1} in ${seconds(event.delayMs)}`];
+  return [`No answer (${why}): trying again in ${seconds(event.delayMs)}`];
 }
 
 function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../../agent/index.ts";
 import type { SummaryProgress } from "../../../summary/progress.ts";
 import type { Colours } from "../../terminal.ts";
+import { plural } from "../../view/numbers.ts";
 import { fitText, oneLine } from "../../view/text-width.ts";
 import { compactingLine } from "./compaction-lines.ts";
 import { RunningCalls } from "./running-calls.ts";
@@ -75,8 +76,9 @@ export class Live {
   lines(now: number, width: number, colours: Colours): readonly string[] {
     const cut = (text: string): string => fitText(text, width);
     const compacting = this.#compacting;
-    const agents = [...this.#agents.values()].map(({ description, calls, doing }) =>
-      cut(`  ┆ ${oneLine(description)} · ${calls} calls${doing === "" ? "" : ` · ${doing}`}`),
+    const agents = [...this.#agents.values()].map(
+      ({ description, calls, doing }) =>
+        `  ${fitText(`┆ ${description} · ${plural(calls, "call")}${doing === "" ? "" : ` · ${doing}`}`, width - 2)}`,
     );
     const under = [...this.#calls.lines(now, width), ...agents];
     if (compacting !== undefined)

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { fakeAgent, fakeScreen, readingOf } from "../../../../test/support/fake-chat.ts";
+import type { Agent } from "../../../agent/index.ts";
+import { createDemoSession } from "../../../demo/demo.ts";
+import { loadSession } from "../../../transcript/load.ts";
+import { linesOf } from "../../../transcript/serialize.ts";
+import { Folded } from "../folded.ts";
+import type { Chosen } from "../screen/screen.ts";
+import { Tally } from "../tally.ts";
+import { viewTerminal } from "../view-terminal.ts";
+import type { CommandContext } from "./command.ts";
+import { COMMANDS, commandIn, completions } from "./table.ts";
+
+let folder: string;
+let session: Partial<Agent>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "longhaul-commands-"));
+  const path = join(folder, "s.jsonl");
+  writeFileSync(path, linesOf(createDemoSession({ cwd: folder })));
+  const { conversation, id } = await loadSession(path);
+  session = { sessionPath: path, sessionId: id, conversation, cwd: folder, reading: readingOf(120_000) };
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ran {
+  readonly said: string;
+  readonly suggested: readonly string[];
+  readonly context: CommandContext;
+}
+
+/** What a person sees who writes this. */
+async function written(
+  text: string,
+  parts: Partial<Agent> = session,
+  chosen: readonly (Chosen | undefined)[] = [],
+): Promise<Ran> {
+  const called = commandIn(text);
+  if (called === undefined) throw new Error(`${text} is no command.`);
+  const screen = fakeScreen({ chosen });
+  const said: string[] = [];
+  const tally = new Tally({});
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 20,
+    cache_read_input_tokens: 1_000,
+    cache_creation_input_tokens: 0,
+  };
+  tally.add("compactions", usage, "claude-sonnet-5-5");
+  const folded = new Folded();
+  folded.add({ title: "Bash ls", body: "a\nb" });
+  folded.add({ title: "Read a", body: "whole" });
+  const context: CommandContext = {
+    agent: fakeAgent(parts),
+    screen,
+    terminal: viewTerminal(screen),
+    composition: {
+      terminal: viewTerminal(screen),
+      places: { home: folder, env: { LONGHAUL_HOME: folder } },
+      prices: {},
+      now: () => new Date("2026-01-01T00:00:00Z"),
+    },
+    tally,
+    folded,
+    signal: new AbortController().signal,
+    say: (words) => void said.push(words),
+    modelNamed: async (name) => ({ name }) as Agent["model"],
+    goOnWith: vi.fn(async () => undefined),
+    leave: vi.fn(),
+  };
+  await called.command.run(called.argument, context);
+  return { said: said.join("\n"), suggested: screen.suggested, context };
+}
+
+describe("commands of a chat", () => {
+  it("tells a command from a prompt, and what was meant by a wrong one", () => {
+    expect(commandIn("what is /compact?")).toBeUndefined();
+    expect(commandIn("/usr/bin/env is missing")).toBeUndefined();
+    expect(commandIn("  /Compact  keep the\nnumbers ")).toMatchObject({
+      command: { name: "/compact" },
+      argument: "keep the\nnumbers",
+    });
+    const remedyOf = (text: string): unknown => {
+      try {
+        return commandIn(text);
+      } catch (error) {
+        return (error as { remedy?: string }).remedy;
+      }
+    };
+    expect(remedyOf("/ledgre")).toBe("Did you mean /ledger? /help lists them all.");
+    expect(remedyOf("/con")).toBe("Did you mean /context? /help lists them all.");
+    expect(remedyOf("/frobnicate")).toBe("/help lists them all.");
+  });
+
+  it("completes commands and what may follow them", () => {
+    expect(completions("/re")).toEqual(["/redo", "/rewind", "/recall", "/resume"]);
+    expect(completions("/notes ")).toEqual(["/notes on", "/notes built-in", "/notes off"]);
+    expect(completions("/plan of")).toEqual(["/plan off"]);
+    expect(completions("hello")).toEqual([]);
+    expect(completions("/quit x")).toEqual([]);
+  });
+
+  it("/help names every command", async () => {
+    const { said } = await written("/help");
+    for (const { name } of COMMANDS) expect(said).toContain(name);
+  });
+
+  it("/context shows where the tokens are, by the agent's own figure", async () => {
+    const { said } = await written("/context");
+    expect(said).toContain("Context 120,000 tokens");
+    expect(said).toContain("Where the tokens are");
+    expect((await written("/context", {})).said).toBe("Nothing has been said yet.");
+  });
+
+  it("/ledger, /memory and /recall look into the session", async () => {
+    expect((await written("/ledger")).said).toContain("This session has not been compacted");
+    expect((await written("/memory")).said).toContain("No memory files are attached.");
+    expect((await written("/recall --all harbour")).said).toContain(
+      "found for harbour, in the whole session",
+    );
+    await expect(written("/recall --frob x")).rejects.toMatchObject({ code: "query-empty" });
+  });
+
+  it("/cost tells calls, tokens and dollars, of the session and of compactions", async () => {
+    const { said } = await written("/cost");
+    expect(said).toMatch(/This session +\d+/);
+    expect(said).toMatch(/Compactions +1 +10 +1,000 +0 +20 +\$0\.0004/);
+    expect(said).toContain("What it costs");
+  });
+
+  it("/compact passes on what to look after", async () => {
+    const compact = vi.fn(async () => undefined);
+    await written("/compact the numbers", { compact });
+    expect(compact).toHaveBeenCalledWith(expect.objectContaining({ instructions: "the numbers" }));
+  });
+
+  it("/clear-results takes a number only", async () => {
+    const clearResults = vi.fn(async () => 0);
+    expect((await written("/clear-results 5", { clearResults })).said).toBe("There is nothing to clear.");
+    expect(clearResults).toHaveBeenCalledWith({ keep: 5 });
+    await expect(written("/clear-results all", { clearResults })).rejects.toMatchObject({
+      code: "nothing-to-clear",
+    });
+  });
+
+  it("/rewind goes to before the chosen prompt, and suggests its text", async () => {
+    const rewind = vi.fn(async () => undefined);
+    const prompts = async () => [
+      { uuid: "b", text: "second", timestamp: "2025-12-31T23:00:00Z", compactionsSince: 0 },
+      { uuid: "a", text: "first", timestamp: "2025-12-30T23:00:00Z", compactionsSince: 1 },
+    ];
+    const { suggested } = await written("/rewind", { rewind, prompts }, [{ picked: [1] }]);
+    expect(rewind).toHaveBeenCalledWith("a");
+    expect(suggested).toEqual(["first"]);
+    rewind.mockClear();
+    expect((await written("/rewind", { rewind, prompts }, [undefined])).suggested).toEqual([]);
+    expect(rewind).not.toHaveBeenCalled();
+  });
+
+  it("/notes, /plan and /model show or switch", async () => {
+    const setNotes = vi.fn(async () => undefined);
+    const setPlanMode = vi.fn();
+    const setModel = vi.fn(async () => undefined);
+    await written("/notes on", { setNotes });
+    expect(setNotes).toHaveBeenCalledWith("model");
+    await expect(written("/notes maybe", { setNotes })).rejects.toMatchObject({ code: "no-notes" });
+    expect((await written("/notes")).said).toContain("There are none yet. No notes are taken.");
+    await written("/plan on", { setPlanMode });
+    expect(setPlanMode).toHaveBeenCalledWith(true);
+    expect((await written("/plan", { planPath: join(folder, "none.md") })).said).toContain(
+      "There is no plan.",
+    );
+    await written("/model openai:gpt-5", { setModel });
+    expect(setModel).toHaveBeenCalledWith({ name: "openai:gpt-5" });
+    expect((await written("/model")).said).toContain("claude-sonnet-5-5: a window of 200,000 tokens");
+  });
+
+  it("/unfold shows a call whole, counted from the newest", async () => {
+    expect((await written("/unfold")).said).toBe("Read a\nwhole");
+    expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
+    expect((await written("/unfold 9")).said).toBe("There are only 2 calls.");
+  });
+
+  it("/resume leaves for another session, and /quit leaves", async () => {
+    const { context } = await written(`/resume ${join(folder, "other.jsonl")}`);
+    expect(context.goOnWith).toHaveBeenCalledWith(join(folder, "other.jsonl"));
+    await expect(written("/resume")).rejects.toMatchObject({ code: "session-not-found" });
+    expect((await written("/quit")).context.leave).toHaveBeenCalled();
+  });
+});

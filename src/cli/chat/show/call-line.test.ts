@@ -1,0 +1,67 @@
+import { createColors } from "picocolors";
+import { describe, expect, it } from "vitest";
+import { textWidth } from "../../view/text-width.ts";
+import { callLines, unfoldedBody } from "./call-line.ts";
+
+const style = (width: number, isColoured = false) => ({ width, colours: createColors(isColoured) });
+const call = { tool: "Read", title: "src/a.ts", isError: false, summary: "120 lines", display: "…" };
+const edit = {
+  tool: "Edit",
+  title: "src/a.ts",
+  isError: false,
+  summary: "+9 −1",
+  display: ["--- a/src/a.ts", "+++ b/src/a.ts", "@@ -1,3 +1,9 @@", " const a = 1;", "-\tconst b = 2;"]
+    .concat(Array.from({ length: 9 }, (_, n) => `+  const c${n} = ${n};`))
+    .join("\n"),
+};
+
+describe("callLines", () => {
+  it("tells a call in a line, with what came of it", () => {
+    expect(callLines(call, style(80))).toEqual(["● Read src/a.ts · 120 lines"]);
+  });
+
+  it("marks an error, and tells its first line where nothing else is said", () => {
+    const failed = {
+      ...call,
+      isError: true,
+      summary: undefined,
+      display: "\n There is no file.\nLook elsewhere.",
+    };
+    expect(callLines(failed, style(80))).toEqual(["✗ Read src/a.ts · There is no file."]);
+  });
+
+  it("cuts the title, so that what came of it stays", () => {
+    const [line = ""] = callLines({ ...call, title: "src/".repeat(40) }, style(40));
+    expect(line).toMatch(/^● Read src\/src\/.*… · 120 lines$/);
+    expect(textWidth(line)).toBeLessThanOrEqual(40);
+  });
+
+  it("shows what an edit changed in a few lines, and how much more there is", () => {
+    expect(callLines(edit, style(80))).toEqual([
+      "● Edit src/a.ts · +9 −1",
+      "  -  const b = 2;",
+      ...[0, 1, 2, 3, 4].map((n) => `  +  const c${n} = ${n};`),
+      "  … 4 more changed lines (Ctrl-O shows all of it)",
+    ]);
+    const { green, red } = createColors(true);
+    const lines = callLines(edit, style(80, true));
+    expect(lines).toContain(red("  -  const b = 2;"));
+    expect(lines).toContain(green("  +  const c0 = 0;"));
+  });
+
+  it("never lets a tool steer the terminal", () => {
+    const wicked = { ...edit, title: "\u001b[2Ja\nb", summary: "\u0007x", display: "+\u001b]0;title\u0007y" };
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(callLines(wicked, style(80)).join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+});
+
+describe("unfoldedBody", () => {
+  it("colours diffs, and leaves an output as it is", () => {
+    const colours = createColors(true);
+    expect(unfoldedBody("@@ -1 +1 @@\n-a\n+b", colours)).toBe(
+      `@@ -1 +1 @@\n${colours.red("-a")}\n${colours.green("+b")}`,
+    );
+    expect(unfoldedBody("- one\n+ two", colours)).toBe("- one\n+ two");
+  });
+});

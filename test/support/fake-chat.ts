@@ -1,0 +1,99 @@
+import { createColors } from "picocolors";
+import type { Agent, AgentEvent } from "../../src/agent/index.ts";
+import type { Choice, Chosen, Screen } from "../../src/cli/chat/screen/screen.ts";
+import { computeThresholds, windowState } from "../../src/window/thresholds.ts";
+
+/** A screen that remembers what was shown on it. */
+export interface FakeScreen extends Screen {
+  /** What went into the scrollback; a text that came in pieces is one. */
+  readonly printed: readonly string[];
+  readonly suggested: readonly string[];
+  readonly asked: readonly Choice[];
+  /** The live lines now. */
+  activity(): readonly string[];
+  status(): string;
+}
+
+export function fakeScreen(
+  options: {
+    readonly width?: number;
+    readonly isColoured?: boolean;
+    readonly chosen?: readonly (Chosen | undefined)[];
+  } = {},
+): FakeScreen {
+  const { width = 80, isColoured = false } = options;
+  const chosen = [...(options.chosen ?? [])];
+  const printed: string[] = [];
+  const suggested: string[] = [];
+  const asked: Choice[] = [];
+  let coming = "";
+  let activity: (width: number) => readonly string[] = () => [];
+  let status: (width: number) => string = () => "";
+  return {
+    printed,
+    suggested,
+    asked,
+    width,
+    colours: createColors(isColoured),
+    activity: () => activity(width),
+    status: () => status(width),
+    print: (text) => void printed.push(text),
+    stream: (text) => {
+      coming += text;
+    },
+    endStream: () => {
+      if (coming !== "") printed.push(coming);
+      coming = "";
+    },
+    dropStream: () => {
+      coming = "";
+    },
+    setActivity: (lines) => {
+      activity = lines;
+    },
+    setStatus: (line) => {
+      status = line;
+    },
+    suggest: (text) => void suggested.push(text),
+    choose: async (choice) => {
+      asked.push(choice);
+      return chosen.shift();
+    },
+    close: () => undefined,
+  };
+}
+
+const THRESHOLDS = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 32_000 });
+
+export const readingOf = (tokens: number): Agent["reading"] => ({
+  tokens,
+  thresholds: THRESHOLDS,
+  window: windowState(tokens, THRESHOLDS),
+});
+
+/** An agent of which only what a test names is there. */
+export const fakeAgent = (parts: Partial<Agent> = {}): Agent =>
+  ({
+    sessionId: "3fa9c1d0",
+    sessionPath: "/nowhere/3fa9c1d0.jsonl",
+    cwd: "/project",
+    model: { name: "claude-sonnet-5-5" },
+    conversation: [],
+    reading: readingOf(0),
+    todos: [],
+    isPlanMode: false,
+    notes: "off",
+    agents: { list: () => [], types: [] },
+    close: async () => undefined,
+    ...parts,
+  }) as Agent;
+
+/** A run that tells these events, and ends as it is said. */
+export async function* runOf(
+  events: readonly AgentEvent[],
+  result: Extract<AgentEvent, { type: "ended" }> = { type: "ended", reason: "answered", text: "", turns: 1 },
+): ReturnType<Agent["run"]> {
+  yield* events;
+  yield result;
+  return result;
+}
