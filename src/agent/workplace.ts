@@ -133,6 +133,8 @@ export interface ShellRequest {
   readonly command: string;
   readonly cwd: string;
   readonly isBackground: boolean;
+  /** What a look gives at most, in characters; the whole is then in a file. */
+  readonly shownChars: number;
   /** For what is too long for the model. */
   outputFolder(): Promise<string>;
   /** The line that it prints, as often as it prints something. */

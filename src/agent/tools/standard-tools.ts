@@ -4,6 +4,8 @@ import type { Workplace } from "../workplace.ts";
 import { editTool } from "./files/edit.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
+import { globTool } from "./search/glob.ts";
+import { grepTool } from "./search/grep.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
 import { recallTool } from "./session/recall.ts";
@@ -22,6 +24,8 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   bashTool(place),
   bashOutputTool(place),
   killShellTool(place),
+  globTool(place),
+  grepTool(place),
   webFetchTool(place),
   todoWriteTool(place),
   askUserQuestionTool(place),

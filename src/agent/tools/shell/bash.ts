@@ -1,15 +1,18 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import type { ShellCommand, Workplace } from "../../workplace.ts";
+import type { ShellCommand, ShellRequest, Workplace } from "../../workplace.ts";
+import { throttled } from "../throttled.ts";
 import { commandKey } from "./command-key.ts";
-import { SHOWN_CHARS } from "./command-output.ts";
-import { throttled } from "./throttled.ts";
 import { duration, endLine, leftBehindLine, paragraphs, shortEnd, summaryOf } from "./words.ts";
 
 /** What the model need not say: enough for most builds, short enough to notice that something hangs. */
 const USUAL_TIMEOUT_MS = 120_000;
 /** What takes longer belongs in the background. */
 const LONGEST_TIMEOUT_MS = 600_000;
+/** Some 10,000 tokens: enough for what failed, little enough to read several in one window. */
+const LONGEST_RESULT_CHARS = 30_000;
+/** Of it, for how the command ended. */
+const WORDS_CHARS = 500;
 /** People read no faster. */
 const PROGRESS_EVERY_MS = 200;
 
@@ -18,7 +21,7 @@ const DESCRIPTION = `Runs a command in the shell (bash where there is one, else 
 - Each command starts in the working directory: a \`cd\` or a variable does not carry over to the next. Use absolute paths, or \`cd somewhere && command\` in one call.
 - There is nobody to type: stdin is empty, so tell programs to ask nothing (\`--yes\`, \`-m "message"\`).
 - It is ended after \`timeout\` milliseconds (${USUAL_TIMEOUT_MS} unless given, ${LONGEST_TIMEOUT_MS} at most) with everything it started. What is left running with \`&\` ends with it too. For servers, watchers and long work use \`run_in_background\`: the call gives an id at once; look with BashOutput, end it with KillShell.
-- Of more than ${SHOWN_CHARS} characters you see the beginning and the end, and are told in which file the whole is: search it with Grep or Read parts of it. Colours and overwritten progress lines are left out.
+- Of more than ${LONGEST_RESULT_CHARS} characters you see the beginning and the end, and are told in which file the whole is: search it with Grep or Read parts of it. Colours and overwritten progress lines are left out.
 - Keys of model providers (such as ANTHROPIC_API_KEY) are not in its environment unless the user allows it.
 - To find and read files use Glob, Grep and Read, to change them Edit and Write, rather than find, grep, cat and sed. Commands that depend on each other go into one call with \`&&\`.`;
 
@@ -37,7 +40,7 @@ const input = z.object({
 });
 
 type BashInput = z.infer<typeof input>;
-type Place = Pick<Workplace, "cwd" | "shells" | "outputFolder">;
+type Place = Pick<Workplace, "cwd" | "shells" | "outputFolder" | "resultLimit">;
 
 export function bashTool(place: Place): Tool {
   return defineTool<BashInput>({
@@ -61,37 +64,30 @@ export function bashTool(place: Place): Tool {
 /** A command may be a whole script: its first lines say enough here, and all of it is in the detail. */
 const oneLine = (command: string): string => command.trim().replaceAll(/\s*\n\s*/g, " ⏎ ");
 
-function runBehind(place: Place, { command }: BashInput): ToolOutcome {
-  const { cwd, shells } = place;
-  const { id } = shells.start({
+function requestFor(place: Place, { command, run_in_background = false }: BashInput): ShellRequest {
+  return {
     command,
-    cwd,
-    isBackground: true,
+    cwd: place.cwd,
+    isBackground: run_in_background,
+    shownChars: Math.min(LONGEST_RESULT_CHARS, place.resultLimit()) - WORDS_CHARS,
     outputFolder: () => place.outputFolder(),
-  });
+  };
+}
+
+function runBehind(place: Place, input: BashInput): ToolOutcome {
+  const { id } = place.shells.start(requestFor(place, input));
   return {
     content: `It runs in the background as ${id}. BashOutput with this id gives what it prints, KillShell ends it.`,
     summary: `in the background as ${id}`,
   };
 }
 
-async function run(
-  place: Place,
-  { command, timeout }: BashInput,
-  context: ToolContext,
-): Promise<ToolOutcome> {
-  const { cwd, shells } = place;
+async function run(place: Place, input: BashInput, context: ToolContext): Promise<ToolOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   const progress = throttled((line) => context.onProgress(line), PROGRESS_EVERY_MS);
-  const running = shells.start({
-    command,
-    cwd,
-    isBackground: false,
-    outputFolder: () => place.outputFolder(),
-    onLine: progress.tell,
-  });
-  const limitMs = Math.min(timeout ?? USUAL_TIMEOUT_MS, LONGEST_TIMEOUT_MS);
+  const running = place.shells.start({ ...requestFor(place, input), onLine: progress.tell });
+  const limitMs = Math.min(input.timeout ?? USUAL_TIMEOUT_MS, LONGEST_TIMEOUT_MS);
   try {
     const isInTime = await endedWithin(running, limitMs, signal);
     return await outcomeOf(running, isInTime ? undefined : limitMs);

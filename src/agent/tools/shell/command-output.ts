@@ -4,14 +4,11 @@ import { CappedText, type LeftOut } from "./capped-text.ts";
 import type { OutputFile } from "./output-file.ts";
 import { TerminalText } from "./terminal-text.ts";
 
-/**
- * Some 10,000 tokens: enough for what failed, little enough to read several in one window. With the words around it a
- * result has 30,000 characters at most.
- */
-export const SHOWN_CHARS: number = 29_500;
 const PROGRESS_LINE_CHARS = 200;
 
 export interface OutputOptions {
+  /** What one look gives at most. */
+  readonly shownChars: number;
   readonly file: OutputFile;
   /** It is looked at more than once: what an earlier look has shown must be in the file as well. */
   readonly isKeptFromStart: boolean;
@@ -23,11 +20,12 @@ export class CommandOutput {
   readonly #options: OutputOptions;
   readonly #decoder = new StringDecoder("utf8");
   readonly #terminal = new TerminalText();
-  #shown = new CappedText(SHOWN_CHARS);
+  #shown: CappedText;
   #isInFile: boolean;
 
   constructor(options: OutputOptions) {
     this.#options = options;
+    this.#shown = new CappedText(options.shownChars);
     this.#isInFile = options.isKeptFromStart;
   }
 
@@ -44,7 +42,7 @@ export class CommandOutput {
     await this.#keep(this.#terminal.flush());
     await this.#options.file.settled();
     const shown = this.#shown;
-    this.#shown = new CappedText(SHOWN_CHARS);
+    this.#shown = new CappedText(this.#options.shownChars);
     return { text: shown.render((leftOut) => this.#leftOutWords(leftOut)), lines: shown.lines };
   }
 
@@ -61,7 +59,7 @@ export class CommandOutput {
       before.add(text);
       return this.#options.file.write(text);
     }
-    if (before.length + text.length <= SHOWN_CHARS) return before.add(text);
+    if (before.length + text.length <= this.#options.shownChars) return before.add(text);
     this.#isInFile = true;
     const earlier = before.render(() => "");
     before.add(text);

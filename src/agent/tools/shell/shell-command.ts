@@ -30,6 +30,7 @@ export class RunningCommand implements ShellCommand {
     this.id = id;
     this.command = request.command;
     this.#output = new CommandOutput({
+      shownChars: request.shownChars,
       file: new OutputFile(() => request.outputFolder(), `${id}.txt`),
       isKeptFromStart: request.isBackground,
       onLine: request.onLine?.bind(request),
