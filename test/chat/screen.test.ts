@@ -122,7 +122,7 @@ describe("a question", () => {
           "  rm -rf hidden",
           "> 1. Yes (y)",
           "  2. No",
-          "Up, Down and Enter, or a number; Esc declines",
+          "Enter or a number; Esc declines",
           "status",
         ]);
         await shown.send("2");

@@ -34,8 +34,8 @@ export function choiceRows(state: ChoiceState, look: ChoiceLook): EditorRows {
 }
 
 function hintFor({ choice }: ChoiceState): string {
-  if (choice.mayChooseSeveral) return "Space or a number picks, Enter accepts, Esc declines";
-  return "Up, Down and Enter, or a number; Esc declines";
+  if (choice.mayChooseSeveral) return "Space picks, Enter accepts, Esc declines";
+  return "Enter or a number; Esc declines";
 }
 
 function folded(text: string, width: number, indent: string = ""): readonly string[] {

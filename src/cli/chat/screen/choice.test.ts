@@ -88,7 +88,7 @@ describe("a choice in rows", () => {
       "         commands that begin with npm",
       "  3. [ ] No (n)",
       "  4. Instead",
-      "Space or a number picks, Enter accepts, Esc declines",
+      "Space picks, Enter accepts, Esc declines",
     ]);
   });
 

@@ -17,40 +17,75 @@ export interface EditorLook {
   readonly dim: (text: string) => string;
 }
 
-/** The text as it stands in the terminal: folded where a row is full, with one column left for the cursor. */
+/** Something that is not broken. */
+interface Cell {
+  readonly shown: string;
+  readonly columns: number;
+  readonly isBlank: boolean;
+  /** The cursor stands before it. */
+  readonly hasCursor: boolean;
+}
+
+/** The text as it stands in the terminal: folded between words, with one column left for the cursor. */
 export function editorRows(state: EditorState, look: EditorLook): EditorRows {
   const indent = " ".repeat(textWidth(look.prompt));
-  const limit = Math.max(textWidth(indent) + 1, look.width - 1);
-  const rows = [look.prompt];
-  let cursor = { row: 0, before: look.prompt };
-  let used = textWidth(indent);
+  const room = Math.max(1, look.width - 1 - indent.length);
+  const cells = cellRows(state, look).flatMap((line) => foldCells(line, room));
+  const lead = (row: number): string => (row === 0 ? look.prompt : indent);
+  const joined = (row: readonly Cell[]): string => row.map(({ shown }) => shown).join("");
+  const row = cells.findIndex((one) => one.some(({ hasCursor }) => hasCursor));
+  const found = cells[row] ?? [];
+  const before = found.slice(
+    0,
+    found.findIndex(({ hasCursor }) => hasCursor),
+  );
+  const rows = cells.map((one, at) => lead(at) + joined(one));
+  return around({ rows, cursor: { row, before: lead(row) + joined(before) } }, look);
+}
+
+/** Each line as cells, with one of no width at its end for the cursor. */
+function cellRows(state: EditorState, { dim }: EditorLook): readonly (readonly Cell[])[] {
+  const lines: Cell[][] = [[]];
   let offset = 0;
-  const newRow = (): void => {
-    rows.push(indent);
-    used = textWidth(indent);
-  };
-  const add = (shown: string, styled: string): void => {
-    const columns = textWidth(shown);
-    if (used + columns > limit && used > textWidth(indent)) newRow();
-    rows[rows.length - 1] += styled;
-    used += columns;
-  };
-  const markCursor = (): void => {
-    if (offset === state.cursor) cursor = { row: rows.length - 1, before: rows.at(-1) ?? "" };
+  const add = (shown: string, isFirst: boolean, styled: string = shown): void => {
+    const hasCursor = isFirst && offset === state.cursor;
+    lines.at(-1)?.push({ shown: styled, columns: textWidth(shown), isBlank: shown === " ", hasCursor });
   };
   for (const character of charactersOf(state.text)) {
-    markCursor();
-    offset += character.length;
-    if (character === "\n") newRow();
-    else if (isPlaceholder(character)) {
-      for (const letter of foldedPaste(character, state.pastes)) add(letter, look.dim(letter));
+    if (character === "\n") {
+      add("", true);
+      lines.push([]);
+    } else if (isPlaceholder(character)) {
+      const letters = [...foldedPaste(character, state.pastes)];
+      for (const [at, letter] of letters.entries()) add(letter, at === 0, dim(letter));
     } else {
       const [shown = ""] = safeLines(character, false).lines;
-      add(shown, shown);
+      add(shown, true);
     }
+    offset += character.length;
   }
-  markCursor();
-  return around({ rows, cursor }, look);
+  add("", true);
+  return lines;
+}
+
+/** One blank may hang out at the end of a row, where the cursor has its column. */
+function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cell[])[] {
+  const rows: Cell[][] = [[]];
+  let used = 0;
+  for (const cell of cells) {
+    const row = rows.at(-1) ?? [];
+    const isFull = used + cell.columns > room && row.length > 0;
+    if (isFull && cell.columns > 0 && !(cell.isBlank && used === room)) {
+      // The word that does not fit comes along, unless it is all there is.
+      const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;
+      const moved = start > 0 ? row.splice(start) : [];
+      rows.push(moved);
+      used = moved.reduce((sum, { columns }) => sum + columns, 0);
+    }
+    rows.at(-1)?.push(cell);
+    used += cell.columns;
+  }
+  return rows;
 }
 
 /** Of a text that is too tall, the rows around the cursor, and in place of the first one how many there are. */
