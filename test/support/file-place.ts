@@ -10,7 +10,7 @@ import { createReadState } from "../../src/agent/workplace/read-state.ts";
 export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {
   return {
     cwd,
-    paths: pathRules({ cwd, home: join(cwd, "no-home") }),
+    paths: pathRules({ cwd, home: join(cwd, "..", "home") }),
     reads: createReadState(),
     files: createFileContents(),
     sessionPath: join(cwd, "..", "longhaul-home", "projects", "0123456789abcdef", "session.jsonl"),
