@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { CLI_MAIN, type CliRun } from "../support/cli.ts";
+import { undocumented } from "../support/json-docs.ts";
+
+let home: string;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-print-")));
+  simulator = await startSimulator();
+});
+beforeEach(() => simulator.reset());
+afterAll(async () => {
+  await simulator.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+interface Asked {
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called as soon as something is printed. */
+  readonly onOutput?: (kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** `longhaul chat` with these arguments, over pipes. */
+function chat(args: readonly string[], { stdin = "", env, onOutput }: Asked = {}): Promise<CliRun> {
+  const key = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI_MAIN, "chat", ...args], {
+      env: { PATH: process.env.PATH ?? "", HOME: home, ...(env ?? key) },
+      cwd: home,
+    });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output.stdout += text;
+      onOutput?.((signal) => child.kill(signal));
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...output }));
+    child.stdin.end(stdin);
+  });
+}
+
+const said = (): string => JSON.stringify(simulator.requests.all.at(-1)?.body);
+
+describe("longhaul chat -p", () => {
+  it("prints the last answer and nothing else", async () => {
+    simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("All is well."));
+    const run = await chat(["-p", "how is it?"]);
+    expect(run).toEqual({ code: 0, stdout: "All is well.\n", stderr: "" });
+  });
+
+  it("takes what is piped as the prompt, or adds it to the prompt", async () => {
+    simulator.reply(textTurn("one"), textTurn("two"));
+    expect((await chat([], { stdin: "the whole prompt\n" })).stdout).toBe("one\n");
+    expect(said()).toContain("the whole prompt");
+    expect((await chat(["-p", "review this"], { stdin: "a diff\n" })).stdout).toBe("two\n");
+    expect(said()).toContain("review this\\n\\na diff");
+  });
+
+  it("prints a report as JSON, with fields that are documented, and goes on with a session", async () => {
+    simulator.reply(textTurn("I am Ada."), textTurn("I said: Ada."));
+    const first = await chat(["-p", "who are you?", "--output-format", "json"]);
+    const report = JSON.parse(first.stdout);
+    expect(report).toMatchObject({
+      reason: "answered",
+      text: "I am Ada.",
+      turns: 1,
+      compactions: 0,
+      error: null,
+    });
+    expect(report.usage.calls).toBe(1);
+    expect(report.cost).toBeGreaterThan(0);
+    expect(undocumented("chat -p PROMPT --output-format json", report)).toEqual([]);
+    const next = await chat([
+      "-p",
+      "who?",
+      "--resume",
+      report.session.id.slice(0, 8),
+      "--output-format",
+      "json",
+    ]);
+    expect(JSON.parse(next.stdout)).toMatchObject({ text: "I said: Ada.", session: report.session });
+    expect(said()).toContain("I am Ada.");
+  });
+
+  it("prints a line for each thing that happens, with fields that are documented", async () => {
+    simulator.reply(toolTurn("Bash", { command: "echo hi" }), textTurn("It was refused."));
+    const { stdout, code } = await chat(["-p", "say hi", "--output-format", "stream-json"]);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(code).toBe(0);
+    expect(lines.at(0)?.type).toBe("init");
+    expect(lines.at(-1)?.type).toBe("end");
+    const entries = lines.filter(({ type }) => type === "entry").map(({ entry }) => entry.type);
+    expect(entries).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(JSON.stringify(lines)).toContain("--allow");
+    expect(undocumented("chat -p PROMPT --output-format stream-json", lines.slice(0, -1))).toEqual([]);
+  });
+
+  it("runs what is allowed", async () => {
+    simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("Done."));
+    await chat(["-p", "say hi", "--allow", "shell:echo*"]);
+    expect(said()).toContain("from-the-shell");
+  });
+
+  it("ends with 1 and says so where the model fails or the turns are used up", async () => {
+    simulator.fail(401);
+    const failed = await chat(["-p", "hi", "--output-format", "json"]);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({
+      reason: "failed",
+      error: { code: "model-authentication" },
+    });
+    simulator.reset();
+    simulator.reply(toolTurn("Glob", { pattern: "a" }), toolTurn("Glob", { pattern: "b" }));
+    const limited = await chat(["-p", "hi", "--max-turns", "1"]);
+    expect(limited.code).toBe(1);
+    expect(limited.stderr).toContain("Stopped after 1 turn");
+  });
+
+  it("says without a key what to set, and offers the tour", async () => {
+    const { code, stderr } = await chat(["-p", "hi"], { env: {} });
+    expect(code).toBe(1);
+    expect(stderr).toContain("ANTHROPIC_API_KEY");
+    expect(stderr).toContain("longhaul chat --demo");
+  });
+
+  it("ends with 2 where it is used wrongly", async () => {
+    expect((await chat([])).code).toBe(2);
+    expect((await chat(["-p", "x", "--output-format", "xml"])).code).toBe(2);
+    expect((await chat(["-p", "x", "--resume"])).code).toBe(2);
+  });
+
+  it("ends cleanly when it is interrupted, with everything written", async () => {
+    simulator.reply(toolTurn("Bash", { command: "sleep 60" }));
+    const run = await chat(
+      ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"],
+      {
+        onOutput: (kill) => {
+          if (simulator.requests.all.length > 0) kill("SIGINT");
+        },
+      },
+    );
+    expect(run.code).toBe(1);
+    const end = JSON.parse(run.stdout.trimEnd().split("\n").at(-1) ?? "");
+    expect(end).toMatchObject({ type: "end", reason: "aborted" });
+    expect(readFileSync(end.session.path, "utf8")).toContain("sleep 60");
+  });
+});
