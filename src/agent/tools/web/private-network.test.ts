@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readAddress } from "./address.ts";
+import { privateNetwork } from "./private-network.ts";
+
+const network = privateNetwork();
+
+describe("the private network", () => {
+  it("has this machine, its neighbours, and where clouds keep credentials, however they are written", () => {
+    const hosts = [
+      ...["localhost", "localhost.", "a.localhost", "LOCALHOST", "printer", "wiki.corp", "nas.local"],
+      ...["127.0.0.1", "127.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
+      ...["169.254.169.254", "100.64.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1"],
+      ...["[::1]", "[::]", "[fe80::1]", "[fd00::1]", "[ff02::1]", "[::ffff:127.0.0.1]", "[64:ff9b::a00:1]"],
+    ];
+    expect(hosts.filter((host) => !network.hasHost(host))).toEqual([]);
+    for (const odd of ["http://0x7f.1/", "http://2130706433/", "http://017700000001/", "http://ⓛocalhost/"])
+      expect(readAddress(odd, network)).toMatchObject({ isPrivate: true });
+  });
+
+  it("has nothing of the public one", () => {
+    const hosts = [
+      ...["example.org", "local.example.org", "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.128.0.1"],
+      ...["[2606:4700::1111]", "[64:ff9b::808:808]", "[::ffff:8.8.8.8]"],
+    ];
+    expect(hosts.filter((host) => network.hasHost(host))).toEqual([]);
+  });
+
+  it("is told alike for an address of the older kind and for one of the newer kind that holds it", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect(network.hasAddress(`::ffff:${address}`)).toBe(network.hasAddress(address));
+        expect(network.hasAddress(`64:ff9b::${address}`)).toBe(network.hasAddress(address));
+      }),
+    );
+  });
+
+  it("has everything that is no address at all", () => {
+    expect(network.hasAddress("example.org")).toBe(true);
+    expect(network.hasAddress("")).toBe(true);
+  });
+});
+
+describe("an address", () => {
+  const href = (text: string): string => {
+    const address = readAddress(text, network);
+    return "wrong" in address ? "wrong" : address.url.href;
+  };
+
+  it("is fetched by https, but for the private network", () => {
+    expect(href("http://example.org/a?b#c")).toBe("https://example.org/a?b");
+    expect(href("http://example.org:80/")).toBe("https://example.org/");
+    expect(href("http://127.0.0.1:3000/")).toBe("http://127.0.0.1:3000/");
+  });
+
+  it("that is none, is no web address, holds a password or is endless, is refused", () => {
+    const wrong = [
+      ...["example.org", "", "file:///etc/passwd", "ftp://a.b/", "data:text/html,x", "javascript:1"],
+      ...[
+        "https://user:secret@example.org/",
+        "https://user@example.org/",
+        `https://a.b/${"x".repeat(2_000)}`,
+      ],
+    ];
+    expect(wrong.filter((text) => href(text) !== "wrong")).toEqual([]);
+  });
+
+  it("whatever is written, nothing is thrown", () => {
+    fc.assert(
+      fc.property(fc.constantFrom("", "http://", "https://a:b@", "https:"), fc.string(), (start, rest) => {
+        const text = start + rest;
+        const address = readAddress(text, network);
+        if (!("wrong" in address)) expect(address.url.username + address.url.password).toBe("");
+      }),
+    );
+  });
+});

@@ -1,0 +1,27 @@
+/**
+ * Does something that ends when the time is over or the signal fires. With a timer of its own: a signal that is made of
+ * others (`AbortSignal.any`) can be forgotten by the garbage collector together with its timeout, and then never fires.
+ */
+export async function withTimeLimit<Result>(
+  signal: AbortSignal,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const end = new AbortController();
+  const stop = (): void => end.abort(signal.reason);
+  const timer = setTimeout(() => end.abort(new TimeLimitError(limitMs)), limitMs);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await work(end.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+export class TimeLimitError extends Error {
+  constructor(limitMs: number) {
+    super(`it took longer than ${limitMs / 1_000} seconds`);
+  }
+}
