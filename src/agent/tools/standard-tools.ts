@@ -4,8 +4,8 @@ import type { Workplace } from "../workplace.ts";
 import { editTool } from "./files/edit.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
-import { globTool } from "./search/glob.ts";
-import { grepTool } from "./search/grep.ts";
+import { globTool, globTool } from "./search/glob.ts";
+import { grepTool, grepTool } from "./search/grep.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
 import { recallTool } from "./session/recall.ts";
@@ -21,6 +21,8 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   readTool(place),
   writeTool(place),
   editTool(place),
+  globTool(place),
+  grepTool(place),
   bashTool(place),
   bashOutputTool(place),
   killShellTool(place),
