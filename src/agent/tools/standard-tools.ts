@@ -26,8 +26,6 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   bashTool(place),
   bashOutputTool(place),
   killShellTool(place),
-  globTool(place),
-  grepTool(place),
   webFetchTool(place),
   todoWriteTool(place),
   askUserQuestionTool(place),
