@@ -16,33 +16,38 @@ export interface StepOptions {
   /** As people are told it. */
   readonly folder: string;
   readonly windowTokens: number;
+  /** Somebody is there to press keys, and to try things afterwards. */
+  readonly isWatched: boolean;
   /** The project's folder is not as it was: what the first scene read is gone. */
   removeLog(): Promise<void>;
 }
 
 /** The tour, stop by stop. */
-export function tourSteps({ folder, windowTokens, removeLog }: StepOptions): readonly TourStep[] {
+export function tourSteps(options: StepOptions): readonly TourStep[] {
+  const { isWatched, removeLog } = options;
   return [
-    { words: () => welcome(folder, windowTokens), input: OVERVIEW_PROMPT },
+    { words: () => welcome(options), input: OVERVIEW_PROMPT },
     { words: afterOverview, input: "/context" },
     { words: atNoon, input: RESOURCES_PROMPT, before: removeLog },
     { words: afterClearing, input: "/compact" },
     { words: afterNotes, input: "/ledger" },
     { words: () => beforeNotesOff, input: "/notes off" },
-    { words: () => beforeFix, input: FIX_PROMPT },
+    { words: () => beforeFix(isWatched), input: FIX_PROMPT },
     { words: afterBackground, input: RECALL_PROMPT },
     { words: afterRecall, input: "/undo" },
     { words: afterUndo, input: "/redo" },
-    { words: () => farewell, input: "" },
+    ...(isWatched ? [{ words: () => farewell, input: "" }] : []),
   ];
 }
 
-const welcome = (folder: string, windowTokens: number): string =>
-  [
+const welcome = ({ folder, windowTokens, isWatched }: StepOptions): string =>
+  lines(
     `Welcome. You are about to watch an agent work in a window of only ${formatCount(windowTokens)} tokens, and to see what keeps it going.`,
     `The model is a stand-in that plays a script on this machine: it understands nothing. The tools, the files (in ${folder}), the tests and all that happens to the context are real.`,
-    "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line.",
-  ].join("\n");
+    isWatched
+      ? "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line."
+      : "",
+  );
 
 function afterOverview(seen: Witness): string {
   const { thresholds } = seen.reading ?? {};
@@ -96,8 +101,11 @@ function afterNotes(seen: Witness): string {
 const beforeNotesOff =
   "Nothing is gone: what is not in the context can be found again. Now the other way, without notes: then the model writes a summary in the background while it works on.";
 
-const beforeFix =
-  "Now some real work, with real test runs. Watch the bar go up, and what happens when it is full:";
+const beforeFix = (isWatched: boolean): string =>
+  lines(
+    "Now some real work, with real test runs. Watch the bar go up, and what happens when it is full.",
+    isWatched ? "Before it runs a command it will ask you: press Enter to allow it." : "",
+  );
 
 function afterBackground(seen: Witness): string {
   const begun = seen.newest("background-started");

@@ -67,7 +67,7 @@ export interface Tour {
 
 /** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
 export async function openTour(options: TourOptions = {}): Promise<Tour> {
-  const { seed = DEFAULT_SEED, turns } = options;
+  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
   const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
   const [project, home] = [join(folder, "harbour"), join(folder, "home")];
   await writeProject(project, seed);
@@ -76,6 +76,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   const steps = tourSteps({
     folder: project,
     windowTokens: MODEL_FACTS.windowTokens,
+    isWatched,
     removeLog: () => rm(join(project, GAUGE_LOG), { force: true }),
   });
   return {
@@ -84,7 +85,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
       // Whoever watches is asked.
-      permissions: { allow: options.isWatched === true ? [] : [commandKey(TEST_COMMAND).key] },
+      permissions: { allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
       // What the user's own environment switches off would be missing here.
       compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
