@@ -166,9 +166,9 @@ const RUNNING_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Options by which programs that only look, test or build start others after all. */
+/** Options by which programs that only look, test or build start others, or write where they are told, after all. */
 const STARTS_OTHERS =
-  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|rsh|script)/i;
+  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|rsh|script|out)/i;
 /** `make test SHELL=/tmp/x`: a setting in the middle may name a program. */
 const SETTING = /^["']?[A-Za-z_]\w*=/;
 
@@ -194,7 +194,7 @@ const MODULES: ReadonlySet<string> = new Set(["pytest", "unittest", "mypy", "ruf
 const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
   /^python3?$/.test(name) && option === "-m" && MODULES.has(module);
 
-/** One word: they look, check or test, whatever their arguments; `-o file` is the worst they do. */
+/** One word: they look, check or test, whatever their arguments. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   ...["ls", "cat", "head", "tail", "wc", "pwd", "which", "stat", "du", "df", "echo", "grep", "diff", "cmp"],
   ...["basename", "dirname", "realpath", "readlink", "uname", "whoami", "true", "false", "sleep"],

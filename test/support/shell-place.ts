@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { vi } from "vitest";
+import { createShells, type ShellsOptions } from "../../src/agent/tools/shell/shells.ts";
+import type { Workplace } from "../../src/agent/workplace.ts";
+
+export type ShellPlace = Pick<Workplace, "cwd" | "shells" | "outputFolder" | "resultLimit">;
+
+/** What tools for commands need, in a folder. Whoever makes it closes its shells. */
+export function shellPlace(cwd: string, options: ShellsOptions = {}): ShellPlace {
+  const outputs = join(cwd, "outputs");
+  mkdirSync(outputs, { recursive: true });
+  return {
+    cwd,
+    shells: createShells(options),
+    outputFolder: async () => outputs,
+    resultLimit: () => 100_000,
+  };
+}
+
+/** The number that a command wrote into a file, as soon as it is there. */
+export const pidIn = (path: string): Promise<number> =>
+  vi.waitFor(() => {
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    if (!/^\d+\n$/.test(text)) throw new Error(`${path} has no number yet`);
+    return Number(text);
+  }, WAIT);
+
+/** Until a process is no more. One that ended, but whose end nobody asked for, is gone too. */
+export const gone = (pid: number): Promise<void> =>
+  vi.waitFor(() => {
+    if (isRunning(pid)) throw new Error(`${pid} still runs`);
+  }, WAIT);
+
+/** The machine may be busy. */
+const WAIT = { timeout: 10_000, interval: 20 };
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const stat = `/proc/${pid}/stat`;
+  return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, "utf8"));
+}
