@@ -139,6 +139,14 @@ describe("what the model is told", () => {
     expect(await words(answering({}, { allow: "no" }).permissions, need("a"))).toContain("another way");
   });
 
+  it("that plan mode goes on, where a plan is not accepted or nobody can accept it", async () => {
+    const plan = need("plan", { kind: "plan" });
+    const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
+    expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
+    expect(await words(permissions, plan)).toMatch(/stays on\.\n.*what should be different/);
+    expect(await words(createPermissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
+  });
+
   it("how to allow it, where nobody can be asked", async () => {
     const told = await words(
       createPermissions({}, undefined),

@@ -27,7 +27,7 @@ export function skillTool({ state }: Pick<Workplace, "state">, skills: readonly 
       // By its first line it is found again when the session is resumed, and after a compaction.
       const content = `Base directory for this skill: ${skill.folder}\n\n${text}`;
       state.usedSkill({ name, path: join(skill.folder, "SKILL.md"), content });
-      return { content, summary: `${text.split("\n").length} lines` };
+      return { content, summary: sizeOf(text) };
     },
   });
 }
@@ -68,6 +68,11 @@ function listOf(skills: readonly Skill[]): string {
   return lines.length === skills.length
     ? lines.join("\n")
     : `${lines.join("\n")}\n(and ${skills.length - lines.length} more)`;
+}
+
+function sizeOf(text: string): string {
+  const lines = text.split("\n").length;
+  return lines === 1 ? "1 line" : `${lines} lines`;
 }
 
 const cut = (text: string, longest: number): string =>
