@@ -7,11 +7,12 @@ import { type CalledCommand, commandIn, completions } from "./commands/table.ts"
 import { unfold } from "./commands/unfold.ts";
 import { Folded } from "./folded.ts";
 import { Guided } from "./guided.ts";
-import { chatHeader, recap } from "./header.ts";
+import { chatHeader, goOnWords, recap } from "./header.ts";
 import { screenPerson } from "./person.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 import { EventView } from "./show/event-view.ts";
 import { Live } from "./show/live.ts";
+import { wrapped } from "./show/word-wrap.ts";
 import { statusLine, statusOf } from "./status-line.ts";
 import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
@@ -272,7 +273,7 @@ class Chat {
       if (this.#setup.isUnattended) this.#leave();
       return;
     }
-    this.#view.say(this.#screen.colours.cyan(step.words));
+    this.#view.say(this.#screen.colours.cyan(wrapped(step.words, this.#screen.width)));
     if (step.input === "") return;
     if (this.#setup.isUnattended) this.#submitted(step.input);
     else this.#screen.suggest(step.input);
@@ -295,6 +296,3 @@ class Chat {
     this.#screen.setStatus((width) => statusLine(status, width, colours));
   }
 }
-
-const goOnWords = ({ sessionId }: Agent): string =>
-  `To go on with this session: longhaul chat --resume ${sessionId}`;

@@ -26,6 +26,9 @@ export function chatHeader(agent: Agent, version: string, home: string, { width,
   return lines.join("\n");
 }
 
+export const goOnWords = ({ sessionId }: Agent): string =>
+  `To go on with this session: longhaul chat --resume ${sessionId}`;
+
 /** Of the last answer, enough to remember what it was about. */
 const RECAP_LINES = 8;
 

@@ -8,12 +8,11 @@ export function errorLines(
   { message, remedy }: Pick<LonghaulError, "message" | "remedy">,
   { width, colours }: LineStyle,
 ): string {
-  const fold = (text: string): string =>
+  const fold = (text: string, lead: string, indent: string): string =>
     withoutControls(text)
       .split("\n")
-      .map((line) => foldText(line, width, "  "))
+      .map((line, at) => foldText(`${at === 0 ? lead : "  "}${line}`, width, indent))
       .join("\n");
-  return [colours.red(fold(`✗ ${message}`)), ...(remedy === undefined ? [] : [fold(`  ${remedy}`)])].join(
-    "\n",
-  );
+  const words = colours.red(fold(message, "✗ ", "  "));
+  return remedy === undefined ? words : `${words}\n${fold(remedy, "  ", "    ")}`;
 }

@@ -16,6 +16,7 @@ import { errorLines } from "./error-lines.ts";
 import type { Live } from "./live.ts";
 import { seconds } from "./seconds.ts";
 import { todoLines } from "./todo-lines.ts";
+import { WordWrap } from "./word-wrap.ts";
 
 export interface EventViewOptions {
   readonly screen: Screen;
@@ -46,6 +47,7 @@ const SUBAGENT_INDENT = "    ";
 /** Shows what an agent does, as it does it. What is over is printed once; what is under way is in `Live`. */
 export class EventView {
   readonly #options: EventViewOptions;
+  readonly #wrap: WordWrap;
   #last: Kind | undefined;
   /** Whether the answer that is coming has been shown, as far as it has come. */
   #isStreaming = false;
@@ -59,10 +61,11 @@ export class EventView {
 
   constructor(options: EventViewOptions) {
     this.#options = options;
+    this.#wrap = new WordWrap(() => options.screen.width);
   }
 
   show(event: AgentEvent): void {
-    const { live, screen, now } = this.#options;
+    const { live, now } = this.#options;
     live.event(event, now());
     if (event.type !== "thinking" && event.type !== "window" && event.type !== "usage") this.#endThinking();
     switch (event.type) {
@@ -91,7 +94,7 @@ export class EventView {
         this.error(event.error);
         break;
       case "ended":
-        screen.endStream();
+        this.#endStream();
         this.#endCompaction();
         break;
       default:
@@ -134,8 +137,7 @@ export class EventView {
 
   #print(kind: Kind, text: string): void {
     const { screen } = this.#options;
-    screen.endStream();
-    this.#isStreaming = false;
+    this.#endStream();
     this.#separate(kind);
     screen.print(text);
   }
@@ -150,12 +152,21 @@ export class EventView {
     if (!this.#isStreaming && clean.trim() === "") return;
     if (!this.#isStreaming) this.#separate("answer");
     this.#agentId = undefined;
-    this.#options.screen.stream(this.#isStreaming ? clean : clean.trimStart());
+    const shown = this.#wrap.push(this.#isStreaming ? clean : clean.trimStart());
+    if (shown !== "") this.#options.screen.stream(shown);
     this.#isStreaming = true;
     this.#hasStreamed = true;
   }
 
+  #endStream(): void {
+    const rest = this.#wrap.end();
+    if (rest !== "") this.#options.screen.stream(rest);
+    this.#options.screen.endStream();
+    this.#isStreaming = false;
+  }
+
   #restarted(): void {
+    this.#wrap.end();
     this.#options.screen.dropStream();
     this.#isStreaming = false;
     if (this.#hasStreamed) this.dim("The answer broke off; it comes anew.");
@@ -177,8 +188,7 @@ export class EventView {
     if (isCompactBoundary(entry)) {
       if (undoRecordOf(entry) === undefined) this.#compactionOver({ boundary: entry });
     } else if (entry.type === "assistant" && this.#hasStreamed) {
-      this.#options.screen.endStream();
-      this.#isStreaming = false;
+      this.#endStream();
       this.#hasStreamed = false;
     }
   }

@@ -94,13 +94,8 @@ export class Live {
       this.#agents.delete(agentId);
       return;
     }
-    const known = this.#agents.get(agentId) ?? { description, calls: 0, doing: "" };
-    if (event.type === "call-started")
-      this.#agents.set(agentId, {
-        ...known,
-        calls: known.calls + 1,
-        doing: oneLine(`${event.tool} ${event.title}`),
-      });
-    else if (!this.#agents.has(agentId)) this.#agents.set(agentId, known);
+    if (event.type !== "call-started") return;
+    const calls = (this.#agents.get(agentId)?.calls ?? 0) + 1;
+    this.#agents.set(agentId, { description, calls, doing: oneLine(`${event.tool} ${event.title}`) });
   }
 }
