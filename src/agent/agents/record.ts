@@ -40,7 +40,7 @@ export function newsOf(record: AgentRecord): string {
     "<task-notification>",
     `<task-id>${id}</task-id>`,
     `<status>${status}</status>`,
-    `<summary>The agent "${description}" has ended.</summary>`,
+    `<summary>The agent "${description.replaceAll(/[<>\s]+/g, " ")}" has ended.</summary>`,
     `<output-file>${outputPath}</output-file>`,
     ...(isWhole
       ? [`<result>\n${result}\n</result>`]

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BackgroundAgent, type Entry, readHostState } from "../../index.ts";
+import { type BackgroundAgent, type Entry, LonghaulError, readHostState } from "../../index.ts";
 import type { AgentEvent, RunResult } from "../events.ts";
 import type { House } from "../house.ts";
 import type { AgentType } from "../options.ts";
@@ -37,6 +38,8 @@ export class Roster implements AgentRoster {
   readonly types: readonly AgentType[];
   readonly #options: RosterOptions;
   readonly #records = new Map<string, AgentRecord>();
+  /** Of those that somebody waits for. */
+  readonly #inForeground = new Set<Promise<unknown>>();
 
   constructor(options: RosterOptions) {
     this.#options = options;
@@ -52,7 +55,10 @@ export class Roster implements AgentRoster {
     const type = this.types.find(({ name }) => name === (task.type ?? GENERAL.name));
     if (type === undefined) return this.#unknownType(task.type ?? "");
     if (task.isBackground) return this.#startInBackground(task, type);
-    const result = await this.#options.run({ id: this.#newId(), type, task, signal });
+    const run = this.#options.run({ id: this.#newId(), type, task, signal });
+    const ended = run.catch(() => undefined).finally(() => this.#inForeground.delete(ended));
+    this.#inForeground.add(ended);
+    const result = await run;
     signal.throwIfAborted();
     return outcomeOf(result);
   }
@@ -77,9 +83,11 @@ export class Roster implements AgentRoster {
     }
     record.isCollected = true;
     record.isTold = true;
-    const result =
-      record.result ?? (await readFile(record.outputPath, "utf8").catch(() => "(Its result is gone.)"));
-    const { status } = record;
+    const {
+      status,
+      outputPath,
+      result = `(Its result is no longer known here. It was to be in ${outputPath}.)`,
+    } = record;
     return {
       content: `<status>${status}</status>\n${result}`,
       isError: status === "failed",
@@ -108,7 +116,8 @@ export class Roster implements AgentRoster {
   async close(): Promise<void> {
     const running = [...this.#records.values()].filter(({ status }) => status === "running");
     for (const { abort } of running) abort.abort();
-    await Promise.all(running.map(({ ended }) => ended));
+    // Those that were waited for end with the run that waits.
+    await Promise.all([...running.map(({ ended }) => ended), ...this.#inForeground]);
   }
 
   #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
@@ -119,7 +128,7 @@ export class Roster implements AgentRoster {
     }
     const id = this.#newId();
     const abort = new AbortController();
-    const outputPath = join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
+    const outputPath = this.#outputPathOf(id);
     const record: AgentRecord = {
       id,
       description: task.description,
@@ -139,9 +148,7 @@ export class Roster implements AgentRoster {
   }
 
   async #see(record: AgentRecord, run: Promise<RunResult>): Promise<void> {
-    const result = await run.catch(
-      (error: unknown): RunResult => ({ reason: "aborted", text: String(error), turns: 0 }),
-    );
+    const result = await run.catch(failed);
     record.result = wordsOf(result);
     await mkdir(agentsFolder(this.#options.house.sessionPath), { recursive: true, mode: 0o700 })
       .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
@@ -155,19 +162,36 @@ export class Roster implements AgentRoster {
     });
   }
 
-  #adopt({ id, description, status, outputPath = "" }: BackgroundAgent): void {
-    const isLost = status === "running";
+  /** It has ended with its process, or before it: then its result was written, and perhaps not told any more. */
+  #adopt({ id, description, status, outputPath }: BackgroundAgent): void {
+    const written = this.#writtenResult(id);
+    const wasRunning = status === "running";
+    const isLost = wasRunning && written === undefined;
     this.#records.set(id, {
       id,
       description,
-      outputPath,
+      outputPath: outputPath ?? "",
       abort: new AbortController(),
-      status: isLost ? "stopped" : status,
-      result: isLost ? "It was stopped when the program ended, before it was finished." : undefined,
+      status: isLost ? "stopped" : wasRunning ? "completed" : status,
+      result: isLost ? "It was stopped when the program ended, before it was finished." : written,
       isCollected: false,
-      isTold: !isLost,
+      isTold: !wasRunning,
       ended: Promise.resolve(),
     });
+  }
+
+  /** Only of an agent of ours, where we write it: what a session says of paths may be anybody's words. */
+  #writtenResult(id: string): string | undefined {
+    if (!/^\w+$/.test(id)) return undefined;
+    try {
+      return readFileSync(this.#outputPathOf(id), "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
+  #outputPathOf(id: string): string {
+    return join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
   }
 
   /** Only letters and digits: readers of sessions take it up to the first other sign. */
@@ -185,6 +209,11 @@ export class Roster implements AgentRoster {
     return { content: `There is no agent ${id}.${ids === "" ? "" : ` There are: ${ids}.`}`, isError: true };
   }
 }
+
+const failed = (cause: unknown): RunResult => {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return { reason: "failed", error: new LonghaulError("agent-failed", words, { cause }), text: "", turns: 0 };
+};
 
 function outcomeOf(result: RunResult): ToolOutcome {
   const { reason, turns } = result;

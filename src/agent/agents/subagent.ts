@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Compactor, Model } from "../../index.ts";
+import { type Compactor, LonghaulError, type Model } from "../../index.ts";
 import { Conversation } from "../conversation.ts";
 import type { AgentEvent, RunResult } from "../events.ts";
 import type { House } from "../house.ts";
@@ -15,10 +15,8 @@ import type { SubagentRun } from "./roster.ts";
 export const agentsFolder = (sessionPath: string): string => besideSession(sessionPath, ".agents");
 
 /** What a subagent has no use for: it starts no others, and leaves plan mode, questions and the list to its parent. */
-const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
-  ...["Task", "TaskOutput", "TaskStop"],
-  ...["EnterPlanMode", "ExitPlanMode", "AskUserQuestion"],
-]);
+const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set(["EnterPlanMode", "ExitPlanMode", "AskUserQuestion"]);
+const STARTS_AGENTS: ReadonlySet<string> = new Set(["Task", "TaskOutput", "TaskStop"]);
 
 export interface Parent {
   readonly house: House;
@@ -39,11 +37,21 @@ export async function runSubagent(parent: Parent, run: SubagentRun): Promise<Run
   const conversation = conversationOf(parent, run, writer);
   try {
     await conversation.journal.say(task.prompt);
-    return await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
+    const result = await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
+    const { description } = task;
+    parent.emit({ type: "agent", agentId: id, description, event: { type: "ended", ...result } });
+    return result;
   } finally {
-    await conversation.compactor.close();
-    await writer.close();
+    // What it has found out counts, also where its own transcript could not be written to the end.
+    const tell = (error: unknown): void => tellOf(error, parent, run);
+    await conversation.compactor.close().catch(tell);
+    await writer.close().catch(tell);
   }
+}
+
+function tellOf(error: unknown, { emit }: Parent, { id, task: { description } }: SubagentRun): void {
+  if (!(error instanceof LonghaulError)) throw error;
+  emit({ type: "agent", agentId: id, description, event: { type: "problem", error } });
 }
 
 function conversationOf(
@@ -91,7 +99,7 @@ function toolsFor(
   all: (place: Workplace) => readonly Tool[],
 ): readonly Tool[] {
   const isMeant = ({ definition: { name } }: Tool): boolean =>
-    names === undefined ? !NOT_FOR_SUBAGENTS.has(name) : names.includes(name);
+    !STARTS_AGENTS.has(name) && (names === undefined ? !NOT_FOR_SUBAGENTS.has(name) : names.includes(name));
   return all(place).filter(isMeant);
 }
 

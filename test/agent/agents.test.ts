@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { agentsFolder } from "../../src/agent/agents/subagent.ts";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { listSessions } from "../../src/transcript/list-sessions.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
+import { Gate, isSubagent, main, Read, subagent, task, withTasks } from "./agents.case.ts";
+
+/** What the last call to the model said, in words. */
+const sent = (body: unknown): string => JSON.stringify(body);
+
+const filesOf = (folder: string): readonly string[] => readdirSync(folder).sort();
+
+describe("a subagent", () => {
+  it("has a conversation, tools and a transcript of its own; its parent gets its last answer, and sees what it does", async () => {
+    await using scene = await agentScene({
+      behaviours: [subagent(toolTurn("Read", { of: "quay" }), textTurn("The quay has nine berths."))],
+    });
+    scene.simulator.reply(...main(task("Count the berths"), textTurn("Nine.")));
+    const agent = await scene.open({ tools: withTasks(Read) });
+
+    const { events, result } = await ran(agent, "How many berths? The harbour master is Ines.");
+
+    expect(result).toMatchObject({ reason: "answered", text: "Nine." });
+    expect(eventsOf(events, "call-ended")).toMatchObject([
+      { tool: "Task", title: "Count the berths", display: "The quay has nine berths.", summary: "2 turns" },
+    ]);
+    const inside = eventsOf(events, "agent");
+    expect(new Set(inside.map(({ description }) => description))).toEqual(new Set(["Count the berths"]));
+    expect(inside.map(({ event }) => event.type)).toContain("call-ended");
+    const calls = scene.simulator.requests.all.filter(({ body }) => isSubagent(body));
+    expect(calls).toHaveLength(2);
+    expect(sent(calls)).not.toContain("Ines");
+    expect(sent(calls[0]?.body)).not.toContain('"name":"Task"');
+    expect(sent(agent.conversation)).not.toContain("berth 1 of quay");
+
+    const folder = agentsFolder(agent.sessionPath);
+    const [file = ""] = filesOf(folder);
+    expect(file).toBe(`${inside[0]?.agentId}.jsonl`);
+    expect([folder, join(folder, file)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    const { conversation } = await loadSession(join(folder, file));
+    expect(conversation.map(({ type }) => type)).toEqual(["user", "assistant", "user", "assistant"]);
+    const listed = await listSessions({ home: join(scene.cwd, "home"), env: {} });
+    expect(listed.map(({ path }) => path)).toEqual([agent.sessionPath]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("that fails says so, with what it had got, and the parent goes on", async () => {
+    await using scene = await agentScene({
+      behaviours: [
+        subagent(
+          { blocks: [{ type: "text", text: "Half of it is nine." }, ...toolTurn("Read").blocks] },
+          textTurn("x".repeat(10)),
+        ),
+      ],
+    });
+    scene.simulator.reply(...main(task("Count"), textTurn("I see.")));
+    const broken = toolOf("Read", () => {
+      scene.simulator.fail(401);
+      return "nine";
+    });
+    const agent = await scene.open({ tools: withTasks(broken) });
+
+    const { events, result } = await ran(agent, "How many?");
+
+    expect(result.text).toBe("I see.");
+    const [ended] = eventsOf(events, "call-ended");
+    expect(ended).toMatchObject({ tool: "Task", isError: true });
+    expect(ended?.display).toMatch(/^It failed: .+\n\nThe last it said:\nHalf of it is nine\.$/s);
+  });
+
+  it("of a kind has that kind's words, model, window and tools, and never those that start agents", async () => {
+    await using scene = await agentScene({ behaviours: [subagent(textTurn("Checked."))] });
+    scene.simulator.reply(
+      ...main(
+        task("Check", { subagent_type: "checker" }),
+        task("Check", { subagent_type: "nobody" }),
+        textTurn("Done."),
+      ),
+    );
+    const agent = await scene.open({
+      tools: withTasks(Read),
+      agentTypes: [
+        {
+          name: "checker",
+          description: "Checks things",
+          instructions: "You trust no figure.",
+          tools: ["Read", "Task", "TodoWrite"],
+        },
+      ],
+    });
+    const { events } = await ran(agent, "Check it.");
+
+    const [call] = scene.simulator.requests.all.filter(({ body }) => isSubagent(body));
+    expect(sent(call?.body?.system)).toContain("You trust no figure.");
+    const tools = call?.body?.tools as readonly { readonly name: string }[];
+    expect(tools.map(({ name }) => name).sort()).toEqual(["Read", "TodoWrite"]);
+    expect(sent(scene.simulator.requests.all[0]?.body?.tools)).toContain("checker: Checks things");
+    expect(eventsOf(events, "call-ended")[1]).toMatchObject({ isError: true });
+    expect(eventsOf(events, "call-ended")[1]?.display).toContain("There are: general, checker");
+  });
+
+  it("ends with the run that waits for it", async () => {
+    const gate = new Gate();
+    await using scene = await agentScene({ behaviours: [subagent(toolTurn("wait"), textTurn("late"))] });
+    scene.simulator.reply(...main(task("Wait")));
+    const agent = await scene.open({ tools: withTasks(gate.tool) });
+    const abort = new AbortController();
+    void gate.reached.then(() => abort.abort());
+    const { result } = await ran(agent, "Go.", { signal: abort.signal });
+
+    expect(result.reason).toBe("aborted");
+    expect(gate.aborted).toBe(1);
+    expect(agent.agents.list()).toEqual([]);
+    await agent.close();
+    const [file = ""] = filesOf(agentsFolder(agent.sessionPath));
+    expect(readFileSync(join(agentsFolder(agent.sessionPath), file), "utf8")).toContain("Not finished");
+  });
+
+  it("compacts in its own window while its parent does not", async () => {
+    await using scene = await agentScene({
+      behaviours: [
+        summaries(),
+        subagent(
+          ...Array.from({ length: 24 }, (_, nth) => toolTurn("Read", { of: `pier ${nth}` })),
+          textTurn("All read."),
+        ),
+      ],
+      windowTokens: 200_000,
+    });
+    scene.simulator.reply(...main(task("Read all", { subagent_type: "small" }), textTurn("Good.")));
+    const agent = await scene.open({
+      tools: withTasks(Read),
+      agentTypes: [{ name: "small", description: "Reads", windowTokens: 16_000 }],
+      compactor: { clearing: { form: "off" } },
+    });
+    const { events, result } = await ran(agent, "Read all piers.");
+
+    expect(result.text).toBe("Good.");
+    const inside = eventsOf(events, "agent").map(({ event }) => event);
+    const compacted = eventsOf(inside, "compactor").filter(({ event }) => event.type === "compacted");
+    expect(compacted.length).toBeGreaterThan(0);
+    expect(compacted[0]?.event.agentId).toBe(eventsOf(events, "agent")[0]?.agentId);
+    expect(eventsOf(events, "compactor").map(({ event }) => event.type)).not.toContain("compacted");
+    expect(eventsOf(inside, "window").at(-1)?.thresholds.size).toBe(16_000);
+    expect(agent.reading.thresholds.size).toBe(200_000);
+    expect(agent.conversation.some(({ type }) => type === "system")).toBe(false);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});

@@ -1,0 +1,264 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../../src/agent/events.ts";
+import type { Agent } from "../../src/agent/options.ts";
+import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import type { Turn } from "../../src/testing/simulator/exchange.ts";
+import { linesOf } from "../../src/transcript/serialize.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+import { type AgentScene, agentScene, eventsOf, ran } from "./agent-scene.case.ts";
+import { eachSubagent, Gate, inBackground, main, Read, subagent, withTasks } from "./agents.case.ts";
+
+const text = (value: unknown): string => JSON.stringify(value);
+const lastSent = ({ simulator }: AgentScene): string => text(simulator.requests.last?.body);
+const idOf = (agent: Agent): string => agent.agents.list()[0]?.id ?? "";
+
+/** As a host has it that listens to what happens between runs. */
+function listening(): { readonly onEvent: (event: AgentEvent) => void; ended(count: number): Promise<void> } {
+  let notices = 0;
+  let wake: () => void = () => undefined;
+  return {
+    onEvent: ({ type }) => {
+      if (type === "notice") notices += 1;
+      wake();
+    },
+    ended: async (count) => {
+      while (notices < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}
+
+interface Started {
+  readonly agent: Agent;
+  readonly gate: Gate;
+  readonly host: ReturnType<typeof listening>;
+}
+
+/** An agent that has started one in the background, which waits at the gate before it says `answer`. */
+async function started(scene: AgentScene): Promise<Started> {
+  const gate = new Gate();
+  const host = listening();
+  scene.simulator.reply(...main(inBackground("Count the berths"), textTurn("It is on its way.")));
+  const tools = withTasks(gate.tool, Read);
+  const agent = await scene.open({ tools, onEvent: host.onEvent });
+  const { result, events } = await ran(agent, "Count them beside me.");
+  expect(result.text).toBe("It is on its way.");
+  expect(eventsOf(events, "call-ended")).toMatchObject([
+    { isError: false, summary: `${idOf(agent)} in the background` },
+  ]);
+  await gate.reached;
+  return { agent, gate, host };
+}
+
+const waiting = (answer: string): Parameters<typeof agentScene>[0] => ({
+  behaviours: [subagent(toolTurn("wait"), textTurn(answer))],
+});
+
+const say = (scene: AgentScene, ...turns: readonly Turn[]): void => scene.simulator.reply(...main(...turns));
+
+describe("an agent in the background", () => {
+  it("runs on beside its parent, and when it has ended the next turn has its result, once", async () => {
+    await using scene = await agentScene(waiting("Nine berths."));
+    const { agent, gate, host } = await started(scene);
+    expect(agent.agents.list()).toMatchObject([{ description: "Count the berths", status: "running" }]);
+    say(scene, textTurn("Something else."));
+    await ran(agent, "Meanwhile?");
+    expect(lastSent(scene)).not.toContain("task-notification");
+
+    gate.open();
+    await host.ended(1);
+    const [{ outputPath = "" } = {}] = agent.agents.list();
+    expect(agent.agents.list()).toMatchObject([{ status: "completed" }]);
+    expect(readFileSync(outputPath, "utf8")).toBe("Nine berths.");
+    say(scene, textTurn("So nine."), textTurn("Yes."));
+    await ran(agent, "And?");
+    expect(lastSent(scene)).toContain("<result>\\nNine berths.\\n</result>");
+    expect(agent.agents.list()).toEqual([]);
+    await ran(agent, "Sure?");
+    expect(lastSent(scene).split("<task-notification>")).toHaveLength(2);
+    expect((await agent.prompts()).map((prompt) => prompt.text)).toEqual([
+      "Sure?",
+      "And?",
+      "Meanwhile?",
+      "Count them beside me.",
+    ]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is collected by whoever waits for it: then nobody is told again", async () => {
+    await using scene = await agentScene(waiting("Nine berths."));
+    const { agent, gate } = await started(scene);
+    const id = idOf(agent);
+    say(scene, toolTurn("TaskOutput", { task_id: id, timeout: 0 }), textTurn("Not yet."));
+    const first = await ran(agent, "Is it done?");
+    expect(eventsOf(first.events, "call-ended")).toMatchObject([{ summary: "still running" }]);
+    expect(agent.agents.list()).toHaveLength(1);
+
+    gate.open();
+    say(scene, toolTurn("TaskOutput", { task_id: id, timeout: 60_000 }), textTurn("Nine."));
+    const second = await ran(agent, "And now?");
+    expect(eventsOf(second.events, "call-ended")).toMatchObject([
+      { summary: "completed", display: "<status>completed</status>\nNine berths." },
+    ]);
+    expect(agent.agents.list()).toEqual([]);
+    say(scene, textTurn("No."));
+    await ran(agent, "Anything new?");
+    expect(lastSent(scene)).not.toContain("<task-notification>");
+  });
+
+  it("whose result is long is told of, and its result is to be had until it is collected", async () => {
+    const long = "One berth after the other. ".repeat(400).trim();
+    await using scene = await agentScene(waiting(long));
+    const { agent, gate, host } = await started(scene);
+    const id = idOf(agent);
+    gate.open();
+    await host.ended(1);
+    say(scene, textTurn("I see."));
+    await ran(agent, "And?");
+    expect(lastSent(scene)).toContain("<task-notification>");
+    expect(lastSent(scene)).not.toContain(long.slice(0, 200));
+    expect(agent.agents.list()).toMatchObject([{ id, status: "completed" }]);
+
+    await agent.close();
+    const again = await scene.open({ session: agent.sessionPath });
+    expect(again.agents.list()).toMatchObject([{ id, status: "completed" }]);
+    say(scene, toolTurn("TaskOutput", { task_id: id }), textTurn("Got it."));
+    const { events } = await ran(again, "Get it.");
+    expect(eventsOf(events, "call-ended")[0]?.display).toContain(long);
+    expect(again.agents.list()).toEqual([]);
+  });
+
+  it("is stopped by its parent, and gives what it had got", async () => {
+    await using scene = await agentScene({
+      behaviours: [
+        subagent({ blocks: [{ type: "text", text: "Three so far." }, ...toolTurn("wait").blocks] }),
+      ],
+    });
+    const { agent, gate } = await started(scene);
+    const id = idOf(agent);
+    say(
+      scene,
+      toolTurn("TaskStop", { task_id: id }),
+      toolTurn("TaskStop", { task_id: "nobody" }),
+      textTurn("Well."),
+    );
+    const { events } = await ran(agent, "Stop it.");
+    const [stopped, unknown] = eventsOf(events, "call-ended");
+    expect(stopped?.display).toContain("Three so far.");
+    expect(unknown).toMatchObject({ isError: true });
+    expect(gate.aborted).toBe(1);
+    expect(agent.agents.list()).toEqual([]);
+    expect(eventsOf(events, "notice")).toHaveLength(1);
+  });
+
+  it("outlives the abort of a run, and ends when the session is closed", async () => {
+    await using scene = await agentScene(waiting("late"));
+    const { agent, gate } = await started(scene);
+    const abort = new AbortController();
+    say(scene, toolTurn("wait"));
+    const { result } = await ran(agent, "Wait yourself.", {
+      signal: abort.signal,
+      onEvent: ({ type }) => type === "call-started" && abort.abort(),
+    });
+    expect(result.reason).toBe("aborted");
+    expect(agent.agents.list()).toMatchObject([{ status: "running" }]);
+    const { aborted } = gate;
+    await agent.close();
+    expect(gate.aborted).toBe(aborted + 1);
+    expect(agent.agents.list()).toMatchObject([{ status: "stopped" }]);
+  });
+
+  it("stays listed through a compaction of its parent, so that none is started twice", async () => {
+    await using scene = await agentScene({
+      behaviours: [summaries(), subagent(toolTurn("wait"), textTurn("Nine berths."))],
+    });
+    const { agent, gate, host } = await started(scene);
+    const id = idOf(agent);
+    for (const of of ["quay", "pier", "mole"]) {
+      say(scene, toolTurn("Read", { of }), textTurn(`Read ${of}.`));
+      await ran(agent, `Read the ${of}.`);
+    }
+    await agent.compact({ keepRecentTokens: 0 });
+    const restored = agent.conversation.filter(({ type }) => type === "attachment");
+    expect(text(restored)).toContain(`"taskId":"${id}"`);
+    say(scene, textTurn("It still runs."));
+    await ran(agent, "Is it running?");
+    expect(lastSent(scene)).toContain(id);
+
+    gate.open();
+    await host.ended(1);
+    say(scene, textTurn("Nine."));
+    await ran(agent, "And?");
+    expect(lastSent(scene)).toContain("Nine berths.");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is one of at most eight at once; more are refused in words", async () => {
+    const gate = new Gate();
+    await using scene = await agentScene({
+      behaviours: [eachSubagent(toolTurn("wait"), textTurn("done"))],
+    });
+    const blocks = Array.from({ length: 9 }, () => inBackground("Wait").blocks).flat();
+    say(scene, { blocks }, textTurn("Started."));
+    const agent = await scene.open({ tools: withTasks(gate.tool) });
+    const { events } = await ran(agent, "Go.");
+    expect(agent.agents.list()).toHaveLength(8);
+    const refused = eventsOf(events, "call-ended").filter(({ isError }) => isError);
+    expect(refused).toMatchObject([{ summary: "too many" }]);
+  });
+});
+
+describe("after its process has ended, an agent in the background", () => {
+  /** The same session in another process, while the first is simply left alone, as if it had been killed. */
+  const resumed = (scene: AgentScene, { sessionPath }: Agent): Promise<Agent> =>
+    scene.open({ session: sessionPath });
+
+  it("that was running is listed as stopped, and the model is told", async () => {
+    await using scene = await agentScene(waiting("never"));
+    const { agent } = await started(scene);
+    const again = await resumed(scene, agent);
+    expect(again.agents.list()).toMatchObject([{ id: idOf(agent), status: "stopped" }]);
+    say(scene, textTurn("A pity."));
+    await ran(again, "And?");
+    expect(lastSent(scene)).toContain("<status>stopped</status>");
+    expect(again.agents.list()).toEqual([]);
+    expect((await resumed(scene, again)).agents.list()).toEqual([]);
+  });
+
+  it("that had ended before anybody was told is told of with its result", async () => {
+    await using scene = await agentScene(waiting("Nine berths."));
+    const { agent, gate, host } = await started(scene);
+    gate.open();
+    await host.ended(1);
+    const again = await resumed(scene, agent);
+    expect(again.agents.list()).toMatchObject([{ id: idOf(agent), status: "completed" }]);
+    say(scene, textTurn("Nine."));
+    await ran(again, "And?");
+    expect(lastSent(scene)).toContain("Nine berths.");
+  });
+
+  it("has its result read only where we write results, whatever the session says", async () => {
+    await using scene = await agentScene();
+    const secret = join(scene.cwd, "secret.md");
+    writeFileSync(secret, "the key of the harbour office");
+    const c = new ConversationBuilder();
+    c.user("go");
+    c.tool("t1", "Task", { description: "x" }, `Async agent launched.\nagentId: a1\noutput_file: ${secret}`);
+    c.user("<task-notification><task-id>a1</task-id><status>completed</status></task-notification>");
+    c.attachment({ type: "task_status", taskId: "../secret", taskType: "local_agent", status: "completed" });
+    const session = join(scene.cwd, "given.jsonl");
+    writeFileSync(session, linesOf(c.entries));
+    const agent = await scene.open({ session });
+    expect(agent.agents.list().map(({ id }) => id)).toEqual(["a1", "../secret"]);
+    for (const { id } of agent.agents.list()) {
+      const { signal } = new AbortController();
+      expect(text(await agent.agents.collect(id, { wait: 0, signal }))).not.toContain("the key");
+    }
+  });
+});
