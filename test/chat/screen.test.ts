@@ -153,9 +153,11 @@ describe("a question", () => {
       );
       await shown.send("y");
       abort.abort();
+      expect(await Promise.all(answers.slice(0, 2))).toEqual([{ picked: [0] }, undefined]);
       await shown.drawn();
+      expect(rowsOf(shown)[0]).toBe("Really?");
       shown.screen.close();
-      expect(await Promise.all(answers)).toEqual([{ picked: [0] }, undefined, undefined]);
+      expect(await answers[2]).toBeUndefined();
     }));
 
   it("shows the whole of what it is about by Ctrl-O", () =>

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { createColors } from "picocolors";
+import { describe, expect, it } from "vitest";
+import { createStreamText } from "./stream-text.ts";
+
+const { dim } = createColors(true);
+
+describe("a text that comes in pieces", () => {
+  it("gives whole lines, whose ends may come in halves, and keeps the one that has only begun", () => {
+    const stream = createStreamText(false);
+    expect(stream.add("one\r")).toEqual([]);
+    expect(stream.rows(10, 5)).toEqual(["one"]);
+    expect(stream.add("\ntwo\n\nthr")).toEqual(["one", "two", ""]);
+    expect(stream.rows(2, 5)).toEqual(["th", "r"]);
+    expect(stream.rows(2, 1)).toEqual(["r"]);
+    expect(stream.rows(2, 0)).toEqual([]);
+    expect(stream.end()).toEqual(["thr"]);
+    expect(stream.end()).toEqual([]);
+  });
+
+  it("can be dropped as far as it is not whole", () => {
+    const stream = createStreamText(false);
+    expect(stream.add("one\ntw")).toEqual(["one"]);
+    stream.drop();
+    expect([stream.rows(10, 5), stream.end()]).toEqual([[], []]);
+  });
+
+  it("has its colours in every line", () => {
+    const stream = createStreamText(true);
+    const [first = "", second = ""] = dim("a\nb").split("\n");
+    expect(stream.add(`${first}\n`)).toEqual(["\u001b[2ma\u001b[0m"]);
+    expect(stream.add(`${second}c\n`)).toEqual(["\u001b[2mb\u001b[22mc"]);
+  });
+
+  it("is the same text, however it was cut into pieces", () => {
+    const piece = fc.array(fc.constantFrom("a", "b c", "\n", "\r\n", "日", "\t", "\u001b[2J"), {
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const texts = pieces.map((parts) => parts.join(""));
+        const whole = createStreamText(false);
+        const cut = createStreamText(false);
+        const expected = [...whole.add(texts.join("")), ...whole.end()];
+        expect([...texts.flatMap((text) => cut.add(text)), ...cut.end()]).toEqual(expected);
+      }),
+    );
+  });
+});
