@@ -1,5 +1,4 @@
-// A whole agent: files, shell, permissions, a session that can be resumed, and one tool of our own. Here the model is the
-// local simulator: leave baseURL out for the real one.
+// A whole agent with a tool of our own. Here the model is the local simulator: leave baseURL out for the real one.
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -19,6 +19,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "07-agent-loop.ts": /results-cleared[\s\S]*compacted[\s\S]*\d+ calls, 0 of them refused/,
   "08-session-notes.ts": /compacted: memory[\s\S]*10 sections of notes/,
   "09-recall.ts": /OLD[\s\S]*The harbour's quota is 4,711 ships an hour/,
+  "10-agent.ts": /Read\(tides\.txt\)\nberths\(north\)\nHigh water is at 04:12/,
 };
 
 describe("examples", () => {
