@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { AnthropicClient, AnthropicParams } from "../../../models/anthropic/client.ts";
 
 /** As the API's own clients send it. */
@@ -7,8 +8,19 @@ interface CallOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. */
-export function loopbackClient(url: string): AnthropicClient {
+/** How fast answers are shown. */
+export interface ReadingPace {
+  /** Between two events of a stream. */
+  readonly betweenMs: number;
+  /** No answer is held up longer than this in all: nobody watches a summary to its end. */
+  readonly mostMs: number;
+}
+
+/**
+ * The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. Without
+ * a pace answers come at once.
+ */
+export function loopbackClient(url: string, pace?: ReadingPace): AnthropicClient {
   const post = async (path: string, params: AnthropicParams, { signal }: CallOptions): Promise<Response> => {
     const { betas, ...body } = params as AnthropicParams & { readonly betas?: readonly string[] };
     const response = await fetch(`${url}/v1/${path}`, {
@@ -28,7 +40,10 @@ export function loopbackClient(url: string): AnthropicClient {
   return {
     beta: {
       messages: {
-        create: async (params, options = {}) => eventsOf(await post("messages", params, options)),
+        create: async (params, options = {}) => {
+          const events = eventsOf(await post("messages", params, options));
+          return pace === undefined ? events : paced(events, pace);
+        },
         countTokens: async (params, options = {}) =>
           (await post("messages/count_tokens", params, options)).json(),
       },
@@ -65,5 +80,17 @@ async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<un
       if (event.type === "error") throw new Refused(status, headers, event);
       yield event;
     }
+  }
+}
+
+async function* paced(
+  events: AsyncIterable<unknown>,
+  { betweenMs, mostMs }: ReadingPace,
+): AsyncGenerator<unknown> {
+  let waitedMs = 0;
+  for await (const event of events) {
+    if (waitedMs < mostMs) await pause(betweenMs);
+    waitedMs += betweenMs;
+    yield event;
   }
 }

@@ -3,17 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { GAUGE_LOG, levelIn } from "./gauge-log.ts";
 import { tourFiles } from "./project.ts";
 import type { Call } from "./scene.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, tourScenes } from "./scenes.ts";
 import type { Sight } from "./sight.ts";
-
-let folder: string | undefined;
-afterEach(async () => {
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-});
 
 const scenes = tourScenes({
   inProject: (path) => path,
@@ -31,7 +26,6 @@ const callsOf = (prompt: string): readonly Call[] =>
 
 async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
   const here = await mkdtemp(join(tmpdir(), "longhaul-tour-test-"));
-  folder = here;
   for (const [path, text] of files) {
     if (!/^(?:package\.json|src\/scheduler\/.*|test\/slots\..*)$/.test(path)) continue;
     await mkdir(dirname(join(here, path)), { recursive: true });
@@ -40,10 +34,12 @@ async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
   const args = ["--test", "--test-reporter=spec", "test/slots.test.js"];
   // Of this very run's environment, node would take its own child for one that reports to it.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return await promisify(execFile)(process.execPath, args, { cwd: here, env }).then(
+  const output = await promisify(execFile)(process.execPath, args, { cwd: here, env }).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout: string }) => error.stdout,
   );
+  await rm(here, { recursive: true, force: true });
+  return output;
 }
 
 /** Files after the edits of the scene, as the tool would make them: each text to be replaced stands there once. */

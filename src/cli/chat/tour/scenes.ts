@@ -152,7 +152,7 @@ function fix(read: Read, inProject: InProject): Scene {
       }),
       () => ({ calls: run("Run the new test, which has to fail") }),
       (sight) => ({
-        say: `${verdict(sight)} As it should be: the tide is only looked at until the end of the day of arrival. The stay itself is the window.`,
+        say: `${verdict(sight)} The tide is only looked at until the end of the day of arrival; the stay itself has to be the window.`,
         calls: edit(SLOTS_FILE, BUGGY_WINDOW, WHOLE_WINDOW),
       }),
       () => ({ calls: [...edit(SLOTS_FILE, DAY_HELPERS, ""), ...read(RULES_FILE)] }),
@@ -166,13 +166,14 @@ function fix(read: Read, inProject: InProject): Scene {
         calls: [call("Grep", { pattern: "isDeepEnough|underKeel", output_mode: "content", "-n": true })],
       }),
       reading(read, "src/config.ts", "src/server.ts"),
-      ...RESOURCES.map((name) =>
-        reading(read, `src/resources/${name}/repository.ts`, `src/resources/${name}/routes.ts`),
-      ),
+      ...RESOURCES.flatMap((name) => [
+        reading(read, `src/resources/${name}/repository.ts`),
+        reading(read, `src/resources/${name}/routes.ts`),
+      ]),
     ],
     enough: { from: 9, is: (sight) => !sight.isSaid(FIX_PROMPT) },
     answer: () =>
-      "Fixed: `isDeepEnough` takes the lowest water of the whole stay, the new test failed before and passes now, and your reserve stands in `src/scheduler/rules.js`. `src/config.ts` still has a figure of its own, which only the server reads: shall I change that too?",
+      "Fixed: `isDeepEnough` takes the lowest water of the whole stay, a test holds it to that, and your reserve stands in `src/scheduler/rules.js`. `src/config.ts` still has a figure of its own, which only the server reads: shall I change that too?",
   };
 }
 
@@ -181,7 +182,7 @@ function verdict({ result }: Sight): string {
   const output = result("Bash");
   const count = (name: string): string | undefined => new RegExp(`\\b${name} (\\d+)`).exec(output)?.[1];
   const [passed, failed] = [count("pass"), count("fail")];
-  if (passed === undefined || failed === undefined) return "I cannot read what the tests say.";
+  if (passed === undefined || failed === undefined) return "The tests were not run.";
   return failed === "0" ? `All ${passed} pass.` : `${passed} pass, ${failed} fails.`;
 }
 

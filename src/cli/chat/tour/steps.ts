@@ -45,7 +45,7 @@ const welcome = ({ folder, windowTokens, isWatched }: StepOptions): string =>
     `Welcome. You are about to watch an agent work in a window of only ${formatCount(windowTokens)} tokens, and to see what keeps it going.`,
     `The model is a stand-in that plays a script on this machine: it understands nothing. The tools, the files (in ${folder}), the tests and all that happens to the context are real.`,
     isWatched
-      ? "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line."
+      ? "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line; Ctrl-U empties it, if you would rather type something else."
       : "",
   );
 

@@ -16,8 +16,9 @@ import { computeThresholds } from "../../../window/thresholds.ts";
 import type { Guide } from "../guide.ts";
 import { GAUGE_LOG } from "./gauge-log.ts";
 import { longRun } from "./long-run.ts";
-import { loopbackClient } from "./loopback-client.ts";
+import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
 import { tourFiles } from "./project.ts";
+import { Quiet } from "./quiet.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { standIn } from "./stand-in.ts";
 import { tourSteps } from "./steps.ts";
@@ -30,8 +31,9 @@ const MODEL_NAME = "stand-in";
 const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
-/** In milliseconds: answers come as from a fast model, and the whole tour takes less than a minute. */
-const WATCHED_PACE = { firstByteMs: 120, betweenEventsMs: 14 };
+/** So that it can be watched, and the whole of it takes less than a minute: a second for what is read as it comes. */
+const WATCHED_FIRST_BYTE_MS = 300;
+const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 
 /** Calls after a prompt that no scene knows. */
 const CODER_TURNS = 6;
@@ -71,7 +73,8 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
   const [project, home] = [join(folder, "harbour"), join(folder, "home")];
   await writeProject(project, seed);
-  const simulator = await startStandIn(project, options);
+  const quiet = new Quiet();
+  const simulator = await startStandIn(project, options, () => quiet.ended());
   const seen = new Witness();
   const steps = tourSteps({
     folder: project,
@@ -81,7 +84,10 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   });
   return {
     agentOptions: {
-      model: anthropicModel({ model: MODEL_NAME, client: loopbackClient(simulator.url) }),
+      model: anthropicModel({
+        model: MODEL_NAME,
+        client: loopbackClient(simulator.url, isWatched ? WATCHED_PACE : undefined),
+      }),
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
       // Whoever watches is asked.
@@ -90,7 +96,10 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       // What the user's own environment switches off would be missing here.
       compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
     },
-    guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), seen),
+    guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
+      seen,
+      settled: () => quiet.settled(simulator.requests),
+    }),
     folder,
     requests: simulator.requests,
     report: (agent) => tourReport(agent, seen, simulator.requests),
@@ -109,7 +118,11 @@ async function writeProject(project: string, seed: number): Promise<void> {
   }
 }
 
-async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
+async function startStandIn(
+  project: string,
+  { isWatched, turns, seed }: TourOptions,
+  ended: () => void,
+): Promise<Simulator> {
   const scenes = tourScenes({
     inProject: (path) => join(project, path),
     thresholds: computeThresholds(MODEL_FACTS),
@@ -135,7 +148,8 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
     ],
     countText,
     clock: createRunningClock(),
-    ...(isWatched === true && { latency: WATCHED_PACE }),
+    latency: isWatched === true ? WATCHED_FIRST_BYTE_MS : 0,
+    onRequest: ended,
     ...(seed !== undefined && { seed }),
   });
 }
