@@ -13,7 +13,7 @@ import {
 } from "./grep-input.ts";
 import { type FileHit, type GrepFindings, grepOutcome } from "./grep-report.ts";
 import { type FileSearch, searchFile } from "./search-file.ts";
-import { MOST_SLOW_FILES, searchPattern } from "./search-pattern.ts";
+import { SearchPattern } from "./search-pattern.ts";
 import { needsForSearch, problemWithPattern, type SearchPlace, shownBelow } from "./search-place.ts";
 import { walk } from "./walk.ts";
 
@@ -51,7 +51,11 @@ async function grep(place: SearchPlace, input: GrepInput, context: ToolContext):
   const problem = input.glob === undefined ? undefined : problemWithPattern(input.glob);
   if (problem !== undefined) return { content: problem, isError: true, summary: "wrong pattern" };
   const isMultiline = input.multiline ?? false;
-  const pattern = searchPattern({ pattern: input.pattern, ignoreCase: input["-i"] ?? false, isMultiline });
+  const pattern = new SearchPattern({
+    pattern: input.pattern,
+    ignoreCase: input["-i"] ?? false,
+    isMultiline,
+  });
   const root = await place.paths.resolve(input.path ?? ".");
   const found = await stat(root.realPath).catch(() => undefined);
   if (found === undefined) {
@@ -114,7 +118,7 @@ async function searchAll(
   const skipped = { binary: 0, "too-large": 0, unreadable: 0 };
   let [searched, slow, rows] = [0, 0, 0];
   const isEnough = (): boolean =>
-    slow >= MOST_SLOW_FILES || (wishes.mode === "content" && rows > wishes.mostEntries);
+    search.pattern.isGivenUp || (wishes.mode === "content" && rows > wishes.mostEntries);
   for (let at = 0; at < files.length && !isEnough(); at += FILES_AT_ONCE) {
     search.signal.throwIfAborted();
     const some = files.slice(at, at + FILES_AT_ONCE);
@@ -133,5 +137,5 @@ async function searchAll(
     }
     tell(at + some.length);
   }
-  return { hits, searched, skipped, slow, isGivenUp: slow >= MOST_SLOW_FILES && searched < files.length };
+  return { hits, searched, skipped, slow, isGivenUp: search.pattern.isGivenUp && searched < files.length };
 }

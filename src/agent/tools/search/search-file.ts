@@ -1,7 +1,7 @@
 import type { Match } from "../../../node.ts";
 import { Excerpt, type ExcerptLimits } from "./excerpt.ts";
 import { type OpenedText, type OpenOptions, openText, type SkipReason } from "./file-lines.ts";
-import { matchesIn, type SearchPattern } from "./search-pattern.ts";
+import type { SearchPattern } from "./search-pattern.ts";
 
 export interface FileSearch {
   readonly pattern: SearchPattern;
@@ -42,7 +42,7 @@ async function searchLines(text: OpenedText, search: FileSearch): Promise<Search
   const excerpt = new Excerpt(search.limits);
   for await (const lines of text.lines()) {
     search.signal.throwIfAborted();
-    const { matches, isSlow } = matchesIn(search.pattern, lines);
+    const { matches, isSlow } = search.pattern.inLines(lines);
     for (const [at, match] of matches.entries()) {
       excerpt.add(lines[at] ?? "", match);
       if (excerpt.matches >= search.mostMatches && !excerpt.isOpen) return { excerpt, isSlow: false };
@@ -57,7 +57,7 @@ async function searchWhole(text: OpenedText, search: FileSearch): Promise<Search
   for await (const some of text.lines()) for (const line of some) lines.push(line);
   search.signal.throwIfAborted();
   const excerpt = new Excerpt(search.limits);
-  const found = search.pattern.guarded.allIn(lines.join("\n"), search.mostMatches);
+  const found = search.pattern.inText(lines.join("\n"), search.mostMatches);
   if (found === "too-slow") return { excerpt, isSlow: true };
   const matchOf = matchesByLine(lines, found);
   for (const [at, line] of lines.entries()) excerpt.add(line, matchOf(at));
