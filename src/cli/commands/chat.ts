@@ -1,4 +1,5 @@
 import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
+import type { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import { runChat } from "../chat/chat.ts";
@@ -44,6 +45,9 @@ export interface ChatCommandHost {
   wrongUse(message: string): never;
 }
 
+/** Of what stands below a question's title. */
+const DETAIL_INDENT = 2;
+
 type PlainSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
 /** Talks with an agent: in the terminal, or one thing over a pipe. */
@@ -68,22 +72,23 @@ export async function chat(
     return;
   }
   if (options.outputFormat !== undefined) host.wrongUse("--output-format needs -p, or a pipe.");
-  const setup = await setupOf(options, composition, host).catch((error: unknown) => {
-    if (!isWithoutModel(error)) throw error;
-    composition.terminal.note(errorLines(error, composition.terminal));
+  const setup = await setupOf(options, composition, host).catch(async (error: unknown) => {
+    if (!isWithoutModel(error) || !(await wantsTour(error))) throw error;
     return undefined;
   });
-  if (setup !== undefined) {
-    await runChat({
-      ...setup,
-      prompt,
-      openScreen: processScreen,
-      pickSession: (screen) => pickSession(options, composition, (choice) => chooseSession(screen, choice)),
-    });
-  } else if (await wantsTour()) await takeTour({ isWatched: true, turns: undefined }, composition, host);
+  if (setup === undefined) {
+    await takeTour({ isWatched: true, turns: undefined }, composition, host);
+    return;
+  }
+  await runChat({
+    ...setup,
+    prompt,
+    openScreen: processScreen,
+    pickSession: (screen) => pickSession(options, composition, (choice) => chooseSession(screen, choice)),
+  });
 }
 
-async function wantsTour(): Promise<boolean> {
+async function wantsTour(error: LonghaulError): Promise<boolean> {
   const nothing = (): void => undefined;
   const screen = processScreen({
     submitted: nothing,
@@ -97,7 +102,9 @@ async function wantsTour(): Promise<boolean> {
       { label: "Yes", key: "y" },
       { label: "No", key: "n" },
     ];
-    const chosen = await screen.choose({ title: "Take the tour now?", options });
+    const { width, colours } = screen;
+    const detail = errorLines(error, { width: width - DETAIL_INDENT, colours });
+    const chosen = await screen.choose({ title: "Take the tour now?", detail, options });
     return chosen?.picked[0] === 0;
   } finally {
     screen.close();

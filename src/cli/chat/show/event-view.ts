@@ -16,7 +16,7 @@ import { errorLines } from "./error-lines.ts";
 import type { Live } from "./live.ts";
 import { seconds } from "./seconds.ts";
 import { todoLines } from "./todo-lines.ts";
-import { WordWrap } from "./word-wrap.ts";
+import { WordWrap, wrapped } from "./word-wrap.ts";
 
 export interface EventViewOptions {
   readonly screen: Screen;
@@ -104,15 +104,10 @@ export class EventView {
 
   /** What the person said, when it is their turn. */
   prompt(text: string): void {
-    const { colours } = this.#options.screen;
-    const lines = withoutControls(text).split("\n");
-    this.#print(
-      "prompt",
-      lines
-        .map((line, at) => `${at === 0 ? "›" : " "} ${line}`)
-        .map(colours.bold)
-        .join("\n"),
-    );
+    const { colours, width } = this.#options.screen;
+    const lines = wrapped(withoutControls(text), width - 2).split("\n");
+    const marked = lines.map((line, at) => colours.bold(`${at === 0 ? "›" : " "} ${line}`));
+    this.#print("prompt", marked.join("\n"));
   }
 
   /** Whatever a command or a guide says. */

@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { hasNoPty, openPty, type Pty, type PtyOptions } from "./pty.case.ts";
+
+let home: string;
+let simulator: Simulator;
+const open: Pty[] = [];
+
+beforeAll(async () => {
+  simulator = await startSimulator({ behaviours: [summaries(), echo()] });
+});
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-chat-")));
+  simulator.reset();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((pty) => pty.close()));
+  rmSync(home, { recursive: true, force: true });
+});
+afterAll(() => simulator.close());
+
+/** `longhaul chat` as a person starts it, ready for the first word. */
+async function chat(args: readonly string[] = [], options: Partial<PtyOptions> = {}): Promise<Pty> {
+  const { env, ...others } = options;
+  const pty = openPty({
+    args: ["chat", ...args],
+    cwd: home,
+    env: { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url, LONGHAUL_HOME: home, ...env },
+    ...others,
+  });
+  open.push(pty);
+  await pty.waitFor(/0%|\d%/);
+  return pty;
+}
+
+function send(pty: Pty, text: string): void {
+  pty.type(text);
+  pty.press("enter");
+}
+
+const scrolled = (pty: Pty): string => pty.scrollback().join("\n");
+
+describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
+  it("answers, asks before the shell runs, and tells how to go on", async () => {
+    simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("It said so: 港 é 🚢."));
+    const pty = await chat();
+    send(pty, "run it");
+    await pty.waitFor("Yes, and don't ask again");
+    expect(pty.screenText()).toContain("echo from-the-shell");
+    pty.press("enter");
+    await pty.waitFor("It said so: 港 é 🚢.");
+    expect(scrolled(pty)).toMatch(/● Bash echo from-the-shell · exit 0/);
+    pty.press("ctrl-o");
+    await pty.waitFor(/^from-the-shell/m);
+    pty.press("ctrl-d");
+    expect(await pty.exit).toMatchObject({ code: 0 });
+    expect(scrolled(pty)).toMatch(/longhaul chat --resume [0-9a-f-]{36}/);
+  });
+
+  it("compacts, keeps the scrollback, and goes back across the boundary", async () => {
+    writeFileSync(join(home, "long.txt"), "The quick brown fox jumps over the lazy dog.\n".repeat(600));
+    simulator.reply(toolTurn("Read", { file_path: join(home, "long.txt") }), textTurn("I have read it."));
+    const pty = await chat(["--window", "40000"]);
+    send(pty, "read long.txt");
+    await pty.waitFor("I have read it.");
+    send(pty, "second prompt");
+    await pty.waitFor(/second prompt[\s\S]*second prompt/);
+    send(pty, "/compact");
+    await pty.waitFor(/Compacted: [\d,]+ → [\d,]+ tokens/);
+    await pty.waitFor(/Facts/);
+    expect(scrolled(pty)).toContain("I have read it.");
+    send(pty, "/rewind");
+    await pty.waitFor("before 1 compaction");
+    pty.press("down", "enter");
+    await pty.waitFor(/> read long.txt/);
+    simulator.reply(textTurn("Read once more."));
+    pty.press("enter");
+    await pty.waitFor("Read once more.");
+    expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("second prompt");
+  });
+
+  it("is stopped by Ctrl-C in the middle, and goes on after kill -9", async () => {
+    simulator.reply(toolTurn("Bash", { command: "sleep 100" }));
+    const pty = await chat(["--permission-mode", "allow-all"]);
+    send(pty, "wait");
+    await pty.waitFor(/○ Bash sleep 100/);
+    pty.press("ctrl-c");
+    await pty.waitFor("Stopped. Nothing is lost");
+    send(pty, "remember the word heron");
+    await pty.waitFor(/heron[\s\S]*heron/);
+    pty.kill("SIGKILL");
+    await pty.exit;
+    const next = await chat(["--continue"]);
+    expect(scrolled(next)).toContain("remember the word heron");
+    simulator.reply(textTurn("It was heron."));
+    send(next, "which word?");
+    await next.waitFor("It was heron.");
+    expect(JSON.stringify(simulator.requests.last?.body)).toContain("remember the word heron");
+  });
+
+  it("works in 40 columns, without colours, and when the window changes its size", async () => {
+    simulator.reply(textTurn("An answer that is quite a bit longer than forty columns are."));
+    const pty = await chat(["--plan"], { cols: 40, rows: 12, env: { NO_COLOR: "1" } });
+    send(pty, "a prompt that is quite a bit longer than forty columns are");
+    await pty.waitFor(/quite a bit longer\nthan forty columns are\./);
+    await pty.waitFor("plan mode");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
+    expect(pty.bytes()).not.toMatch(/\u001b\[(?:3\d|9\d|1|2)m/);
+    pty.resize(80, 24);
+    await pty.waitFor("claude-sonnet-5-5");
+    send(pty, "/help");
+    await pty.waitFor("/quit");
+    pty.resize(40, 24);
+    send(pty, "/frobnicate");
+    await pty.waitFor("There is no command");
+  });
+});
+
+describe.skipIf(hasNoPty)("longhaul chat without a key", () => {
+  it("says what to set, and offers the tour", async () => {
+    mkdirSync(join(home, "project"));
+    const pty = openPty({ args: ["chat"], cwd: join(home, "project") });
+    open.push(pty);
+    await pty.waitFor("Take the tour now?");
+    expect(pty.screenText()).toContain("ANTHROPIC_API_KEY");
+    pty.press("esc");
+    expect(await pty.exit).toMatchObject({ code: 1 });
+  });
+});
