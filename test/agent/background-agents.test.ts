@@ -251,11 +251,12 @@ describe("after its process has ended, an agent in the background", () => {
     c.user("go");
     c.tool("t1", "Task", { description: "x" }, `Async agent launched.\nagentId: a1\noutput_file: ${secret}`);
     c.user("<task-notification><task-id>a1</task-id><status>completed</status></task-notification>");
-    c.attachment({ type: "task_status", taskId: "../secret", taskType: "local_agent", status: "completed" });
+    const taskId = `${"../".repeat(30)}${secret.slice(1, -".md".length)}`;
+    c.attachment({ type: "task_status", taskId, taskType: "local_agent", status: "completed" });
     const session = join(scene.cwd, "given.jsonl");
     writeFileSync(session, linesOf(c.entries));
     const agent = await scene.open({ session });
-    expect(agent.agents.list().map(({ id }) => id)).toEqual(["a1", "../secret"]);
+    expect(agent.agents.list().map(({ id }) => id)).toEqual(["a1", taskId]);
     for (const { id } of agent.agents.list()) {
       const { signal } = new AbortController();
       expect(text(await agent.agents.collect(id, { wait: 0, signal }))).not.toContain("the key");
