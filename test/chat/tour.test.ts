@@ -123,8 +123,9 @@ describe("a tour", () => {
       expect(report.turns).toBeGreaterThanOrEqual(TURNS);
       expect(report.peakTokens).toBeLessThan(32_000);
       expect(report.said.total).toBeGreaterThan(TURNS / 20);
-      expect(compactions.memory).toBeGreaterThan(1);
-      expect(compactions.full).toBeGreaterThan(1);
+      expect(compactions.memory).toBeGreaterThan(0);
+      expect(compactions.full).toBeGreaterThan(0);
+      expect(compactions.memory + compactions.full).toBeGreaterThan(TURNS / 40);
       expect(report.resultsCleared).toBeGreaterThan(0);
       expect(report.notesUpdates).toBeGreaterThan(5);
       expect(report.recalls).toBeGreaterThan(1);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AnthropicClient, AnthropicParams } from "../../../models/anthropic/client.ts";
+import type { Quiet } from "./quiet.ts";
 
 /** As the API's own clients send it. */
 const API_VERSION = "2023-06-01";
@@ -16,11 +17,15 @@ export interface ReadingPace {
   readonly mostMs: number;
 }
 
-/**
- * The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. Without
- * a pace answers come at once.
- */
-export function loopbackClient(url: string, pace?: ReadingPace): AnthropicClient {
+export interface LoopbackOptions {
+  /** At once, unless given. */
+  readonly pace?: ReadingPace | undefined;
+  /** Told of every call. */
+  readonly quiet?: Quiet | undefined;
+}
+
+/** The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. */
+export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {}): AnthropicClient {
   const post = async (path: string, params: AnthropicParams, { signal }: CallOptions): Promise<Response> => {
     const { betas, ...body } = params as AnthropicParams & { readonly betas?: readonly string[] };
     const response = await fetch(`${url}/v1/${path}`, {
@@ -41,8 +46,12 @@ export function loopbackClient(url: string, pace?: ReadingPace): AnthropicClient
     beta: {
       messages: {
         create: async (params, options = {}) => {
-          const events = eventsOf(await post("messages", params, options));
-          return pace === undefined ? events : paced(events, pace);
+          const ended = quiet?.begin();
+          const response = await post("messages", params, options).catch((error: unknown) => {
+            ended?.();
+            throw error;
+          });
+          return delivered(eventsOf(response), pace, ended);
         },
         countTokens: async (params, options = {}) =>
           (await post("messages/count_tokens", params, options)).json(),
@@ -83,14 +92,19 @@ async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<un
   }
 }
 
-async function* paced(
+async function* delivered(
   events: AsyncIterable<unknown>,
-  { betweenMs, mostMs }: ReadingPace,
+  { betweenMs, mostMs }: ReadingPace = { betweenMs: 0, mostMs: 0 },
+  ended: (() => void) | undefined,
 ): AsyncGenerator<unknown> {
   let waitedMs = 0;
-  for await (const event of events) {
-    if (waitedMs < mostMs) await pause(betweenMs);
-    waitedMs += betweenMs;
-    yield event;
+  try {
+    for await (const event of events) {
+      if (waitedMs < mostMs) await pause(betweenMs);
+      waitedMs += betweenMs;
+      yield event;
+    }
+  } finally {
+    ended?.();
   }
 }

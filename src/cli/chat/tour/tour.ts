@@ -36,8 +36,9 @@ const WATCHED_FIRST_BYTE_MS = 300;
 const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 
 /** Calls after a prompt that no scene knows. */
-const CODER_TURNS = 6;
-const UNATTENDED_CODER_TURNS = 14;
+const CODER = { turns: 6 };
+/** Nobody reads along: it works longer on each, and writes more of everything. */
+const UNATTENDED_CODER = { turns: 14, chattiness: 1 };
 /** It makes things up: nothing of that may reach a shell, the network, or a person who would be asked. */
 const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
 
@@ -74,7 +75,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   const [project, home] = [join(folder, "harbour"), join(folder, "home")];
   await writeProject(project, seed);
   const quiet = new Quiet();
-  const simulator = await startStandIn(project, options, () => quiet.ended());
+  const simulator = await startStandIn(project, options);
   const seen = new Witness();
   const steps = tourSteps({
     folder: project,
@@ -86,7 +87,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
     agentOptions: {
       model: anthropicModel({
         model: MODEL_NAME,
-        client: loopbackClient(simulator.url, isWatched ? WATCHED_PACE : undefined),
+        client: loopbackClient(simulator.url, { quiet, ...(isWatched && { pace: WATCHED_PACE }) }),
       }),
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
@@ -98,7 +99,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
     },
     guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
       seen,
-      settled: () => quiet.settled(simulator.requests),
+      settled: () => quiet.settled(),
     }),
     folder,
     requests: simulator.requests,
@@ -118,11 +119,7 @@ async function writeProject(project: string, seed: number): Promise<void> {
   }
 }
 
-async function startStandIn(
-  project: string,
-  { isWatched, turns, seed }: TourOptions,
-  ended: () => void,
-): Promise<Simulator> {
+async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
   const scenes = tourScenes({
     inProject: (path) => join(project, path),
     thresholds: computeThresholds(MODEL_FACTS),
@@ -130,7 +127,6 @@ async function startStandIn(
   // The same figures whether or not a tokenizer is installed, and nothing to load.
   const countText = ESTIMATORS.o200k;
   const counter = await createTokenCounter(countText);
-  const coderTurns = turns === undefined ? CODER_TURNS : UNATTENDED_CODER_TURNS;
   return await startSimulator({
     models: [
       {
@@ -144,12 +140,15 @@ async function startStandIn(
       summaries(),
       noteTaker(),
       standIn(scenes, counter),
-      coder({ turns: coderTurns, uses: (name) => CODER_TOOLS.includes(name), ...(seed && { seed }) }),
+      coder({
+        ...(turns === undefined ? CODER : UNATTENDED_CODER),
+        uses: (name) => CODER_TOOLS.includes(name),
+        ...(seed && { seed }),
+      }),
     ],
     countText,
     clock: createRunningClock(),
     latency: isWatched === true ? WATCHED_FIRST_BYTE_MS : 0,
-    onRequest: ended,
     ...(seed !== undefined && { seed }),
   });
 }
