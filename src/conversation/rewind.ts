@@ -25,7 +25,7 @@ export interface RewindMark extends EntryLink {
   readonly rewind: RewindRecord;
 }
 
-export function isRewindMark(entry: Entry): entry is RewindMark {
+function isRewindMark(entry: Entry): entry is RewindMark {
   if (!isEntry(entry) || entry.type !== "system" || entry.subtype !== "longhaul_rewind") return false;
   return stringField(field(entry, "rewind"), "before") !== undefined;
 }

@@ -20,7 +20,7 @@ const toolsIn = ({ tools }: Body): readonly unknown[] =>
   Array.isArray(tools) ? tools.map(({ name }) => name) : [];
 
 /** Only the main conversation can start agents. */
-export const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
+const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
 export const isSubagent = (body: Body = {}): boolean => toolsIn(body).length > 0 && !isMain(body);
 
 /** Said in the main conversation, whatever its subagents are asked meanwhile. */
