@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasNoPty, openPty, type Pty } from "./pty.case.ts";
+
+let cwd: string;
+let pty: Pty;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "longhaul-tour-pty-"));
+  pty = openPty({ args: ["chat", "--demo"], cwd, cols: 80, rows: 24 });
+});
+afterEach(async () => {
+  await pty.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+const isLong = process.env.LONGHAUL_LONG_RUN === "1";
+/** It is made to be watched, so it takes its time. */
+const TOUR_LIMIT_MS = 180_000;
+
+/** The input line has this, and nothing is under way. */
+const offers =
+  (input: string) =>
+  (screen: string): boolean =>
+    screen.split("\n").some((line) => line.startsWith(`> ${input}`));
+
+const said = (): string => pty.scrollback().join("\n");
+
+describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
+  it("begins with words and a prompt, fills the bar to yellow, waits, and leaves nothing behind", async () => {
+    await pty.waitFor(offers("This is harbour"));
+    expect(said()).toContain("The model is a stand-in");
+    const folder = /(\S+longhaul-tour-\w+)\/harbour/.exec(said().replace(/\s+/g, " "))?.[1] ?? "";
+    expect(existsSync(folder)).toBe(true);
+    pty.press("enter");
+    await pty.waitFor(offers("/context"));
+    expect(said()).toContain("The bar is yellow");
+    expect(pty.rowColours("of 21K")).toContain("yellow");
+    pty.press("ctrl-u");
+    pty.type("/todos");
+    pty.press("enter");
+    await pty.waitFor("the tour goes on with");
+    await pty.waitFor(offers("/context"));
+    pty.press("ctrl-u", "ctrl-d");
+    expect((await pty.exit).code).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+    expect(existsSync(join(cwd, ".longhaul"))).toBe(false);
+  });
+
+  it.skipIf(!isLong)(
+    "is gone through with Enter alone",
+    async () => {
+      const stops = ["This is harbour", "/context", "Now go through", "/compact", "/ledger", "/notes off"];
+      for (const stop of stops) {
+        await pty.waitFor(offers(stop));
+        pty.press("enter");
+      }
+      await pty.waitFor(offers("A vessel"));
+      pty.press("enter");
+      for (const _ of ["before the fix", "after it"]) {
+        await pty.waitFor(offers("1. Yes"));
+        pty.press("enter");
+        await pty.waitFor((screen) => !offers("1. Yes")(screen));
+      }
+      for (const stop of ["What level", "/undo", "/redo"]) {
+        await pty.waitFor(offers(stop));
+        pty.press("enter");
+      }
+      await pty.waitFor("That is the tour");
+      const all = said().replace(/\s+/g, " ");
+      for (const words of ["old results of", "no model was called", "nobody waited", "word for word"]) {
+        expect(all).toContain(words);
+      }
+      pty.press("ctrl-d");
+      expect((await pty.exit).code).toBe(0);
+    },
+    TOUR_LIMIT_MS,
+  );
+});
