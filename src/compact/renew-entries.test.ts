@@ -11,7 +11,13 @@ describe("kept messages as new entries", () => {
     const [asked, told] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
     expect(renewed).toEqual([
-      { ...asked, uuid: "new-1", parentUuid: "anchor", timestamp: "2026-06-01T00:00:00.000Z" },
+      {
+        ...asked,
+        copyOf: asked.uuid,
+        uuid: "new-1",
+        parentUuid: "anchor",
+        timestamp: "2026-06-01T00:00:00.000Z",
+      },
       {
         ...told,
         uuid: "new-2",
@@ -37,6 +43,13 @@ describe("kept messages as new entries", () => {
       { collapsed: { ...collapsed, isSettled: true } },
     ]);
     expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
+  });
+
+  it("of what a person said name the line in which it was first said, also when they are renewed again", () => {
+    const c = new ConversationBuilder();
+    const asked = c.user("question");
+    const once = renewEntries(c.entries, "anchor", countingPorts());
+    expect(renewEntries(once, "later", countingPorts())).toMatchObject([{ copyOf: asked.uuid }]);
   });
 
   it("of one response share one new id, and others have another", () => {
@@ -77,7 +90,7 @@ describe("kept messages as new entries", () => {
     const renewed = renewEntries(c.entries, "anchor", countingPorts());
     expect(renewed).toEqual([
       { ...files, uuid: "new-1", parentUuid: "anchor", timestamp: expect.any(String) },
-      { ...said, uuid: "new-2", parentUuid: "new-1", timestamp: expect.any(String) },
+      { ...said, copyOf: said.uuid, uuid: "new-2", parentUuid: "new-1", timestamp: expect.any(String) },
     ]);
   });
 
