@@ -127,11 +127,12 @@ class Chat {
       onEvent: (event) => this.#see(event),
       session,
     });
+    if (this.#agent !== undefined) this.#screen.print("");
     await this.#agent?.close();
     this.#agent = agent;
     const { composition, version } = this.#setup;
     this.#screen.print(chatHeader(agent, version, composition.places.home, this.#screen));
-    if (agent.conversation.length > 0) this.#screen.print(`\n${recap(agent, this.#screen)}`);
+    if (agent.conversation.length > 0) this.#view.say(recap(agent, this.#screen));
     this.#refresh();
   }
 

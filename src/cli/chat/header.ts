@@ -6,7 +6,8 @@ import { rawContent } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
 import type { Colours } from "../terminal.ts";
 import { formatCount, formatShort, plural } from "../view/numbers.ts";
-import { fitText } from "../view/text-width.ts";
+import { fitText, foldText } from "../view/text-width.ts";
+import { wrapped } from "./show/word-wrap.ts";
 
 interface Style {
   readonly width: number;
@@ -18,16 +19,20 @@ export function chatHeader(agent: Agent, version: string, home: string, { width,
   const { size } = agent.reading.thresholds;
   const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
   const lines = [
-    `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · window ${formatCount(size)}`,
+    foldText(
+      `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · window ${formatCount(size)}`,
+      width,
+      "  ",
+    ),
     colours.dim(fitText(folder, width, "front")),
     colours.dim(fitText(`session ${agent.sessionId}`, width)),
-    colours.dim(fitText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
+    colours.dim(foldText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
   ];
   return lines.join("\n");
 }
 
 export const goOnWords = ({ sessionId }: Agent): string =>
-  `To go on with this session: longhaul chat --resume ${sessionId}`;
+  `To go on with this session:\n  longhaul chat --resume ${sessionId}`;
 
 /** Of the last answer, enough to remember what it was about. */
 const RECAP_LINES = 8;
@@ -38,7 +43,7 @@ export function recap(agent: Agent, { width, colours }: Style): string {
   const size = `${plural(conversation.length, "entry").replace("entrys", "entries")}, ${formatShort(reading.tokens)} tokens`;
   const prompt = promptsOf({ conversation, clearedToolUseIds: new Set() }).at(-1)?.text;
   const answer = lastAnswer(conversation);
-  const lines = answer.split("\n");
+  const lines = wrapped(answer, width).split("\n");
   const shown = lines.slice(0, RECAP_LINES).join("\n");
   return [
     colours.dim(`Gone on with: ${size}.`),

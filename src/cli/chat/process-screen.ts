@@ -1,6 +1,5 @@
 import { PassThrough } from "node:stream";
-import { openScreen } from "./screen/open-screen.ts";
-import { openPlainScreen } from "./screen/plain-screen.ts";
+import { openPlainScreen, openScreen } from "./screen/open-screen.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 
 /** The terminal that the program runs in. */

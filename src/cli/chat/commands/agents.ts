@@ -1,4 +1,4 @@
-import { oneLine } from "../../view/text-width.ts";
+import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
 import { titled } from "../../view/titled-table.ts";
 import type { ChatCommand } from "./command.ts";
 
@@ -8,8 +8,14 @@ export const agentsCommand: ChatCommand = {
   run: (_, { agent, terminal, say }) => {
     const rows = agent.agents
       .list()
-      .map(({ id, status, description }) => [oneLine(id), status, oneLine(description)]);
-    const kinds = agent.agents.types.map(({ name, description }) => [oneLine(name), oneLine(description)]);
+      .map(({ id, status, description }) => [
+        oneLine(id),
+        status,
+        fitText(description, terminal.width - oneLine(id).length - 16),
+      ]);
+    const { types: all } = agent.agents;
+    const room = terminal.width - Math.max(0, ...all.map(({ name }) => textWidth(name))) - 4;
+    const kinds = all.map(({ name, description }) => [oneLine(name), fitText(description, room)]);
     const columns = [{ title: "id" }, { title: "state" }, { title: "what for" }];
     const running = titled("In the background", columns, rows, terminal) || "No agents in the background.";
     const types = titled("Kinds of agents", [{ title: "name" }, { title: "when" }], kinds, terminal);

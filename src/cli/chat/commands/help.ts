@@ -1,5 +1,5 @@
 import { table } from "../../view/table.ts";
-import { fitText, textWidth } from "../../view/text-width.ts";
+import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import type { ChatCommand } from "./command.ts";
 
 const KEYS = [
@@ -19,13 +19,14 @@ export const helpCommand = (commands: () => readonly ChatCommand[]): ChatCommand
     const isNarrow = room < 24;
     const rows = commands().map(({ about }, at): readonly [string, string] => [names[at] ?? "", about]);
     const listed = isNarrow
-      ? rows.map(([name, about]) => `${name}\n  ${colours.dim(fitText(about, width - 2))}`).join("\n")
+      ? rows.map(([name, about]) => `${name}\n${colours.dim(foldText(`  ${about}`, width, "  "))}`).join("\n")
       : table(
           [{ title: "command" }, { title: "what it does" }],
           rows.map(([name, about]) => [name, fitText(about, room)]),
           colours.dim,
           textWidth,
         );
-    say(`${listed}\n\n${colours.dim(KEYS.join("\n"))}`);
+    const keys = KEYS.map((line) => foldText(line, width, "  ")).join("\n");
+    say(`${listed}\n\n${colours.dim(keys)}`);
   },
 });

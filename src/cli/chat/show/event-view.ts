@@ -58,6 +58,8 @@ export class EventView {
   #restored: Restored | undefined;
   #compaction: CompactionPieces = {};
   #todos = "[]";
+  /** What happened in the background while an answer was coming: told after it, not in the middle of a word. */
+  #held: readonly (() => void)[] = [];
 
   constructor(options: EventViewOptions) {
     this.#options = options;
@@ -158,6 +160,9 @@ export class EventView {
     if (rest !== "") this.#options.screen.stream(rest);
     this.#options.screen.endStream();
     this.#isStreaming = false;
+    const held = this.#held;
+    this.#held = [];
+    for (const tell of held) tell();
   }
 
   #restarted(): void {
@@ -211,7 +216,10 @@ export class EventView {
     else if (event.type === "compacted") this.#compactionOver({ compacted: event });
     const line = compactorLine(event);
     const { colours } = this.#options.screen;
-    if (line !== undefined) this.#line(line.text, line.isWarning ? colours.yellow : colours.dim);
+    if (line === undefined) return;
+    const tell = (): void => this.#line(line.text, line.isWarning ? colours.yellow : colours.dim);
+    if (this.#isStreaming) this.#held = [...this.#held, tell];
+    else tell();
   }
 
   /** The boundary, whose ledger says where the facts are, and what came of it are told apart; they are shown together. */
