@@ -181,15 +181,15 @@ describe("runChat with a guide", () => {
   });
 
   it("sends its input at once where nobody is there, one after the other, and ends with it", async () => {
-    const led = guide(["one", "/todos", "two"]);
+    const led = guide(["one", "/plan", "two"]);
     const chat = await held(
-      { run: (prompt) => runOf([text(`did ${prompt}`)]) },
+      { run: (prompt) => runOf([text(`did ${prompt}`)]), planPath: "/nowhere/plan.md" },
       { guide: led, isUnattended: true, farewell: async () => "Over." },
     );
     await chat.over;
-    expect(led.sent).toEqual([undefined, "one", "/todos", "two"]);
+    expect(led.sent).toEqual([undefined, "one", "/plan", "two"]);
     const all = shown(chat.screen);
-    expect(all.indexOf("There are no to-dos.")).toBeLessThan(all.indexOf("Now: two"));
+    expect(all).toMatch(/There is no plan\.[\s\S]*Now: two/);
     expect(chat.wiring().person).toBeUndefined();
   });
 });
