@@ -13,7 +13,7 @@ import { agentsFolder } from "./subagent.ts";
 /** Each is a conversation of its own that calls a model: more at once is hardly ever meant. */
 const MOST_IN_BACKGROUND = 8;
 const GENERAL: AgentType = {
-  name: "general",
+  name: "general-purpose",
   description: "Any task that can be done apart from this conversation, such as a search through many files.",
 };
 

@@ -12,7 +12,7 @@ export function taskTool({ agents }: Place): Tool {
     input: z.object({
       description: z.string().min(1).describe("Three to six words for the person: what it does"),
       prompt: z.string().min(1).describe("The whole task"),
-      subagent_type: z.string().optional().describe("One of the kinds above; general unless given"),
+      subagent_type: z.string().optional().describe("One of the kinds above; general-purpose unless given"),
       run_in_background: z.boolean().optional().describe("Do not wait for it"),
     }),
     // It asks for permission itself, call by call; several may look around at once.
