@@ -91,6 +91,13 @@ describe("EventView", () => {
     expect(screen.printed).toEqual(["", "Hello world."]);
   });
 
+  it("tells what happens in the background after an answer that is coming, not in the middle of it", () => {
+    const started = compactor({ type: "background-started", tokens: 18_000, isRefresh: false });
+    const { screen } = viewed([text("Hello wo"), started, text("rld."), said("Hello world."), ended("Read")]);
+    expect(screen.printed.slice(0, 2)).toEqual(["", "Hello world."]);
+    expect(screen.printed.slice(2).join("\n")).toMatch(/18,000 tokens.*Read/su);
+  });
+
   it("says nothing again that a compaction or an undo kept", () => {
     expect(viewed([said("Hello world.")]).screen.printed).toEqual([]);
   });

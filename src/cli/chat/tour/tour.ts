@@ -15,6 +15,7 @@ import type { ModelFacts } from "../../../window/models.ts";
 import { computeThresholds } from "../../../window/thresholds.ts";
 import type { Guide } from "../guide.ts";
 import { GAUGE_LOG } from "./gauge-log.ts";
+import { insideOf } from "./inside.ts";
 import { longRun } from "./long-run.ts";
 import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
 import { tourFiles } from "./project.ts";
@@ -140,11 +141,14 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
       summaries(),
       noteTaker(),
       standIn(scenes, counter),
-      coder({
-        ...(turns === undefined ? CODER : UNATTENDED_CODER),
-        uses: (name) => CODER_TOOLS.includes(name),
-        ...(seed && { seed }),
-      }),
+      insideOf(
+        project,
+        coder({
+          ...(turns === undefined ? CODER : UNATTENDED_CODER),
+          uses: (name) => CODER_TOOLS.includes(name),
+          ...(seed && { seed }),
+        }),
+      ),
     ],
     countText,
     clock: createRunningClock(),

@@ -1,0 +1,33 @@
+import { join, relative, sep } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { TurnBlock } from "../../../testing/simulator/exchange.ts";
+import { insideOf } from "./inside.ts";
+
+const FOLDER = join("/", "tmp", "tour", "harbour");
+const REQUEST = { model: "m", messages: [], system: "", tools: [], maxTokens: 1, body: {}, index: 0 };
+
+const read = (input: Readonly<Record<string, unknown>>): TurnBlock | undefined =>
+  insideOf(FOLDER, () => ({ blocks: [{ type: "tool_use", name: "Read", input }] }))(REQUEST)?.blocks[0];
+const pathOf = (path: string): string => {
+  const block = read({ file_path: path });
+  return block?.type === "tool_use" ? String(block.input.file_path) : "";
+};
+
+describe("calls that stay in a folder", () => {
+  it("lead nowhere else, whatever is made up", () => {
+    const part = fc.oneof(fc.constantFrom("..", ".", "/", "src", FOLDER, "harbour2"), fc.string());
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const way = relative(FOLDER, pathOf(parts.join("/")));
+        expect(way.split(sep)[0]).not.toBe("..");
+      }),
+    );
+  });
+
+  it("are left as they are where they are in it already, and so is everything else", () => {
+    expect(pathOf(join(FOLDER, "src", "a.ts"))).toBe(join(FOLDER, "src", "a.ts"));
+    expect(pathOf("/validator.ts")).toBe(join(FOLDER, "validator.ts"));
+    expect(read({ pattern: "/x", limit: 3 })).toMatchObject({ input: { pattern: "/x", limit: 3 } });
+  });
+});
