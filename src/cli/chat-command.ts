@@ -5,7 +5,7 @@ import type { ChatCommandOptions } from "./commands/chat.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";
 
-const HELP = `\nA session is written as it goes and can be resumed at any time, also after a crash.\nCommands such as /compact, /context, /rewind and /help work within it. The shell is\nasked for first; --allow takes what the question shows, such as "shell:npm test" or\n"web:example.org", and "shell:git *" for all that begins like it.\nOver a pipe, what is piped is added to the prompt.\n${examples(
+const HELP = `\nA session is written as it goes and can be resumed at any time, also after a crash.\nCommands such as /compact, /context, /rewind and /help work within it. It asks\nbefore it runs a command or fetches a page; --allow takes keys such as "shell:npm test"\nor "web:example.org", and "shell:git *" for all that begin like it.\nOver a pipe, what is piped is added to the prompt.\n${examples(
   "chat",
   'chat "what does this project do?"',
   "chat --continue",

@@ -24,12 +24,12 @@ afterAll(async () => {
 interface Asked {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Called as soon as something is printed. */
-  readonly onOutput?: (kill: (signal: NodeJS.Signals) => void) => void;
+  /** Interrupted once, as soon as this was printed. */
+  readonly interruptAt?: string;
 }
 
 /** `longhaul chat` with these arguments, over pipes. */
-function chat(args: readonly string[], { stdin = "", env, onOutput }: Asked = {}): Promise<CliRun> {
+function chat(args: readonly string[], { stdin = "", env, interruptAt }: Asked = {}): Promise<CliRun> {
   const key = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CLI_MAIN, "chat", ...args], {
@@ -38,8 +38,9 @@ function chat(args: readonly string[], { stdin = "", env, onOutput }: Asked = {}
     });
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const isNew = interruptAt !== undefined && !output.stdout.includes(interruptAt);
       output.stdout += text;
-      onOutput?.((signal) => child.kill(signal));
+      if (isNew && output.stdout.includes(interruptAt)) child.kill("SIGINT");
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
     child.on("error", reject);
@@ -143,14 +144,8 @@ describe("longhaul chat -p", () => {
 
   it("ends cleanly when it is interrupted, with everything written", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 60" }));
-    const run = await chat(
-      ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"],
-      {
-        onOutput: (kill) => {
-          if (simulator.requests.all.length > 0) kill("SIGINT");
-        },
-      },
-    );
+    const args = ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"];
+    const run = await chat(args, { interruptAt: "sleep 60" });
     expect(run.code).toBe(1);
     const end = JSON.parse(run.stdout.trimEnd().split("\n").at(-1) ?? "");
     expect(end).toMatchObject({ type: "end", reason: "aborted" });
