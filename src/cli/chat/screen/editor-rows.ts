@@ -76,16 +76,24 @@ function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cel
     const row = rows.at(-1) ?? [];
     const isFull = used + cell.columns > room && row.length > 0;
     if (isFull && cell.columns > 0 && !(cell.isBlank && used === room)) {
-      // The word that does not fit comes along, unless it is all there is.
-      const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;
-      const moved = start > 0 ? row.splice(start) : [];
+      const moved = wordBefore(row, cell, room);
+      row.splice(row.length - moved.length);
       rows.push(moved);
-      used = moved.reduce((sum, { columns }) => sum + columns, 0);
+      used = widthOf(moved);
     }
     rows.at(-1)?.push(cell);
     used += cell.columns;
   }
   return rows;
+}
+
+const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
+
+/** What comes along into the next row: the word that the cell belongs to, unless that is all there is, or too long for any. */
+function wordBefore(row: readonly Cell[], cell: Cell, room: number): Cell[] {
+  const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;
+  const word = row.slice(start);
+  return start > 0 && widthOf(word) + cell.columns <= room ? word : [];
 }
 
 /** Of a text that is too tall, the rows around the cursor, and in place of the first one how many there are. */

@@ -148,15 +148,32 @@ describe("whatever is pressed", () => {
     );
   });
 
-  it("left and right undo each other, and so do taking and putting", () => {
-    const texts = fc
-      .array(characters, { maxLength: 20 })
-      .map((parts) => insert(EMPTY_EDITOR, parts.join("")));
+  const textOf = (character: fc.Arbitrary<string>): fc.Arbitrary<EditorState> =>
+    fc.array(character, { maxLength: 20 }).map((parts) => insert(EMPTY_EDITOR, parts.join("")));
+  const stepsLeft = (state: EditorState, steps: number): EditorState =>
+    Array.from({ length: steps }).reduce<EditorState>((one) => edit(one, "left"), state);
+
+  it("left and right undo each other", () => {
     fc.assert(
-      fc.property(texts, fc.nat({ max: 20 }), (full, steps) => {
-        const state = Array.from({ length: steps }).reduce<EditorState>((one) => edit(one, "left"), full);
+      fc.property(textOf(characters), fc.nat({ max: 20 }), (full, steps) => {
+        const state = stepsLeft(full, steps);
         if (state.cursor > 0) expect(edit(edit(state, "left"), "right")).toEqual(state);
-        for (const how of ["take-word-left", "take-line-left"] as const) {
+      }),
+    );
+  });
+
+  it("what was taken can be put back", () => {
+    // Of those that do not join with what comes next to them.
+    const apart = fc.constantFrom("a", " ", "\n", "é", "👩", "日", ".");
+    fc.assert(
+      fc.property(textOf(apart), fc.nat({ max: 20 }), (full, steps) => {
+        const state = stepsLeft(full, steps);
+        for (const how of [
+          "take-word-left",
+          "take-line-left",
+          "take-word-right",
+          "take-line-right",
+        ] as const) {
           const taken = edit(state, how);
           if (taken.text !== state.text) expect(edit(taken, "put").text).toBe(state.text);
         }
