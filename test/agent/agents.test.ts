@@ -100,7 +100,7 @@ describe("a subagent", () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(["Read", "TodoWrite"]);
     expect(sent(scene.simulator.requests.all[0]?.body?.tools)).toContain("checker: Checks things");
     expect(eventsOf(events, "call-ended")[1]).toMatchObject({ isError: true });
-    expect(eventsOf(events, "call-ended")[1]?.display).toContain("There are: general, checker");
+    expect(eventsOf(events, "call-ended")[1]?.display).toContain("There are: general-purpose, checker");
   });
 
   it("ends with the run that waits for it", async () => {
