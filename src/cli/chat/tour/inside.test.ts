@@ -16,10 +16,11 @@ const pathOf = (path: string): string => {
 
 describe("calls that stay in a folder", () => {
   it("lead nowhere else, whatever is made up", () => {
-    const part = fc.oneof(fc.constantFrom("..", ".", "/", "src", FOLDER, "harbour2"), fc.string());
+    const start = fc.constantFrom(FOLDER, `${FOLDER}2`, "", "..", "src");
+    const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom("..", ".", "src") }, fc.string());
     fc.assert(
-      fc.property(fc.array(part), (parts) => {
-        const way = relative(FOLDER, pathOf(parts.join("/")));
+      fc.property(start, fc.array(part), (first, parts) => {
+        const way = relative(FOLDER, pathOf([first, ...parts].join("/")));
         expect(way.split(sep)[0]).not.toBe("..");
       }),
     );

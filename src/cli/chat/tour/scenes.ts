@@ -17,7 +17,7 @@ import type { Sight } from "./sight.ts";
 export const RESERVE_METRES = "0.65";
 
 export const OVERVIEW_PROMPT: string = `This is harbour, our berth booking service. Two rules: never touch migrations/, and leave ${RESERVE_METRES} m of water under every keel, not the 0.5 m that the code has. Read ${GAUGE_LOG} first, it is deleted at noon. Then look around; a helper can survey the tests.`;
-export const SURVEY_PROMPT =
+const SURVEY_PROMPT =
   "Look through test/: what does each resource's test cover, and what is missing? Report in a few lines; change nothing.";
 export const RESOURCES_PROMPT =
   "Now go through the resources one by one: which lists are not paged, and does PUT check the version?";

@@ -2,7 +2,6 @@ import { contentBlocks } from "../../../conversation/block.ts";
 import { isCleared } from "../../../conversation/cleared.ts";
 import { contentText } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { isContinuation } from "../../../summary/continuation.ts";
 import type { SeenRequest } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
 
@@ -23,7 +22,7 @@ export interface Sight {
 /** What stands between messages for the model's eyes only; no person wrote it. */
 const REMINDER = /^\s*<system-reminder>/;
 
-export const isReminder = (text: string): boolean => REMINDER.test(text) || isContinuation(text);
+export const isReminder = (text: string): boolean => REMINDER.test(text);
 
 export function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
   const blocks = messages.flatMap(({ content }) => contentBlocks(content));
