@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isDynamicPattern } from "tinyglobby";
 import type { PermissionNeed } from "../../permission.ts";
+import { shortPath } from "../../workplace/paths.ts";
 import type { ResolvedPath } from "../../workplace.ts";
 import { type FilePlace, needsForReading } from "../files/file-place.ts";
 
@@ -41,12 +42,6 @@ export function problemWithPattern(pattern: string): string | undefined {
 export const needsForSearch = (place: SearchPlace, path: string): Promise<readonly PermissionNeed[]> =>
   needsForReading(place, path);
 
-/** For people and models: relative where it is in the working directory. */
-export function shownPath({ cwd }: Pick<SearchPlace, "cwd">, absolute: string): string {
-  const inside = relative(cwd, absolute);
-  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? absolute : inside;
-}
-
-/** Where the search begins, as the model knows it: found below the real path, shown below the path that was meant. */
-export const shownBelow = (place: SearchPlace, root: ResolvedPath, absolute: string): string =>
-  shownPath(place, resolve(root.path, relative(root.realPath, absolute)));
+/** Found below the real path, shown below the path that was meant: relative where it is in the working directory. */
+export const shownBelow = ({ cwd }: SearchPlace, root: ResolvedPath, absolute: string): string =>
+  shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
