@@ -19,7 +19,7 @@ export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace
   };
 }
 
-export const callContext = (callId = "toolu_1"): ToolContext => ({
+const callContext = (callId = "toolu_1"): ToolContext => ({
   callId,
   signal: new AbortController().signal,
   onProgress: () => undefined,

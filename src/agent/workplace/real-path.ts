@@ -17,7 +17,7 @@ export async function realPathOf(path: string): Promise<string> {
   }
 }
 
-export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error));
+const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error));
 
 export function systemCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,4 +1,4 @@
-import { endsWithCrlf, lineAt, type Place, placesOf, replaced, withoutOverlaps } from "./find-text.ts";
+import { crlfFinder, linesAt, type Place, placesOf, replaced, withoutOverlaps } from "./find-text.ts";
 import { whyNotFound } from "./not-found.ts";
 import { decodeText, unitsOf, withCrlf } from "./text.ts";
 
@@ -29,12 +29,13 @@ export function applyEdit(bytes: Buffer, wish: EditWish): EditResult {
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, wish.oldString)}` };
   if (places.length > 1 && !wish.replaceAll) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
+  const endsInCrlf = crlfFinder(content.units);
   const units = replaced(content.units, chosen, (place) =>
-    !isLiteral && endsWithCrlf(content.units, place) ? withCrlf(newText) : newText,
+    !isLiteral && endsInCrlf(place) ? withCrlf(newText) : newText,
   );
   if (units === content.units)
     return { refusal: "That would change nothing: new_string stands there already." };
-  return { bytes: content.toBytes(units), lines: chosen.map(({ from }) => lineAt(content.units, from)) };
+  return { bytes: content.toBytes(units), lines: linesAt(content.units, chosen) };
 }
 
 function whatIsWrong({ oldString, newString }: EditWish): string | undefined {
@@ -65,7 +66,7 @@ function find(units: string, { oldString, newString }: EditWish, of: (text: stri
 
 function severalPlaces(units: string, places: readonly Place[]): string {
   const named = places.slice(0, MOST_LINES_NAMED);
-  const lines = [...new Set(named.map(({ from }) => lineAt(units, from)))];
+  const lines = [...new Set(linesAt(units, named))];
   const more = places.length > named.length ? ", …" : "";
   return (
     `old_string stands in ${places.length} places, in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which is meant. ` +

@@ -99,7 +99,10 @@ describe("Edit", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
         const result = applyEdit(Buffer.from(content), wish(part, fresh));
-        if (!isOnce(content.replaceAll("\r\n", "\n"), part.replaceAll("\r\n", "\n")))
+        const plain = (some: string): string => some.replaceAll("\r\n", "\n");
+        // A return that is written and found is meant as it is.
+        const isLiteral = part.includes("\r") && content.includes(part);
+        if (isLiteral ? !isOnce(content, part) : !isOnce(plain(content), plain(part)))
           expect(result).toHaveProperty("refusal");
       }),
     );

@@ -72,6 +72,20 @@ describe("an edit", () => {
   });
 });
 
+describe("a large file", () => {
+  it("is changed in many places in one go, and looked through for what is not in it", async () => {
+    const content = "some text in a line\n".repeat(60_000);
+    await given(content);
+    expect(await change("some text", "any text", { replace_all: true })).toContain("60000 places");
+    expect(now()).toBe(content.replaceAll("some text", "any text"));
+    expect(await change("Schmetterling", "x")).toContain("Find it with Grep");
+    const oneLine = '{"a":1},'.repeat(50_000);
+    await given(`\r\n${oneLine}`);
+    await change('"a"', '"b"', { replace_all: true });
+    expect(now()).toBe(`\r\n${oneLine.replaceAll('"a"', '"b"')}`);
+  });
+});
+
 describe("line ends and encodings stay", () => {
   it("lines of a CRLF file are found by plain line ends, and new ones end like them", async () => {
     await given("\ufeffone\r\ntwo\r\nthree\r\n");

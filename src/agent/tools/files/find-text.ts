@@ -39,18 +39,27 @@ export function replaced(
   return parts.join("") + content.slice(at);
 }
 
-/** How the line ends in which a place begins; in the last line, how the one before does. */
-export function endsWithCrlf(content: string, { from }: Place): boolean {
-  const next = content.indexOf("\n", from);
-  const end = next === -1 ? content.lastIndexOf("\n") : next;
-  return end > 0 && content[end - 1] === "\r";
+/**
+ * Whether the line ends in CRLF in which a place begins; in the last line, whether the one before does. Asked for
+ * places in their order, so that a text with many of them is gone through once.
+ */
+export function crlfFinder(content: string): (place: Place) => boolean {
+  const last = content.lastIndexOf("\n");
+  let next = content.indexOf("\n");
+  return ({ from }) => {
+    if (next < from) next = from > last ? last : content.indexOf("\n", from);
+    return next > 0 && content[next - 1] === "\r";
+  };
 }
 
-/** The line of an index, from 1. */
-export function lineAt(content: string, index: number): number {
+/** The lines in which places begin, from 1; the places are in their order. */
+export function linesAt(content: string, places: readonly Place[]): readonly number[] {
   let line = 1;
-  for (let at = content.indexOf("\n"); at !== -1 && at < index; at = content.indexOf("\n", at + 1)) line += 1;
-  return line;
+  let end = content.indexOf("\n");
+  return places.map(({ from }) => {
+    for (; end !== -1 && end < from; end = content.indexOf("\n", end + 1)) line += 1;
+    return line;
+  });
 }
 
 function indexesOf(content: string, text: string): readonly number[] {

@@ -78,6 +78,13 @@ describe("what changed between two texts", () => {
     const rows = unifiedDiff("", "x\n".repeat(1_000)).text.split("\n");
     expect(rows).toHaveLength(401);
     expect(rows.at(-1)).toBe("… 601 more lines of the diff");
+    expect(unifiedDiff("", "x\n".repeat(300_000)).text).toContain("… 299601 more lines of the diff");
     expect(unifiedDiff("", `${"y".repeat(5_000)}\n`).text.length).toBeLessThan(400);
+  });
+
+  it("of a long line the part is shown that changed", () => {
+    const line = (word: string): string => `${"y".repeat(5_000)}${word}${"z".repeat(5_000)}\n`;
+    const { text } = unifiedDiff(line("old"), line("new"));
+    expect(text).toMatch(/^@@ .*\n-…y{100}oldz+…\n\+…y{100}newz+…$/);
   });
 });

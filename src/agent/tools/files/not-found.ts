@@ -1,7 +1,8 @@
-import { lineAt, placesOf } from "./find-text.ts";
-import { closeness } from "./similar.ts";
+import { linesAt, placesOf } from "./find-text.ts";
+import { closenessTo } from "./similar.ts";
 
-/** Lines that are compared at most: a model waits for the answer. */
+/** Longer files are compared by their beginnings: a model waits for the answer. */
+const MOST_COMPARED_CHARS = 1_000_000;
 const MOST_COMPARED_LINES = 20_000;
 /** Below it two lines have little more in common than their language. */
 const LEAST_CLOSENESS = 0.6;
@@ -9,7 +10,8 @@ const MAX_SHOWN_LINES = 12;
 const MAX_SHOWN_CHARS = 300;
 
 /** Why a text may not have been found, and what stands there instead: for a model that can mend it. */
-export function whyNotFound(content: string, wanted: string): string {
+export function whyNotFound(whole: string, wanted: string): string {
+  const content = whole.slice(0, MOST_COMPARED_CHARS);
   const lines = content.split(/\r?\n/);
   return (
     withLineNumbers(content, wanted) ??
@@ -17,7 +19,9 @@ export function whyNotFound(content: string, wanted: string): string {
     otherSigns(content, wanted) ??
     escaped(content, wanted) ??
     nearest(lines, wanted) ??
-    "Nothing in the file looks like it."
+    (content === whole
+      ? "Nothing in the file looks like it."
+      : "Find it with Grep, and copy it from what Read shows.")
   );
 }
 
@@ -65,7 +69,7 @@ function otherSigns(content: string, wanted: string): string | undefined {
   const simple = plain(content);
   const [place] = placesOf(simple, plain(wanted));
   if (place === undefined) return undefined;
-  const line = lineAt(simple, place.from);
+  const [line = 1] = linesAt(simple, [place]);
   const rows = content.split(/\r?\n/);
   const many = wanted.split("\n").length;
   return `The same stands there with signs that only look alike (quotes, dashes, spaces, accents). Copy them from the file:\n${shown(rows, line - 1, many, false)}`;
@@ -85,9 +89,10 @@ function nearest(lines: readonly string[], wanted: string): string | undefined {
     "",
   );
   if (probe.trim() === "") return undefined;
+  const closeness = closenessTo(squeezed(probe));
   let best = { at: -1, score: 0 };
   for (const [at, line] of lines.slice(0, MOST_COMPARED_LINES).entries()) {
-    const score = closeness(squeezed(line), squeezed(probe));
+    const score = closeness(squeezed(line));
     if (score > best.score) best = { at, score };
   }
   if (best.score < LEAST_CLOSENESS) return undefined;

@@ -9,15 +9,18 @@ const MOST_SUGGESTIONS = 3;
 const LEAST_CLOSENESS = 0.5;
 
 /** How much two texts have in common, from 0 to 1: the share of pairs of neighbouring characters that both have. */
-export function closeness(one: string, other: string): number {
-  if (one === other) return 1;
-  const pairs = pairsOf(one);
-  const others = pairsOf(other);
-  const total = sum(pairs) + sum(others);
-  if (total === 0) return 0;
-  let common = 0;
-  for (const [pair, count] of pairs) common += Math.min(count, others.get(pair) ?? 0);
-  return (2 * common) / total;
+export function closenessTo(wanted: string): (text: string) => number {
+  const pairs = pairsOf(wanted);
+  const count = sum(pairs);
+  return (text) => {
+    if (text === wanted) return 1;
+    const others = pairsOf(text);
+    const total = count + sum(others);
+    if (total === 0) return 0;
+    let common = 0;
+    for (const [pair, times] of others) common += Math.min(times, pairs.get(pair) ?? 0);
+    return (2 * common) / total;
+  };
 }
 
 function pairsOf(text: string): ReadonlyMap<string, number> {
@@ -35,10 +38,14 @@ const sum = (counts: ReadonlyMap<string, number>): number =>
 /** Paths of files in the same folder that are called almost the same, the nearest first. */
 export async function similarFiles(path: string): Promise<readonly string[]> {
   const wanted = basename(path).toLowerCase();
+  const closeness = closenessTo(wanted);
   const names = await readdir(dirname(path)).catch(() => []);
   return names
     .slice(0, MOST_NAMES)
-    .map((name) => ({ name, score: nameScore(name.toLowerCase(), wanted) }))
+    .map((name) => ({
+      name,
+      score: isSameStem(name.toLowerCase(), wanted) ? 1 : closeness(name.toLowerCase()),
+    }))
     .filter(({ score }) => score >= LEAST_CLOSENESS)
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST_SUGGESTIONS)
@@ -46,7 +53,7 @@ export async function similarFiles(path: string): Promise<readonly string[]> {
 }
 
 /** The same with another ending is likelier meant than one with another beginning. */
-function nameScore(name: string, wanted: string): number {
+function isSameStem(name: string, wanted: string): boolean {
   const stem = (file: string): string => file.replace(/\.[^.]*$/, "");
-  return stem(name) === stem(wanted) ? 1 : closeness(name, wanted);
+  return stem(name) === stem(wanted);
 }

@@ -6,6 +6,8 @@ const CONTEXT_LINES = 3;
 const MAX_DIFF_LINES = 400;
 /** A line of data would fill the screen. */
 const MAX_SHOWN_CHARS = 300;
+/** Of a line that is cut, before what is different. */
+const SHOWN_BEFORE_CHARS = 100;
 
 export interface TextDiff {
   readonly text: string;
@@ -18,9 +20,14 @@ export function unifiedDiff(before: string, after: string): TextDiff {
   const oldLines = linesWithEnds(before);
   const newLines = linesWithEnds(after);
   const regions = changedRegions(oldLines, newLines);
-  const rows = hunksOf(regions).flatMap((hunk) => hunkRows(hunk, oldLines, newLines));
-  const left = rows.length - MAX_DIFF_LINES;
-  const shown = left > 0 ? [...rows.slice(0, MAX_DIFF_LINES), `… ${left} more lines of the diff`] : rows;
+  const shown: string[] = [];
+  let left = 0;
+  for (const hunk of hunksOf(regions))
+    for (const row of hunkRows(hunk, oldLines, newLines)) {
+      if (shown.length < MAX_DIFF_LINES) shown.push(row);
+      else left += 1;
+    }
+  if (left > 0) shown.push(`… ${left} more lines of the diff`);
   return {
     text: shown.join("\n"),
     added: regions.reduce((sum, { newFrom, newTo }) => sum + newTo - newFrom, 0),
@@ -44,37 +51,46 @@ function hunksOf(regions: readonly Region[]): readonly (readonly Region[])[] {
   return hunks;
 }
 
-function hunkRows(
+/** One by one: a diff of a whole file has as many as the file has lines, and few are shown. */
+function* hunkRows(
   hunk: readonly Region[],
   oldLines: readonly string[],
   newLines: readonly string[],
-): readonly string[] {
+): Generator<string> {
   const [first] = hunk;
   const last = hunk.at(-1);
-  if (first === undefined || last === undefined) return [];
+  if (first === undefined || last === undefined) return;
   const before = Math.min(CONTEXT_LINES, first.oldFrom);
   const after = Math.min(CONTEXT_LINES, oldLines.length - last.oldTo);
-  const rows: string[] = [
-    `@@ -${span(first.oldFrom - before, last.oldTo + after)} +${span(first.newFrom - before, last.newTo + after)} @@`,
-  ];
+  yield `@@ -${span(first.oldFrom - before, last.oldTo + after)} +${span(first.newFrom - before, last.newTo + after)} @@`;
   let at = first.oldFrom - before;
   for (const { oldFrom, oldTo, newFrom, newTo } of hunk) {
-    rows.push(...rowsOf(" ", oldLines.slice(at, oldFrom)));
-    rows.push(...rowsOf("-", oldLines.slice(oldFrom, oldTo)));
-    rows.push(...rowsOf("+", newLines.slice(newFrom, newTo)));
+    yield* rowsOf(" ", oldLines.slice(at, oldFrom));
+    const [removed, added] = [oldLines.slice(oldFrom, oldTo), newLines.slice(newFrom, newTo)];
+    yield* rowsOf("-", removed, added);
+    yield* rowsOf("+", added, removed);
     at = oldTo;
   }
-  rows.push(...rowsOf(" ", oldLines.slice(at, last.oldTo + after)));
-  return rows;
+  yield* rowsOf(" ", oldLines.slice(at, last.oldTo + after));
 }
 
 /** Of nothing, the line behind which it stands. */
 const span = (from: number, to: number): string => (to === from ? `${from},0` : `${from + 1},${to - from}`);
 
-function rowsOf(sign: string, lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => {
-    const text = line.replace(/\r?\n$/, "");
-    const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text;
-    return line.endsWith("\n") ? [sign + shown] : [sign + shown, "\\ No newline at end of file"];
-  });
+/** `others` stand in their place in the other text. */
+function* rowsOf(sign: string, lines: readonly string[], others: readonly string[] = []): Generator<string> {
+  for (const [index, line] of lines.entries()) {
+    yield sign + cutAround(line.replace(/\r?\n$/, ""), others[index]);
+    if (!line.endsWith("\n")) yield "\\ No newline at end of file";
+  }
+}
+
+/** Of a long line the part in which it differs from the other: who is asked must see what would change. */
+function cutAround(line: string, other: string | undefined): string {
+  if (line.length <= MAX_SHOWN_CHARS) return line;
+  let same = 0;
+  while (other !== undefined && same < line.length && line[same] === other[same]) same += 1;
+  const from = Math.max(0, Math.min(same - SHOWN_BEFORE_CHARS, line.length - MAX_SHOWN_CHARS));
+  const part = line.slice(from, from + MAX_SHOWN_CHARS).toWellFormed();
+  return `${from > 0 ? "…" : ""}${part}${from + MAX_SHOWN_CHARS < line.length ? "…" : ""}`;
 }
