@@ -137,6 +137,7 @@ export type {
 } from "./models/port.ts";
 export { complete } from "./models/reply.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
+export { TimeLimitError, withTimeLimit } from "./models/time-limit.ts";
 export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
 export type {
   BackgroundAgent,

@@ -2,6 +2,7 @@ import { idsOf, planFromPrepared } from "../compact/from-prepared.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
 import type { FittingPlan } from "../compact/plan-under.ts";
 import { type PreparedSummary, prepareSummary } from "../compact/prepare-summary.ts";
+import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";
 import { fittingPlan } from "./fitting-plan.ts";
@@ -244,7 +245,6 @@ export class Background {
     const state = this.#state;
     const startedAt = state.now();
     const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(SUMMARY_DEAD_AFTER_MS)]);
     state.emit({ type: "background-started", tokens, isRefresh });
     const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
@@ -255,7 +255,7 @@ export class Background {
       this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, state.now() - startedAt);
     };
     this.#running = abort;
-    work(signal).then(
+    withTimeLimit(abort.signal, SUMMARY_DEAD_AFTER_MS, work).then(
       (ready) => end({ ready }),
       (error: unknown) => end({ reason: codeOf(error) }),
     );

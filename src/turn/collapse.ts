@@ -4,6 +4,7 @@ import { type SpanSummary, summariseSpan } from "../compact/collapse/summarise-s
 import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { untilAborted } from "../models/abortable.ts";
+import { withTimeLimit } from "../models/time-limit.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { CollapsedOriginals } from "./collapsed-originals.ts";
 import { codeOf } from "./failure-reason.ts";
@@ -241,17 +242,19 @@ export class Collapse {
     const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
     // A turn that waits does so for one model that is dead, not for as many as there are spans.
     const isBuiltIn = summariser === "built-in" || (this.#isWaitedFor && this.#hasModelFailed);
-    const summary = await summariseSpan(plan, {
-      model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
-      countTokens,
-      transcriptPath: options.transcript?.path,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      onFailure: (error) => {
-        if (signal.aborted) return;
-        this.#hasModelFailed = true;
-        onFailure(error);
-      },
-    });
+    const summary = await withTimeLimit(signal, timeoutMs, (limited) =>
+      summariseSpan(plan, {
+        model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
+        countTokens,
+        transcriptPath: options.transcript?.path,
+        signal: limited,
+        onFailure: (error) => {
+          if (signal.aborted) return;
+          this.#hasModelFailed = true;
+          onFailure(error);
+        },
+      }),
+    );
     if (summary.by === "direct") this.#hasModelFailed = false;
     return summary;
   }

@@ -1,7 +1,7 @@
+import { TimeLimitError, withTimeLimit } from "../../../index.ts";
 import { readAddress } from "./address.ts";
 import { type Download, type DownloadOptions, download, PrivateAddressError } from "./download.ts";
 import { pageText } from "./page-text.ts";
-import { TimeLimitError, withTimeLimit } from "./time-limit.ts";
 
 export type Fetched =
   | { readonly kind: "page"; readonly address: string; readonly text: string; readonly isCut: boolean }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { HtmlToTextOptions } from "html-to-text";
-import { withTimeLimit } from "./time-limit.ts";
+import { withTimeLimit } from "../../../index.ts";
 
 /** Of markup; there is far less text in it than that. */
 const MOST_CHARS = 2_000_000;

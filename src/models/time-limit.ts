@@ -1,6 +1,7 @@
 /**
  * Does something that ends when the time is over or the signal fires. With a timer of its own: a signal that is made of
- * others (`AbortSignal.any`) can be forgotten by the garbage collector together with its timeout, and then never fires.
+ * others (`AbortSignal.any`) can be forgotten by the garbage collector of Node 20 together with its timeout, and then never
+ * fires.
  */
 export async function withTimeLimit<Result>(
   signal: AbortSignal,
@@ -11,6 +12,8 @@ export async function withTimeLimit<Result>(
   const end = new AbortController();
   const stop = (): void => end.abort(signal.reason);
   const timer = setTimeout(() => end.abort(new TimeLimitError(limitMs)), limitMs);
+  // Only the work itself keeps a program alive, not the limit that it has.
+  (timer as { unref?: () => void }).unref?.();
   signal.addEventListener("abort", stop, { once: true });
   try {
     return await work(end.signal);
