@@ -6,7 +6,8 @@ export interface PermissionNeed {
   /** What to look at before deciding: the whole command, the diff, the plan. */
   readonly detail?: string;
   /**
-   * What allowing it always would allow: `shell:npm test`, `path:/data/x.csv`, `web:example.org`, `change:src/a.ts`.
+   * What allowing it always would allow: `shell:npm test`, `path:/data/x.csv` (to look at it), `write:/data/x.csv`,
+   * `web:example.org`, `change:src/a.ts`.
    * A need with the same key is not asked for again, and rules of the settings are compared with it.
    */
   readonly key: string;
