@@ -23,10 +23,10 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
   return () => input.removeListener("keypress", read);
 }
 
-export type KeyReader = (text: string | undefined, key: Key) => void;
+type KeyReader = (text: string | undefined, key: Key) => void;
 
 /** Puts together what readline tells: pastes come in single characters, and everything in them is text. */
-export function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
+function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
   let pasted: string[] | undefined;
   const endPaste = (): void => {
     if (pasted !== undefined) pressed({ type: "paste", text: pasted.join("") });

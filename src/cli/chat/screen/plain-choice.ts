@@ -5,8 +5,8 @@ import { safeLines } from "./styled-text.ts";
 export type PlainAnswer =
   /** Nothing chosen: declined. */
   | { readonly type: "answered"; readonly chosen: Chosen | undefined }
-  /** They want to use their own words, which come next. */
-  | { readonly type: "words" }
+  /** They want to use their own words, which come next, beside these. */
+  | { readonly type: "words"; readonly picked: readonly number[] }
   | { readonly type: "unclear"; readonly words: string };
 
 /** The question with numbered options, for somebody who answers with a line. */
@@ -28,11 +28,14 @@ export function questionLines(choice: Choice, colours: Colours): readonly string
   ];
 }
 
-/** What a line says to a question: numbers, the letter of an option, or words where these are asked for. */
-export function answerOf(choice: Choice, line: string, isForWords: boolean): PlainAnswer {
+/**
+ * What a line says to a question: numbers, or the letter of an option. Words only after their option was taken, with
+ * what was `pickedBefore` beside it.
+ */
+export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
   const text = line.trim();
   if (text === "") return { type: "answered", chosen: undefined };
-  if (isForWords) return { type: "answered", chosen: { picked: [], words: text } };
+  if (pickedBefore !== undefined) return { type: "answered", chosen: { picked: pickedBefore, words: text } };
   const { options, otherLabel, mayChooseSeveral } = choice;
   const picked = text.split(/[\s,]+/).map((part) => indexOf(choice, part));
   const count = options.length + (otherLabel === undefined ? 0 : 1);
@@ -43,8 +46,9 @@ export function answerOf(choice: Choice, line: string, isForWords: boolean): Pla
       words: `Please answer with ${mayChooseSeveral ? "numbers" : "a number"} from 1 to ${count}.`,
     };
   }
-  if (picked.includes(options.length)) return { type: "words" };
-  return { type: "answered", chosen: { picked: [...new Set(picked)].sort((a, b) => a - b) } };
+  const sorted = [...new Set(picked)].sort((a, b) => a - b).filter((index) => index < options.length);
+  const wantsWords = picked.includes(options.length);
+  return wantsWords ? { type: "words", picked: sorted } : { type: "answered", chosen: { picked: sorted } };
 }
 
 function indexOf({ options }: Choice, part: string): number {

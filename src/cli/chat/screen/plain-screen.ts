@@ -12,8 +12,8 @@ const USUAL_COLUMNS = 80;
 
 interface Asked {
   readonly choice: Choice;
-  /** The option for words was taken: the next line is these. */
-  isForWords: boolean;
+  /** The option for words was taken, beside these: the next line is the words. */
+  picked: readonly number[] | undefined;
   answer(chosen: Chosen | undefined): void;
 }
 
@@ -95,7 +95,7 @@ class PlainScreen implements Screen {
       const decline = (): void => this.#answer(asked, undefined);
       const asked: Asked = {
         choice,
-        isForWords: false,
+        picked: undefined,
         answer: (chosen) => {
           choice.signal?.removeEventListener("abort", decline);
           resolve(chosen);
@@ -167,9 +167,9 @@ class PlainScreen implements Screen {
   }
 
   #readAnswer(asked: Asked, line: string): void {
-    const answer: PlainAnswer = answerOf(asked.choice, line, asked.isForWords);
+    const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
     if (answer.type === "unclear") this.#printLines([answer.words]);
-    else if (answer.type === "words") asked.isForWords = true;
+    else if (answer.type === "words") asked.picked = answer.picked;
     else this.#answer(asked, answer.chosen);
   }
 
@@ -196,5 +196,5 @@ class PlainScreen implements Screen {
   }
 }
 
-const promptFor = ({ choice, isForWords }: Asked): string =>
-  isForWords ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";
+const promptFor = ({ choice, picked }: Asked): string =>
+  picked !== undefined ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";

@@ -5,7 +5,7 @@ import { textWidth } from "../../view/text-width.ts";
 export type Style = ReadonlyMap<string, string>;
 
 export const PLAIN: Style = new Map();
-export const RESET = "\u001b[0m";
+const RESET = "\u001b[0m";
 
 /** Of escape sequences only these get to the terminal, and of these only what `colours` of the screen writes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
