@@ -55,6 +55,7 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
   const handlers: ScreenHandlers = {
     submitted: (text) => told.push(`submitted ${text}`),
     interrupted: () => told.push("interrupted"),
+    escaped: () => told.push("escaped"),
     ended: () => told.push("ended"),
     unfold: () => told.push("unfold"),
     complete: options.complete ?? (() => []),

@@ -56,6 +56,7 @@ const screen = openScreen({
       void ORDERS[text]?.();
     },
     interrupted: () => screen.print("interrupted"),
+    escaped: () => screen.print("escaped"),
     ended: () => {
       screen.print("ended");
       screen.close();

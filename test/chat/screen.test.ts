@@ -102,6 +102,14 @@ describe("interrupting", () => {
       expect(shown.told).toEqual(["interrupted"]);
     }));
 
+  it("Esc is told as Esc, and leaves what is written", () =>
+    withScreen(async (shown) => {
+      await shown.send("text");
+      await shown.send("\u001b");
+      await vi.waitFor(() => expect(shown.told).toEqual(["escaped"]));
+      expect(rowsOf(shown)).toEqual(["> text", "status"]);
+    }));
+
   it("Ctrl-D ends only where nothing is written, and once; Ctrl-O unfolds", () =>
     withScreen(async (shown) => {
       await shown.send("ab\u0001\u0004");

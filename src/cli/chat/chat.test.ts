@@ -111,11 +111,26 @@ describe("runChat", () => {
     await chat.over;
   });
 
+  it("is stopped by Esc, which never leaves", async () => {
+    const chat = await held({ run: endless });
+    chat.person().submitted("one");
+    chat.person().escaped();
+    await vi.waitFor(() => expect(shown(chat.screen)).toContain("Stopped. Nothing is lost"));
+    chat.person().escaped();
+    chat.person().escaped();
+    chat.person().interrupted();
+    expect(chat.screen.activity()).toEqual(["Ctrl-C once more leaves."]);
+    chat.person().ended();
+    await chat.over;
+  });
+
   it("says of commands that change the conversation that they have to wait", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("/compact");
-    expect(shown(chat.screen)).toContain("✗ /compact has to wait until the agent is done.\n  Esc stops it.");
+    expect(shown(chat.screen)).toContain(
+      "✗ /compact has to wait until the agent is done.\n  Ctrl-C stops it.",
+    );
     chat.person().submitted("/todos");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("There are no to-dos."));
     chat.person().ended();
@@ -149,6 +164,7 @@ describe("runChat", () => {
       "Yes, and don't ask again for npm test",
       "No",
     ]);
+    expect((asked as Choice).declining).toBe("says no and stops");
     chat.person().submitted("one");
     expect(await permit()).toEqual({ allow: "no" });
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("Stopped."));

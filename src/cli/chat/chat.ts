@@ -109,6 +109,7 @@ class Chat {
     return {
       submitted: (text) => this.#submitted(text),
       interrupted: () => this.#interrupted(),
+      escaped: () => this.#work?.abort.abort(),
       ended: () => this.#leave(),
       unfold: () =>
         unfold(1, { folded: this.#folded, screen: this.#screen, say: (text) => this.#view.say(text) }),
@@ -213,7 +214,7 @@ class Chat {
     if (agent === undefined) return;
     if (command.needsIdle && this.#work !== undefined) {
       throw new LonghaulError("session-locked", `${command.name} has to wait until the agent is done.`, {
-        remedy: "Esc stops it.",
+        remedy: "Ctrl-C stops it.",
       });
     }
     this.#view.prompt(`${command.name} ${argument}`.trimEnd());

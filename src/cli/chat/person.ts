@@ -7,7 +7,7 @@ export interface PersonOptions {
   readonly screen: Pick<Screen, "choose">;
   /** What a subagent is for, by its id. */
   describe(agentId: string): string | undefined;
-  /** Who presses Esc instead of answering wants it to stop. */
+  /** Who declines to answer whether something is allowed wants it to stop. */
   interrupt(): void;
 }
 
@@ -23,6 +23,7 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
         ...detailOf(need),
         options: options.map(({ option }) => option),
         otherLabel: "No, and say what to do instead",
+        declining: "says no and stops",
         signal,
       });
       signal.throwIfAborted();

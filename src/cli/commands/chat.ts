@@ -93,6 +93,7 @@ async function wantsTour(error: LonghaulError): Promise<boolean> {
   const screen = processScreen({
     submitted: nothing,
     interrupted: nothing,
+    escaped: nothing,
     ended: nothing,
     unfold: nothing,
     complete: () => [],

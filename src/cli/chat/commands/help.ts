@@ -3,7 +3,7 @@ import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import type { ChatCommand } from "./command.ts";
 
 const KEYS = [
-  "Ctrl-C or Esc stops the agent; twice at rest leaves. Ctrl-D leaves.",
+  "Ctrl-C or Esc stops the agent. Ctrl-D leaves, and so does Ctrl-C twice at rest.",
   "Ctrl-O shows the last call whole. Tab completes a command.",
   "What you write while it works waits for its turn.",
 ];

@@ -34,8 +34,8 @@ export function choiceRows(state: ChoiceState, look: ChoiceLook): EditorRows {
 }
 
 function hintFor({ choice }: ChoiceState): string {
-  if (choice.mayChooseSeveral) return "Space picks, Enter accepts, Esc declines";
-  return "Enter or a number; Esc declines";
+  const { mayChooseSeveral, declining = "declines" } = choice;
+  return `${mayChooseSeveral ? "Space picks, Enter accepts, " : "Enter or a number; "}Esc ${declining}`;
 }
 
 function folded(text: string, width: number, indent: string = ""): readonly string[] {

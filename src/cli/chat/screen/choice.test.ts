@@ -92,6 +92,11 @@ describe("a choice in rows", () => {
     ]);
   });
 
+  it("says what it means not to answer", () => {
+    const asked = openChoice({ ...choice, declining: "says no and stops" });
+    expect(shown(asked).at(-1)).toBe("Enter or a number; Esc says no and stops");
+  });
+
   it("says how much of a long detail is not shown", () => {
     const long = { ...choice, detail: Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n") };
     const rows = shown(openChoice(long), 40, 12);

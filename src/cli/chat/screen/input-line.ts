@@ -58,7 +58,8 @@ export function createInputLine(handlers: ScreenHandlers): InputLine {
     else if (name === "alt-enter" || name === "ctrl-j") change(insert(editor, "\n"));
     else if (name === "tab") change(completed(editor, completions));
     else if (name === "ctrl-c" && !isEmpty) change(clear(editor));
-    else if (isEmpty && (name === "ctrl-c" || name === "esc")) handlers.interrupted();
+    else if (name === "ctrl-c") handlers.interrupted();
+    else if (name === "esc") handlers.escaped();
     else if (isEmpty && name === "ctrl-d") handlers.ended();
     else {
       const how = EDITING_KEYS[name];

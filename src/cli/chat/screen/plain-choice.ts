@@ -11,7 +11,7 @@ export type PlainAnswer =
 
 /** The question with numbered options, for somebody who answers with a line. */
 export function questionLines(choice: Choice, colours: Colours): readonly string[] {
-  const { title, detail, options, otherLabel, mayChooseSeveral } = choice;
+  const { title, detail, options, otherLabel, mayChooseSeveral, declining = "declines" } = choice;
   const safe = (text: string): readonly string[] => safeLines(text, colours.isColorSupported).lines;
   const named = options.map(({ label, description, key }, index) => {
     const hint = key === undefined ? "" : ` (${key})`;
@@ -24,7 +24,7 @@ export function questionLines(choice: Choice, colours: Colours): readonly string
     ...safe(title).map((line) => colours.bold(line)),
     ...(detail === undefined ? [] : safe(detail).map((line) => `  ${line}`)),
     ...[...named, ...other].flatMap(safe),
-    `${how}; an empty line declines.`,
+    `${how}; an empty line ${declining}.`,
   ];
 }
 

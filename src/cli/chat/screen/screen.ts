@@ -36,6 +36,8 @@ export interface Choice {
   readonly mayChooseSeveral?: boolean;
   /** Label of one more option, which takes words of the person's own. */
   readonly otherLabel?: string;
+  /** What it means not to answer, for the hint: `declines` unless given. */
+  readonly declining?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -57,8 +59,10 @@ export interface Chosen {
 export interface ScreenHandlers {
   /** Enter: a prompt or a command, never empty. Also while the agent works. */
   submitted(text: string): void;
-  /** Ctrl-C or Esc, where they do not mean the input line or a choice. */
+  /** Ctrl-C, where it does not mean the input line or a choice. */
   interrupted(): void;
+  /** Esc, where it does not mean a choice; what is written stays. */
+  escaped(): void;
   /** Ctrl-D on an empty line, or the terminal is gone. */
   ended(): void;
   /** Ctrl-O. */
