@@ -34,8 +34,8 @@ export async function openText(
   const largest = options.isNamed && !options.isWhole ? LARGEST_NAMED_BYTES : LARGEST_IN_TREE_BYTES;
   try {
     if (!(await stat(path)).isFile()) return "unreadable";
-    // In between it may have become something else.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    // In between it may have become something else, also a link that leads elsewhere.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const opened = await textOf(handle, largest, options.bytes);
     if (typeof opened === "string") await handle.close();
     return opened;

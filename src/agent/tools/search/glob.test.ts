@@ -99,6 +99,11 @@ describe("Glob", () => {
     expect(await find("x".repeat(2_000))).toEqual([expect.stringMatching(/^REFUSED: .* longer than/)]);
   });
 
+  it("finds nothing outside by a pattern that the library takes for the way up", async () => {
+    for (const pattern of ["..*/**", "..{,x}/**", "..*/outside/*"])
+      expect(await answerOf(glob, { pattern })).toBe(`No files match ${pattern}.`);
+  });
+
   it("needs a word for what is outside, also through a pattern or a link", async () => {
     const outside = { kind: "outside-path", key: `path:${join(folder, "outside")}` };
     expect(await needsOf(glob, { pattern: "**/*" })).toEqual([]);

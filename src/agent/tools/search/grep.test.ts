@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -182,5 +183,43 @@ describe("Grep", () => {
     const onProgress = (): void => stop.abort(new Error("enough"));
     const context = { callId: "call", signal: stop.signal, onProgress };
     await expect(grep.call({ pattern: "x" }, context)).rejects.toThrow("enough");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("whatever a glob says", () => {
+  const outside = join(folder, "outside");
+  beforeAll(() => {
+    mkdirSync(join(outside, "deep"), { recursive: true });
+    for (const path of ["a.txt", "deep/b.txt"]) writeFileSync(join(outside, path), "needle outside\n");
+    symlinkSync(outside, join(project, "away"));
+    symlinkSync("src", join(project, "home"));
+  });
+
+  it.each([
+    "away/*",
+    "./away/**/*.txt",
+    "away/{deep,x}/*",
+    `/${outside}/**`,
+    `./${outside}/*.txt`,
+    "..*/**",
+    "..{,x}/**",
+    "..[/]outside/*",
+    "\\.\\./*/*",
+    "!/x/..*/**",
+  ])("%s finds nothing outside the folder that is searched", async (glob) => {
+    const found = await lines("needle outside", { glob });
+    expect(found.filter((line) => line.includes("needle outside"))).toEqual([]);
+  });
+
+  it("a link that stays inside may be named", async () => {
+    expect(await search("needle", { glob: "home/*.ts" })).toEqual(["home/b.ts", "home/a.ts"]);
+  });
+
+  it("a pipe or a link in place of a .gitignore is not waited for", async () => {
+    mkdirSync(join(project, "piped"));
+    execFileSync("mkfifo", [join(project, "piped", ".gitignore")]);
+    write("piped/x.txt", "needle in a piped folder");
+    symlinkSync("/dev/zero", join(project, "home", ".gitignore"));
+    expect(await search("in a piped folder")).toContain("piped/x.txt");
   });
 });

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, parse, relative, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
 
 /** A list of more than this was not written by anybody. */
-const LONGEST_LIST_CHARS = 1_000_000;
+const LONGEST_LIST_BYTES = 1_000_000;
 
 interface Rules {
   readonly folder: string;
@@ -45,10 +45,16 @@ export class IgnoreRules {
 
   async #read(folder: string): Promise<readonly Rules[]> {
     const above = isBelow(folder, this.#top) ? await this.#rulesFor(dirname(folder)) : [];
-    const text = await readFile(join(folder, ".gitignore"), "utf8").catch(() => "");
-    if (text.trim() === "" || text.length > LONGEST_LIST_CHARS) return above;
+    const text = await listAt(join(folder, ".gitignore")).catch(() => "");
+    if (text.trim() === "") return above;
     return [{ folder, list: ignore().add(text) }, ...above];
   }
+}
+
+/** As git does, no link is followed; and a pipe of that name would be waited for without end. */
+async function listAt(path: string): Promise<string> {
+  const found = await lstat(path);
+  return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
 }
 
 function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): boolean {

@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type FileSystemAdapter, glob } from "tinyglobby";
+import { isWithin } from "../../workplace/paths.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
 export interface WalkRequest {
@@ -29,7 +30,7 @@ const MOST_FILES = 200_000;
 const USUALLY_SKIPPED: readonly string[] = [".git", "node_modules"];
 
 /**
- * The files below a folder. Links are not followed, so that none leads out or in a circle; what `.gitignore` files leave
+ * The files below a folder, whatever the patterns say. Links are not followed, so that none leads out or in a circle; what `.gitignore` files leave
  * out is left out, unless the search begins there.
  */
 export async function walk(request: WalkRequest): Promise<Walked> {
@@ -93,6 +94,9 @@ class FolderView {
     if (this.isCut || this.#request.signal.aborted) return [];
     try {
       const path = join(folder);
+      // A pattern can begin with a link (`link/*`), with `/` or with what the library takes for `..` (`..*`): it then
+      // looks where nobody was asked about.
+      if (!isWithin(await realpath(path), this.#request.root)) return [];
       const isIgnored = await this.#rules?.filterFor(stripped(path));
       const entries = (await readdir(path, { withFileTypes: true })).filter(
         (entry) =>
