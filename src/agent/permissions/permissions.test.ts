@@ -107,6 +107,23 @@ describe("what is asked", () => {
     expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
   });
 
+  it("what a terminal would hide is shown, and the key stays what it is", async () => {
+    const asked: PermissionNeed[] = [];
+    const permit: Person["permit"] = async (given) => {
+      asked.push(given);
+      return { allow: "always" };
+    };
+    const permissions = createPermissions({}, { permit, answer: async () => undefined });
+    const command = "ls \u001b]0;\trm x;\r\n\u0007 \u202egnp.exe\u200b \u{1f469}\u200d\u{1f467}\r\ud800";
+    const hidden = need(`shell-exact:${command}`, { title: command, detail: command, scope: command });
+    await permissions.check([hidden], call());
+    const shown =
+      "ls \\u{1b}]0;\trm x;\r\n\\u{7} \\u{202e}gnp.exe\\u{200b} \u{1f469}\u200d\u{1f467}\\u{d}\\u{d800}";
+    expect(asked).toEqual([{ ...hidden, title: shown, detail: shown, scope: shown }]);
+    await permissions.check([hidden], call());
+    expect(asked).toHaveLength(1);
+  });
+
   it("what has no scope is asked for each time, whatever was answered", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "always" });
     const { scope: _, ...plan } = need("plan");

@@ -1,6 +1,7 @@
 import type { AskOptions, PermissionNeed, PermissionSettings, Person } from "../permission.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { modeAllows, ruleAllows } from "./rules.ts";
+import { withAllVisible } from "./visible.ts";
 import { nobodyToAsk, planModeIsOn, refused } from "./words.ts";
 
 /** Decides what tools may do. One for all agents of a session: what was answered once holds for each of them. */
@@ -39,7 +40,7 @@ export function createPermissions(settings: PermissionSettings, person: Person |
   const askFor = async (asked: Person, need: PermissionNeed, call: CallToCheck): Promise<Verdict> => {
     // Another agent may have had the same answered while this one waited.
     if (isAllowed(need)) return ALLOWED;
-    const answer = await asked.permit(need, { signal: call.signal, agentId: call.agentId });
+    const answer = await asked.permit(withAllVisible(need), { signal: call.signal, agentId: call.agentId });
     call.signal.throwIfAborted();
     if (answer.allow === "always" && need.scope !== undefined) answeredAlways.add(need.key);
     if (answer.allow === "always" || answer.allow === "once") return ALLOWED;
