@@ -137,6 +137,18 @@ describe("a file that the agent still has before it", () => {
     expect([...entriesWith(file_path, await answerOf(read, { file_path }))]).toEqual([file_path]);
   });
 
+  it("a read that was stopped has shown nothing", async () => {
+    const file_path = put("stopped.txt", "one\n");
+    const stop = new AbortController();
+    const stopped = read.call(
+      { file_path },
+      { callId: "toolu_1", signal: stop.signal, onProgress: () => undefined },
+    );
+    stop.abort(new Error("enough"));
+    await expect(stopped).rejects.toThrow("enough");
+    expect(await answerOf(read, { file_path }, "toolu_2")).toContain("\tone");
+  });
+
   it("asked for a third time it is shown: an agent is not sent in circles", async () => {
     const file_path = put("thrice.txt", "one\n");
     const answers = [];

@@ -57,6 +57,8 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
     const summary = found.reason === "folder" ? "a folder" : "not readable";
     return refusal(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
   }
+  // Nobody gets what is shown from here on, so it must not count as seen.
+  context.signal.throwIfAborted();
   const { bytes } = found.content;
   const media = readMedia(bytes);
   if (media !== undefined) {
