@@ -156,4 +156,15 @@ describe("before Bash runs", () => {
     expect(tool.title({ command: script })).toBe("npm test ⏎ rm -rf x");
     expect(tool.isReadOnly).toBe(false);
   });
+
+  it("a long command is cut in the title, so that it is read in the detail, and takes no time", async () => {
+    const tool = bashTool(place);
+    const command = `echo ${"x".repeat(300)}; rm -rf x`;
+    const [need] = await tool.needs({ command }, context());
+    expect(need?.title).toBe(`Run ${command.slice(0, 200)}…`);
+    expect(need?.detail).toBe(command);
+    const startedAt = performance.now();
+    expect(tool.title({ command: `echo${" ".repeat(300_000)}a \n\n b` })).toMatch(/a ⏎ b$/);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { headOf } from "../../../index.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { ShellCommand, ShellRequest, Workplace } from "../../workplace.ts";
 import { throttled } from "../throttled.ts";
@@ -13,6 +14,8 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const LONGEST_RESULT_CHARS = 30_000;
 /** Of it, for how the command ended. */
 const WORDS_CHARS = 500;
+/** Of a command in the question whether it may run; all of it is in the detail. */
+const TITLE_CHARS = 200;
 /** People read no faster. */
 const PROGRESS_EVERY_MS = 200;
 
@@ -51,7 +54,7 @@ export function bashTool(place: Place): Tool {
     needs: ({ command, run_in_background }) => [
       {
         kind: "shell",
-        title: `Run${run_in_background ? " in the background" : ""} ${oneLine(command)}`,
+        title: `Run${run_in_background ? " in the background" : ""} ${shortened(oneLine(command))}`,
         detail: command,
         ...commandKey(command),
       },
@@ -61,8 +64,17 @@ export function bashTool(place: Place): Tool {
   });
 }
 
-/** A command may be a whole script: its first lines say enough here, and all of it is in the detail. */
-const oneLine = (command: string): string => command.trim().replaceAll(/\s*\n\s*/g, " ⏎ ");
+/** Not by an expression: one for white space around line ends takes minutes for a megabyte of spaces. */
+const oneLine = (command: string): string =>
+  command
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ⏎ ");
+
+/** A screen has room for so much of a title; what it leaves out of a detail it tells. */
+const shortened = (line: string): string =>
+  line.length <= TITLE_CHARS ? line : `${headOf(line, TITLE_CHARS)}…`;
 
 function requestFor(place: Place, { command, run_in_background = false }: BashInput): ShellRequest {
   return {

@@ -22,6 +22,7 @@ describe("the key of a command", () => {
     ["cat 'a file.txt'", "shell:cat"],
     ["cargo test --release", "shell:cargo test"],
     ["make test -j4", "shell:make test"],
+    ["grep -o x -C 3 a.txt", "shell:grep"],
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
   ])("of %s is its first words, for it is known what it does", (command, key) => {
@@ -39,6 +40,10 @@ describe("the key of a command", () => {
     "mytool do it",
     "constructor x",
     "npm run --silent build",
+    "make test deploy",
+    "make test -k deploy",
+    "just test deploy",
+    "deno test -A",
   ])("of %s is all of it, which only a rule of the settings makes shorter", (command) => {
     expect(commandKey(command)).toEqual({ key: `shell:${command}`, scope: "exactly this command" });
   });
@@ -137,6 +142,22 @@ describe("the key of a command", () => {
     "cargo test --config x",
     "make test SHELL=/tmp/x",
     "make -f other test",
+    "make test -f other",
+    "make test --eva=x",
+    "make test -C other",
+    'make test "SHELL"=/tmp/x',
+    "make test SHELL:=/tmp/x",
+    "just test -f other",
+    "npm 'exec' tsc",
+    "npm test --prefix /tmp/x",
+    "npm test -C /tmp/x",
+    "npm view x --registry=http://example.org",
+    "yarn test --cwd /tmp/x",
+    "cargo test --manifest-path=/tmp/x/Cargo.toml",
+    "go build -ldflags=-extld=/tmp/x",
+    "go build -o /home/x/.profile",
+    "eslint -o /home/x/.profile",
+    "mypy --install-types --non-interactive x.py",
     "pytest -p plugin --config-file=x",
   ])("of %s is the exact text, for it runs what it is told", (command) => {
     expect(commandKey(command).key).toBe(`shell-exact:${command}`);

@@ -166,23 +166,28 @@ const RUNNING_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Options by which programs that only look, test or build start others, or write where they are told, after all. */
+/** Options by which programs that only look, test or build start others, or work where they are told, after all. */
 const STARTS_OTHERS =
-  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|rsh|script|out)/i;
+  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
+/** The same in one letter: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. To git and grep they mean nothing bad. */
+const ELSEWHERE = /^-[Co]/;
 /** `make test SHELL=/tmp/x`: a setting in the middle may name a program. */
-const SETTING = /^["']?[A-Za-z_]\w*=/;
+const SETTING = /^[A-Za-z_]\w*[:+]*=/;
 
-function mayRunOthers(words: readonly string[]): boolean {
-  const [program = "", first = ""] = words;
+function mayRunOthers(quoted: readonly string[]): boolean {
+  const words = quoted.map((word) => word.replace(/["']/g, ""));
+  const [program = "", first = "", ...others] = words;
   const name = nameOf(program);
   if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.has(`${name} ${first}`)) return true;
-  if (isModule(name, words)) return words.slice(3).some(isRisky);
-  if (OPTIONS_FIRST_ARE_CODE.has(name) && /^["']*-/.test(first)) return true;
-  return words.slice(1).some(isRisky);
+  if (isModule(name, words)) return others.slice(1).some(isRisky);
+  if (OPTIONS_FIRST_ARE_CODE.has(name) && first.startsWith("-")) return true;
+  if (TARGETS.has(name) && others.some((word) => word.startsWith("-") && !OPTION_OF_MAKE.test(word)))
+    return true;
+  const hasElsewhere = name === "eslint" || (name !== "git" && OPTIONS_FIRST_ARE_CODE.has(name));
+  return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
 }
 
-const isRisky = (word: string): boolean =>
-  STARTS_OTHERS.test(word.replace(/["']/g, "")) || SETTING.test(word);
+const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
 
 /** Without its folder and what Windows puts behind it. */
 const nameOf = (program: string): string =>
@@ -222,7 +227,8 @@ const SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
   bun: ["test"],
   cargo: ["build", "check", "test", "clippy", "fmt", "doc", "tree", "bench"],
   go: ["build", "test", "vet", "fmt", "list", "version"],
-  deno: ["test", "check", "lint", "fmt"],
+  // Not its tests: what they may do is said in options behind it (`deno test -A`).
+  deno: ["check", "lint", "fmt"],
 };
 /** A script of the project, by its name. */
 const RUNS_SCRIPTS: ReadonlySet<string> = new Set([
@@ -233,16 +239,20 @@ const RUNS_SCRIPTS: ReadonlySet<string> = new Set([
   "npm run-script",
 ]);
 const TARGETS: ReadonlySet<string> = new Set(["make", "gmake", "just"]);
+/** How much at once, and how loud. All others may lead to another file with other rules, in full or cut short. */
+const OPTION_OF_MAKE = /^-(?:j\d*|k|s)$/;
 /** The name of a script or a target: no option, no path, no quotes. */
 const NAME = /^[A-Za-z0-9][\w:.-]*$/;
 
 /** As many first words as say what the command does; undefined for what is not known. */
 function prefixOf(words: readonly string[]): string | undefined {
-  const [program = "", first = "", second = ""] = words;
+  const [program = "", first = "", second = "", ...others] = words;
   if (PROGRAMS.has(program)) return program;
   if (Object.hasOwn(SUBCOMMANDS, program) && SUBCOMMANDS[program]?.includes(first))
     return `${program} ${first}`;
   if (RUNS_SCRIPTS.has(`${program} ${first}`) && NAME.test(second)) return `${program} ${first} ${second}`;
-  if (TARGETS.has(program) && NAME.test(first)) return `${program} ${first}`;
+  // What comes behind a target is another one: `make test deploy`.
+  const isOneTarget = [second, ...others].every((word) => word === "" || word.startsWith("-"));
+  if (TARGETS.has(program) && NAME.test(first) && isOneTarget) return `${program} ${first}`;
   return isModule(program, words) ? `${program} -m ${second}` : undefined;
 }
