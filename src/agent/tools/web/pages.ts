@@ -43,6 +43,8 @@ export class Pages {
 
   /** By the name of the host: to look it up would tell somebody, before it is allowed. */
   needFor({ url, isPrivate }: WebAddress, { callId }: ToolContext): PermissionNeed {
+    // Models choose the ids of calls: one that was refused may come again for something else.
+    this.#askedAsPrivate.delete(callId);
     if (!isPrivate && !this.#foundPrivate.has(url.host)) return publicNeed(url);
     this.#askedAsPrivate.add(callId);
     return privateNeed(url);

@@ -15,13 +15,15 @@ const IPV4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 3],
 ];
 const IPV6: readonly (readonly [string, number])[] = [
-  ["::", 127],
+  // With all that are one of the older kind in an old way.
+  ["::", 96],
   ["fc00::", 7],
   ["fe80::", 10],
   ["fec0::", 10],
   ["ff00::", 8],
-  // Carries an address of the older kind, which can be any.
+  // They carry an address of the older kind, which can be any.
   ["2002::", 16],
+  ["64:ff9b:1::", 48],
 ];
 /** Names that are never public. */
 const PRIVATE_ENDINGS = [".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".corp"];

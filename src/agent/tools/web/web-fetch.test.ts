@@ -287,6 +287,8 @@ describe("permission", () => {
     const tool = webFetchTool({ smallModel: noModel() }, { lookup });
     const url = `https://rebound.example.org:${new URL(origin).port}/`;
     const call = (callId: string) => tool.call({ url, prompt: "?" }, context({ callId }));
+    // A call that was refused, whose id comes again.
+    await keys(tool, "http://localhost/", "one");
     expect(await keys(tool, url, "one")).toEqual([`web:${new URL(url).host}`]);
     expect(await keys(tool, url, "two")).toEqual([`web:${new URL(url).host}`]);
     expect(await call("one")).toMatchObject({ isError: true, summary: "private network" });
