@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../test/engine/garbage.case.ts";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
@@ -31,6 +32,22 @@ describe("a turn that waits for room", () => {
     expect(events.filter(({ type }) => type === "span-staged").length).toBeGreaterThan(10);
     // In the background, when nobody waits any more, it may be asked again.
     expect(model.requests.length).toBeLessThanOrEqual(2);
+    await compactor.close();
+  });
+
+  it("gives it up in time also when garbage is collected while it waits", async () => {
+    const compactor = createCompactor({
+      environment: {},
+      windowTokens: 20_000,
+      clearing: { form: "off" },
+      summaryModel: scriptedModel(() => new Promise<never>(() => undefined)),
+      collapse: { timeoutMs: 100 },
+    });
+    const collecting = setInterval(collectGarbage, 10);
+    const { tokens, thresholds } = await compactor
+      .before([...conversation, { role: "user", content: "on" }])
+      .finally(() => clearInterval(collecting));
+    expect(tokens).toBeLessThan(thresholds.effective);
     await compactor.close();
   });
 });
