@@ -87,9 +87,13 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<string 
     : undefined;
 }
 
-/** The session file, and what is called like it: notes, plan, long results. */
+/** A subagent's lies beside the main one, which is guarded from both. */
+const mainSession = (sessionPath: string): string =>
+  sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");
+
+/** The session file, and what is called like it: notes, plan, long results, subagents. */
 async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: ResolvedPath): Promise<boolean> {
-  const session = await paths.resolve(sessionPath);
+  const session = await paths.resolve(mainSession(sessionPath));
   const stem = session.realPath.replace(/\.jsonl$/, "");
   return isWithin(realPath, stem) || realPath.startsWith(`${stem}.`);
 }

@@ -112,6 +112,16 @@ describe("what is asked for each time, although it is inside", () => {
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
 
+  it("a subagent may do no more with the session than its parent", async () => {
+    for (const sessionPath of [join(cwd, "s.jsonl"), join(cwd, "s.agents", "a1.jsonl")]) {
+      const tool = writeTool(filePlace(cwd, { sessionPath }));
+      for (const path of ["s.jsonl", "s.plan.md", "s.outputs/x.txt", "s.agents/a1.jsonl", "s.agents/a2.md"])
+        expect(await needsOf(tool, { file_path: path, content: "x" })).toMatchObject([
+          { kind: "outside-path" },
+        ]);
+    }
+  });
+
   it("a folder that was allowed is as good as inside, but not what git runs there", async () => {
     const paths = pathRules({ cwd, home: root, allowed: [join(root, "data")] });
     const tool = writeTool({ ...place, paths });
