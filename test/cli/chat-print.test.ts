@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -124,9 +124,10 @@ describe("longhaul chat -p", () => {
     });
     simulator.reset();
     simulator.reply(toolTurn("Glob", { pattern: "a" }), toolTurn("Glob", { pattern: "b" }));
-    const limited = await chat(["-p", "hi", "--max-turns", "1"]);
+    const limited = await chat(["-p", "hi", "--max-turns", "1", "--output-format", "json"]);
     expect(limited.code).toBe(1);
-    expect(limited.stderr).toContain("Stopped after 1 turn");
+    expect(limited.stderr).toContain("Stopped after 1 turn.");
+    expect(JSON.parse(limited.stdout)).toMatchObject({ reason: "turn-limit", error: { code: "turn-limit" } });
   });
 
   it("says without a key what to set, and offers the tour", async () => {
@@ -134,6 +135,24 @@ describe("longhaul chat -p", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("ANTHROPIC_API_KEY");
     expect(stderr).toContain("longhaul chat --demo");
+  });
+
+  it("says in JSON also why it did not begin", async () => {
+    const json = ["-p", "hi", "--output-format", "json"];
+    const keyless = await chat(json, { env: {} });
+    expect(JSON.parse(keyless.stdout)).toMatchObject({ error: { code: "model-authentication" } });
+    const lost = await chat([...json, "--resume", "deadbeef"]);
+    expect(JSON.parse(lost.stdout)).toMatchObject({ error: { code: "session-not-found" } });
+    expect([keyless.code, lost.code]).toEqual([1, 1]);
+  });
+
+  it("is told the user's own instructions, and those of the command line after them", async () => {
+    mkdirSync(join(home, ".longhaul"), { recursive: true });
+    writeFileSync(join(home, ".longhaul", "AGENTS.md"), "Speak Latin.\n");
+    simulator.reply(textTurn("Salve."));
+    await chat(["-p", "hi", "--instructions", "Be brief."]);
+    expect(said()).toContain("Speak Latin.\\n\\nBe brief.");
+    rmSync(join(home, ".longhaul", "AGENTS.md"));
   });
 
   it("ends with 2 where it is used wrongly", async () => {

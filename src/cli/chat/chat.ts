@@ -1,5 +1,6 @@
 import type { Agent, AgentEvent, RunResult } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
+import { plural } from "../view/numbers.ts";
 import { fitText } from "../view/text-width.ts";
 import type { ChatSetup } from "./chat-setup.ts";
 import type { CommandContext } from "./commands/command.ts";
@@ -205,7 +206,8 @@ class Chat {
 
   #ended({ reason, error, turns }: RunResult): void {
     if (reason === "aborted") this.#view.dim("Stopped. Nothing is lost: say how to go on.");
-    else if (reason === "turn-limit") this.#view.dim(`Stopped after ${turns} turns. Say "go on" for more.`);
+    else if (reason === "turn-limit")
+      this.#view.dim(`Stopped after ${plural(turns, "turn")}. Say "go on" for more.`);
     else if (reason === "failed" && error !== undefined) this.#failed(error);
   }
 

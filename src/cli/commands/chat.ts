@@ -1,13 +1,15 @@
 import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
-import type { LonghaulError } from "../../errors.ts";
+import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import { runChat } from "../chat/chat.ts";
 import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
+import { ownInstructions } from "../chat/own-instructions.ts";
 import type { OutputFormat } from "../chat/print/output-format.ts";
 import { pipedText } from "../chat/print/piped-text.ts";
 import { printChat } from "../chat/print/print-chat.ts";
+import { errorFacts } from "../chat/print/print-report.ts";
 import { processScreen } from "../chat/process-screen.ts";
 import { type ChatSettings, readChatSettings } from "../chat/settings.ts";
 import { errorLines } from "../chat/show/error-lines.ts";
@@ -123,17 +125,26 @@ async function print(
   const whole = [said ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
   if (whole === "") host.wrongUse("there is nothing to say: give -p PROMPT, or pipe it in.");
   if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
-  await untilInterrupted(
-    async (signal) =>
-      printChat(await setupOf(options, composition, host), {
+  const format = options.outputFormat ?? "text";
+  /** Who reads JSON is told in JSON also why it did not even begin. */
+  const told = (error: unknown): never => {
+    if (format !== "text" && error instanceof LonghaulError)
+      composition.terminal.print(JSON.stringify({ error: errorFacts(error) }));
+    throw error;
+  };
+  await untilInterrupted(async (signal) => {
+    const setup = await setupOf(options, composition, host).catch(told);
+    await printChat(
+      { ...setup, open: (wiring) => setup.open(wiring).catch(told) },
+      {
         prompt: whole,
-        format: options.outputFormat ?? "text",
-        session: await pickSession(options, composition),
+        format,
+        session: await pickSession(options, composition).catch(told),
         signal,
         isWatched: process.stderr.isTTY === true,
-      }),
-    "What was done until then is in the session; `longhaul chat --continue` goes on with it.",
-  );
+      },
+    );
+  }, "What was done until then is in the session; `longhaul chat --continue` goes on with it.");
 }
 
 async function pickSession(
@@ -152,7 +163,9 @@ async function setupOf(
   { version }: ChatCommandHost,
 ): Promise<PlainSetup> {
   const { settings, warnings } = readChatSettings(composition.settingsFile);
-  for (const warning of warnings) composition.terminal.note(`longhaul: ${warning}`);
+  const own = await ownInstructions(composition.places);
+  for (const warning of [...warnings, ...(own.warning === undefined ? [] : [own.warning])])
+    composition.terminal.note(`longhaul: ${warning}`);
   const name = options.model ?? settings.model ?? DEFAULT_CHAT_MODEL;
   // An address belongs to the provider whose model was named with it.
   const modelNamed = (wanted: string): Promise<Model> =>
@@ -171,6 +184,7 @@ async function setupOf(
     open: (wiring) =>
       openAgent({
         ...agentChoices(options, settings),
+        instructions: [own.text, options.instructions ?? ""].filter((text) => text !== "").join("\n\n"),
         ...{ model, smallModel, places: composition.places, ...wiring },
         compactor: {
           windowTokens: options.window,
@@ -187,10 +201,7 @@ async function setupOf(
 function agentChoices(
   options: ChatCommandOptions,
   settings: ChatSettings,
-): Pick<
-  Parameters<typeof openAgent>[0],
-  "permissions" | "maxTurns" | "notes" | "instructions" | "isPlanMode"
-> {
+): Pick<Parameters<typeof openAgent>[0], "permissions" | "maxTurns" | "notes" | "isPlanMode"> {
   const { permissions } = settings;
   return {
     permissions: {
@@ -200,7 +211,6 @@ function agentChoices(
     },
     maxTurns: options.maxTurns ?? settings.maxTurns,
     notes: options.notes ?? settings.notes,
-    instructions: options.instructions,
     isPlanMode: options.plan,
   };
 }

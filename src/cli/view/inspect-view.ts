@@ -19,10 +19,26 @@ const SMALLEST_SHARE_SHOWN = 0.005;
 
 type ShownReport = InspectReport & Partial<BesideReport & { readonly cost: CostReport | null }>;
 
+/** What a request holds beside the messages, in words. */
+interface OutsideWords {
+  readonly label: string;
+  /** Empty where the label says it. */
+  readonly note: string;
+}
+
+const NOT_IN_FILE: OutsideWords = {
+  label: "Not in the file",
+  note: "Not in the file: system prompt, tools, and what the agent adds by itself.",
+};
+
 /** The report as people see it; a section that has nothing to say is left out. */
-export function inspectView(report: ShownReport, terminal: Terminal): string {
+export function inspectView(
+  report: ShownReport,
+  terminal: Terminal,
+  outside: OutsideWords = NOT_IN_FILE,
+): string {
   const sections =
-    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal);
+    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal, outside);
   return sections.filter((section) => section !== "").join("\n\n");
 }
 
@@ -31,12 +47,12 @@ function emptySession(report: InspectReport, terminal: Terminal): string[] {
   return [header(report, terminal), nothing, damageSection(report, terminal)];
 }
 
-function allSections(report: ShownReport, terminal: Terminal): string[] {
+function allSections(report: ShownReport, terminal: Terminal, outside: OutsideWords): string[] {
   return [
     header(report, terminal),
     contextSection(report, terminal),
     costSection(report.cost, report.session.model, terminal),
-    accountingSection(report, terminal),
+    accountingSection(report, terminal, outside),
     largestSection(report, terminal),
     duplicatesSection(report, terminal),
     compactionsSection(report, terminal),
@@ -80,7 +96,7 @@ interface BarRow {
   readonly isDetail?: boolean;
 }
 
-function accountingSection({ accounting }: InspectReport, terminal: Terminal): string {
+function accountingSection({ accounting }: InspectReport, terminal: Terminal, outside: OutsideWords): string {
   const sumOf = (record: Readonly<Record<string, number>>): number =>
     Object.values(record).reduce((sum, tokens) => sum + tokens, 0);
   const whole = accounting.total + accounting.notInFile;
@@ -94,18 +110,12 @@ function accountingSection({ accounting }: InspectReport, terminal: Terminal): s
     { label: "Local command output", tokens: accounting.localCommandOutput },
     { label: "Other", tokens: accounting.other },
     ...details(accounting.otherByKind, whole),
-    { label: "Not in the file", tokens: accounting.notInFile },
+    { label: outside.label, tokens: accounting.notInFile },
   ];
   const shown = rows.filter(({ tokens }) => tokens > 0);
-  const note = terminal.colours.dim(
-    foldText(
-      "  Not in the file: system prompt, tools, and what the agent adds by itself.",
-      terminal.width,
-      "  ",
-    ),
-  );
+  const note = terminal.colours.dim(foldText(`  ${outside.note}`, terminal.width, "  "));
   const lines = shown.map((row) => barLine(row, whole, terminal));
-  const hasNote = accounting.notInFile > 0;
+  const hasNote = accounting.notInFile > 0 && outside.note !== "";
   return [terminal.colours.bold("Where the tokens are"), ...lines, ...(hasNote ? [note] : [])].join("\n");
 }
 

@@ -106,18 +106,24 @@ describe("commands of a chat", () => {
   it("/help names every command", async () => {
     const { said } = await written("/help");
     for (const { name } of COMMANDS) expect(said).toContain(name);
+    expect(said).not.toMatch(/…$/m);
+    expect(Math.max(...said.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it("/context shows where the tokens are, by the agent's own figure", async () => {
     const { said } = await written("/context");
     expect(said).toContain("Context 120,000 tokens");
     expect(said).toContain("Where the tokens are");
+    const larger = await written("/context", { ...session, reading: readingOf(500_000) });
+    expect(larger.said).toContain("System prompt and tools");
+    expect(larger.said).not.toContain("Not in the file");
     expect((await written("/context", {})).said).toBe("Nothing has been said yet.");
   });
 
   it("/ledger, /memory and /recall look into the session", async () => {
     expect((await written("/ledger")).said).toContain("This session has not been compacted");
     expect((await written("/memory")).said).toContain("No memory files are attached.");
+    expect((await written("/memory", {})).said).toContain("with your first prompt");
     expect((await written("/recall --all harbour")).said).toContain(
       "found for harbour, in the whole session",
     );

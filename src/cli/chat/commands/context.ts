@@ -3,6 +3,9 @@ import { inspectView } from "../../view/inspect-view.ts";
 import type { ChatCommand } from "./command.ts";
 import { liveSession, NOTHING_SAID } from "./live-session.ts";
 
+/** In a chat nobody thinks of a file. */
+const OUTSIDE = { label: "System prompt and tools", note: "" };
+
 /** The report of `longhaul inspect`, with the figures that the agent goes by. */
 export const contextCommand: ChatCommand = {
   name: "/context",
@@ -27,6 +30,6 @@ export const contextCommand: ChatCommand = {
       accounting: { ...accounting, notInFile: Math.max(0, tokens - accounting.total) },
       state: window,
     };
-    say(inspectView(now, terminal));
+    say(inspectView(now, terminal, OUTSIDE));
   },
 };

@@ -1,18 +1,25 @@
 import { besideSession } from "../../beside-report.ts";
 import { memorySection } from "../../view/beside-view.ts";
+import { foldText } from "../../view/text-width.ts";
+import { ownInstructions } from "../own-instructions.ts";
 import type { ChatCommand } from "./command.ts";
-import { liveSession, NOTHING_SAID } from "./live-session.ts";
+import { liveSession } from "./live-session.ts";
 
 const NONE =
-  "No memory files are attached. CLAUDE.md or AGENTS.md in a folder is, as soon as the agent touches a file in it.";
+  "No memory files are attached. AGENTS.md or CLAUDE.md of this folder is attached with your first prompt, one of a folder below as soon as the agent touches a file there.";
 
 export const memoryCommand: ChatCommand = {
   name: "/memory",
   about: "memory files that are attached, and those that would be",
-  run: async (_, { agent, terminal, say }) => {
+  run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
     const beside = session && (await besideSession(session, agent.reading.thresholds));
     const section = beside && memorySection(beside.memory, agent.cwd, terminal);
-    say(session === undefined ? NOTHING_SAID : section || NONE);
+    const own = await ownInstructions(composition.places);
+    const words =
+      own.text === ""
+        ? `What you write into ${own.path} is told to the agent in every folder.`
+        : `Your own instructions, in the system prompt since the start: ${own.path}`;
+    say(`${section || foldText(NONE, screen.width)}\n\n${screen.colours.dim(foldText(words, screen.width))}`);
   },
 };

@@ -1,5 +1,6 @@
 import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
+import { plural } from "../../view/numbers.ts";
 import type { ChatSetup } from "../chat-setup.ts";
 import { callLines } from "../show/call-line.ts";
 import { compactorLine } from "../show/compactor-line.ts";
@@ -36,10 +37,10 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   } finally {
     await agent.close();
   }
+  const error = errorOf(result, agent);
   if (options.format === "text") {
     if (result.text !== "") terminal.print(result.text);
-  } else printing.end(agent, result);
-  const error = errorOf(result, agent);
+  } else printing.end(agent, result, error);
   if (error !== undefined) throw error;
 }
 
@@ -80,8 +81,8 @@ class Printing {
     } else this.#note(event);
   }
 
-  end(agent: Agent, result: RunResult): void {
-    const report = printReport(agent, result, this.#tally, this.#compactions);
+  end(agent: Agent, result: RunResult, error: LonghaulError | undefined): void {
+    const report = printReport(agent, result, error, this.#tally, this.#compactions);
     const { format } = this.#options;
     if (format === "stream-json") this.#line(report);
     else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
@@ -112,7 +113,10 @@ function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulErr
     case "aborted":
       return new LonghaulError("model-aborted", "Interrupted.", { remedy });
     case "turn-limit":
-      return new LonghaulError("turn-limit", `Stopped after ${turns} turns.`, { remedy, facts: { turns } });
+      return new LonghaulError("turn-limit", `Stopped after ${plural(turns, "turn")}.`, {
+        remedy,
+        facts: { turns },
+      });
     case "failed":
       return error ?? new LonghaulError("agent-failed", "The agent failed.", { remedy });
   }

@@ -1,4 +1,5 @@
 import type { Agent, RunResult } from "../../../agent/index.ts";
+import type { LonghaulError } from "../../../errors.ts";
 import type { Tally, TallyRow } from "../tally.ts";
 
 /** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
@@ -15,16 +16,26 @@ export interface PrintReport {
   readonly cost: number | null;
   readonly compactions: number;
   readonly context: { readonly tokens: number; readonly window: number; readonly autoCompact: number };
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly remedy: string | null;
-  } | null;
+  /** Null where it was answered. */
+  readonly error: ErrorFacts | null;
 }
+
+export interface ErrorFacts {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+export const errorFacts = ({ code, message, remedy }: LonghaulError): ErrorFacts => ({
+  code,
+  message,
+  remedy: remedy ?? null,
+});
 
 export function printReport(
   agent: Agent,
-  { reason, text, turns, error }: RunResult,
+  { reason, text, turns }: RunResult,
+  error: LonghaulError | undefined,
   tally: Tally,
   compactions: number,
 ): PrintReport {
@@ -41,7 +52,6 @@ export function printReport(
     cost: dollars ?? null,
     compactions,
     context: { tokens, window: thresholds.size, autoCompact: thresholds.autoCompact },
-    error:
-      error === undefined ? null : { code: error.code, message: error.message, remedy: error.remedy ?? null },
+    error: error === undefined ? null : errorFacts(error),
   };
 }

@@ -1,4 +1,5 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
+import { errorFacts } from "./print-report.ts";
 
 /** The first line of `stream-json`. */
 export function initLine(agent: Agent, version: string): object {
@@ -24,10 +25,8 @@ export function streamLine(event: AgentEvent): object | undefined {
     case "hook":
     case "notice":
       return event;
-    case "problem": {
-      const { code, message, remedy } = event.error;
-      return { type: "problem", error: { code, message, remedy: remedy ?? null } };
-    }
+    case "problem":
+      return { type: "problem", error: errorFacts(event.error) };
     case "agent": {
       const inner = streamLine(event.event);
       return inner && { type: "agent", agentId: event.agentId, description: event.description, event: inner };

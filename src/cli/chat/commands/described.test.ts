@@ -1,0 +1,27 @@
+import { createColors } from "picocolors";
+import { describe, expect, it } from "vitest";
+import { described } from "./described.ts";
+
+const colours = createColors(false);
+const ROWS = [
+  ["/a [n]", "one two three four five six seven"],
+  ["/long", "short"],
+] as const;
+
+describe("names with what they are", () => {
+  it("are folded beside the names, and nothing is cut", () => {
+    expect(described(ROWS, { width: 34, colours })).toBe(
+      ["/a [n]  one two three four five", "        six seven", "/long   short"].join("\n"),
+    );
+  });
+
+  it("stand below the names where there is little room", () => {
+    expect(described(ROWS, { width: 20, colours })).toBe(
+      ["/a [n]", "  one two three four", "  five six seven", "/long", "  short"].join("\n"),
+    );
+  });
+
+  it("let nothing of a name or of words steer the terminal", () => {
+    expect(described([["a\u001b[31m\nb", "c\u001b[2J\nd"]], { width: 80, colours })).toBe("a b  c d");
+  });
+});
