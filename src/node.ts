@@ -28,6 +28,7 @@ export {
   type NotesProgress,
   type ReadNotes,
   readNotes,
+  takeNotesBack,
 } from "./host/session-notes.ts";
 export {
   type SessionUndo,

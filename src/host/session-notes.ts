@@ -3,6 +3,7 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import { NOTES_LIMITS } from "../memory/notes/limits.ts";
+import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { parseTemplate } from "../memory/notes/template.ts";
 import type { Model } from "../models/port.ts";
@@ -81,15 +82,29 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   // Notes that are begun anew share nothing with what a person may change meanwhile.
   const origin = isEmpty ? opened : { ...opened, notes: base };
   const work = new NotesWork(taskOf(session, history, origin, options));
-  const notes = messages === 0 ? opened.notes : await work.note(base, fresh);
+  // Notes that are begun anew must lose what they had also where there is nothing to note.
+  const isDone = messages === 0 && (isEmpty || !isNew);
+  const notes = isDone ? opened.notes : await work.note(base, fresh);
   const { path, template } = opened;
-  const text = messages === 0 ? (opened.text ?? "") : formatNotes(notes);
+  const text = isDone ? (opened.text ?? "") : formatNotes(notes);
   return {
     ...{ path, text, notes, template, coverage: coverageOf(notes, history), messages },
-    outcome: messages === 0 ? "up-to-date" : outcomeOf(isEmpty, isNew),
+    outcome: isDone ? "up-to-date" : outcomeOf(isEmpty, isNew),
     by: options.model === undefined ? "built-in" : "model",
     ...work.tally,
   };
+}
+
+/**
+ * For after a rewind. Notes that know what was left are built anew, without a model, of all that led to the conversation
+ * as it is now: in a compaction they would bring back what somebody went back from. Others stay as they are, among them
+ * those that do not say how far they reach.
+ */
+export async function takeNotesBack(session: Session, place: NotesPlace = {}): Promise<void> {
+  const covered = (await open(session, place)).notes.coveredUuid ?? "";
+  const isHere = covered !== "" && session.entries.some(({ uuid }) => uuid === covered);
+  const isLeft = isHere && notedUpTo(sessionHistory(session).entries, covered) === undefined;
+  if (isLeft) await buildNotes(session, { ...place, rebuild: true });
 }
 
 function outcomeOf(isEmpty: boolean, isNew: boolean): BuiltNotes["outcome"] {

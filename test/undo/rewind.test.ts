@@ -5,8 +5,10 @@ import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
+import { notesPath } from "../../src/host/notes-file.ts";
 import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
 import { sessionLedgers } from "../../src/host/session-ledgers.ts";
+import { buildNotes, readNotes, takeNotesBack } from "../../src/host/session-notes.ts";
 import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
 import { openRecall } from "../../src/recall/recall.ts";
 import { glanceAtSession } from "../../src/transcript/glance.ts";
@@ -178,6 +180,46 @@ describe("a session that is taken back", () => {
     expect((await recall.search({ exact: "Conversation taken back", all: true })).hits).toEqual([]);
     const ledgers = sessionLedgers(await loadSession(path));
     expect(ledgers.map(({ isInChain }) => isInChain)).toEqual([false]);
+  });
+});
+
+describe("the notes of a session that is taken back", () => {
+  const noted = async (): Promise<string> => (await readNotes(await loadSession(path)))?.text ?? "";
+  const takenBackTo = async (prompt: string): Promise<string> => {
+    await rewind(prompt);
+    await takeNotesBack(await loadSession(path));
+    return await noted();
+  };
+
+  it("no longer know what was left, and know all that led to where it is now, also from before a compaction", async () => {
+    await talk("early", 5);
+    await compacted();
+    await talk("middle", 1);
+    const [left = ""] = await talk("quetzal", 2);
+    await buildNotes(await loadSession(path));
+    expect(await noted()).toContain("quetzal 1");
+    const notes = await takenBackTo(left);
+    for (const known of ["early 0", "middle 0"]) expect(notes).toContain(known);
+    expect(notes).not.toContain("quetzal");
+    const { coverage } = (await readNotes(await loadSession(path))) ?? {};
+    expect(coverage).toMatchObject({ state: "known", fresh: [] });
+  });
+
+  it("are empty where it is taken back to its start", async () => {
+    const [first = ""] = await talk("left", 2);
+    await buildNotes(await loadSession(path));
+    expect(await takenBackTo(first)).toBe("");
+  });
+
+  it("stay as they are where they know nothing of what was left, or do not say what they know", async () => {
+    await talk("early", 2);
+    const { text } = await buildNotes(await loadSession(path));
+    const [left = ""] = await talk("left", 1);
+    expect(await takenBackTo(left)).toBe(text);
+    const own = text.replace(/<!-- longhaul: .*-->/, "").replace("early 0", "left, says a person");
+    writeFileSync(notesPath(path), own);
+    await takeNotesBack(await loadSession(path));
+    expect(await noted()).toBe(own);
   });
 });
 
