@@ -29,7 +29,7 @@ export function ledgerView(report: LedgerReport, options: LedgerViewOptions, ter
 }
 
 const NOT_COMPACTED =
-  "This session has not been compacted: everything that was said in it is in the agent's context.";
+  "This session has not been compacted on the way to where it is now: all that led there is in the agent's context.";
 
 function header({ session }: LedgerReport, { colours, width }: Terminal): string {
   return `${colours.bold("Ledger")} ${fitText(session.id, width - 7)}\n${colours.dim(fitText(session.path, width, "front"))}`;

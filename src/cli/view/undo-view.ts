@@ -67,7 +67,7 @@ export function stepsView({ session, steps }: StepsReport, terminal: Terminal): 
   const { colours, width } = terminal;
   const title = `${colours.bold("Steps")} of ${fitText(oneLine(session.id), width - 9)}\n${colours.dim(fitText(session.path, width, "front"))}`;
   if (steps.length === 0)
-    return `${title}\n\n${foldText("Nothing was compacted, collapsed or removed: there is nothing to undo.", width)}`;
+    return `${title}\n\n${foldText("Nothing that led to the conversation was compacted, collapsed or removed: there is nothing to undo.", width)}`;
   const rows = steps.map((step) => [
     colours.cyan(oneLine(step.uuid ?? "").slice(0, ID_SHOWN)),
     formatTime(step.at),
