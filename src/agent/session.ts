@@ -37,12 +37,25 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   const id = isOwn ? undefined : newUuid();
   const path = id === undefined ? session : await copied(session, pathOf(id));
   const resumed = await resumeSession(path);
+  const ownId = id ?? resumed.id;
   return {
-    id: id ?? resumed.id,
+    id: ownId,
     path,
     writer: lazyTranscript(path, resumed.bytes),
-    conversation: resumed.conversation,
+    conversation: withoutForeignUsage(resumed.conversation, ownId),
   };
+}
+
+/**
+ * What another agent's calls took includes its own system prompt and tools, which are not ours: in a smaller window they
+ * would seem to fill it, and no compaction would seem to help.
+ */
+export function withoutForeignUsage(entries: readonly Entry[], sessionId: string): readonly Entry[] {
+  return entries.map((entry) => {
+    if (entry.type !== "assistant" || entry.sessionId === sessionId) return entry;
+    const { usage: _, ...message } = entry.message;
+    return { ...entry, message };
+  });
 }
 
 async function copied(from: string, to: string): Promise<string> {
