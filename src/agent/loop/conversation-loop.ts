@@ -85,8 +85,10 @@ export class ConversationLoop {
       }
     } catch (error) {
       const { turns, text } = run;
-      if (signal.aborted) await this.#interrupted();
-      if (signal.aborted) return { reason: "aborted", text, turns };
+      const isAborted = signal.aborted;
+      await this.#keepHeard();
+      if (isAborted) await this.#interrupted();
+      if (isAborted) return { reason: "aborted", text, turns };
       return { reason: "failed", error: asError(error), text, turns };
     }
   }
@@ -131,21 +133,22 @@ export class ConversationLoop {
     compactor.after(reply);
     await journal.reply(reply);
     emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
-    const tokens = occupied(reply);
     const { thresholds } = this.#reading;
+    // Some providers report nothing.
+    const tokens = occupied(reply) || this.#reading.tokens;
     this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
     return reply;
   }
 
   async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     const { emit } = this.#parts;
-    let starts = 0;
-    this.#heard = "";
+    // A call before this one broke off after it had begun.
+    let isAgain = this.#heard !== "";
     const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
       if (event.type === "start") {
-        starts += 1;
         this.#heard = "";
-        if (starts > 1) emit({ type: "restarted" });
+        if (isAgain) emit({ type: "restarted" });
+        isAgain = true;
       } else if (event.type === "text") {
         this.#heard += event.text;
         emit({ type: "text", text: event.text });
@@ -192,12 +195,15 @@ export class ConversationLoop {
   }
 
   /** What was shown stays in the conversation, so that the person can refer to it. */
-  async #interrupted(): Promise<void> {
+  async #keepHeard(): Promise<void> {
     const { journal, model } = this.#parts;
     if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
     this.#heard = "";
+  }
+
+  async #interrupted(): Promise<void> {
     await this.answerOpenCalls();
-    await journal.say(INTERRUPTED, { isMeta: true });
+    await this.#parts.journal.say(INTERRUPTED, { isMeta: true });
   }
 }
 

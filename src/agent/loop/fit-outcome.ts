@@ -41,11 +41,22 @@ export async function fitOutcome(outcome: ToolOutcome, options: FitOptions): Pro
   return { ...outcome, content: blocks };
 }
 
-async function cutText(text: string, { limitChars, callId, outputFolder }: FitOptions): Promise<string> {
-  const path = join(await outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
-  await writeFile(path, text, { mode: 0o600 });
+async function cutText(text: string, options: FitOptions): Promise<string> {
+  const { limitChars } = options;
+  const whole = await keptWhole(text, options);
   const head = text.slice(0, Math.floor(limitChars * HEAD_SHARE)).toWellFormed();
   const tail = text.slice(text.length - (limitChars - head.length)).toWellFormed();
   const left = text.length - limitChars;
-  return `${head}\n\n[… ${left} characters left out here; the whole is in ${path}: read it in parts]\n\n${tail}`;
+  return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
+}
+
+/** Where the whole is, in words. What was done is done: it must be told also where no file can be written. */
+async function keptWhole(text: string, { callId, outputFolder }: FitOptions): Promise<string> {
+  try {
+    const path = join(await outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
+    await writeFile(path, text, { mode: 0o600 });
+    return `the whole is in ${path}: read it in parts`;
+  } catch (error) {
+    return `the whole could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }

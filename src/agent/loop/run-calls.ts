@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { ToolUseBlock } from "../../index.ts";
 import type { AgentEvent } from "../events.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
@@ -16,8 +17,13 @@ export interface CallPorts {
   now(): number;
 }
 
+/** An answer may have hundreds of calls, and each may be an agent with a model of its own, or a download. */
+const MOST_AT_ONCE = 10;
+
 /** Calls that only look run together; one that changes something runs alone, in its place. */
 export async function runCalls(calls: readonly ToolUseBlock[], ports: CallPorts): Promise<void> {
+  // Each call listens more than once: node would print a warning in the middle of the screen.
+  setMaxListeners(0, ports.signal);
   const toolOf = new Map(ports.tools.map((tool) => [tool.definition.name, tool]));
   for (const group of groupsOf(calls, (name) => toolOf.get(name)?.isReadOnly ?? true)) {
     const done = await Promise.allSettled(group.map((call) => runCall(call, toolOf.get(call.name), ports)));
@@ -35,7 +41,7 @@ function groupsOf(
   for (const call of calls) {
     const onlyLooks = isReadOnly(call.name);
     const last = groups.at(-1);
-    if (last !== undefined && mayJoin && onlyLooks) last.push(call);
+    if (last !== undefined && last.length < MOST_AT_ONCE && mayJoin && onlyLooks) last.push(call);
     else groups.push([call]);
     mayJoin = onlyLooks;
   }
@@ -46,7 +52,7 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
   const { emit, now } = ports;
   const { id: callId, name, input } = call;
   const startedAt = now();
-  const title = tool === undefined ? "" : tool.title(input);
+  const title = tool === undefined ? "" : titleOf(tool, input);
   emit({ type: "call-started", callId, tool: name, title, input });
   const given = tool === undefined ? unknownTool(name, ports) : await carryOut(call, tool, ports);
   const outcome = await ports.fit(call, given);
@@ -61,6 +67,15 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
     display: outcome.display ?? textIn(outcome),
     durationMs: now() - startedAt,
   });
+}
+
+/** A title is for people only: a mistake in it is no reason not to answer the call. */
+function titleOf(tool: Tool, input: unknown): string {
+  try {
+    return tool.title(input);
+  } catch {
+    return "";
+  }
 }
 
 async function carryOut({ id, input }: ToolUseBlock, tool: Tool, ports: CallPorts): Promise<ToolOutcome> {
