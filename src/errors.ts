@@ -43,6 +43,7 @@ export type LonghaulErrorCode =
   | "chart-not-written"
   | "simulator-failed"
   | "file-unusable"
+  | "agent-closed"
   | "agent-failed"
   | "turn-limit";
 

@@ -7,16 +7,17 @@ import {
   type Model,
   type Todo,
 } from "../index.ts";
-import { notesFile, notesPath, rewindPoints, rewindSession } from "../node.ts";
+import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNotesBack } from "../node.ts";
 import { Roster } from "./agents/roster.ts";
 import { type Parent, runSubagent } from "./agents/subagent.ts";
 import { Conversation, type EngineSpec } from "./conversation.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
 import type { House } from "./house.ts";
-import { EventQueue } from "./loop/event-queue.ts";
+import type { EventQueue } from "./loop/event-queue.ts";
+import { listenTo } from "./loop/listen.ts";
 import type { Agent, NotesWriter, PromptAt, RunOptions } from "./options.ts";
 import { systemPrompt } from "./prompt/system-prompt.ts";
-import { besideSession, type OpenedSession } from "./session.ts";
+import { besideSession, type OpenedSession, withoutForeignUsage } from "./session.ts";
 import { createAgentState, type SessionState } from "./state/state.ts";
 import type { Tool } from "./tool.ts";
 import { standardTools } from "./tools/standard-tools.ts";
@@ -36,11 +37,10 @@ export class LonghaulAgent implements Agent {
   readonly #main: Conversation;
   #notes: NotesWriter;
   #windowTokens: number | undefined;
-  /** What the model was last told of the plan mode. */
-  #toldPlanMode: boolean;
+  /** The plan mode that the model believes in, where the person has switched it since; tools tell of it themselves. */
+  #believedPlanMode: boolean | undefined;
   /** Where events of a run go; outside of one, to the host's callback. */
   #run: EventQueue<AgentEvent> | undefined;
-  #abort: AbortController | undefined;
   #closing: Promise<void> | undefined;
   readonly #turnstile = new Turnstile();
 
@@ -56,8 +56,7 @@ export class LonghaulAgent implements Agent {
     this.#windowTokens = options.compactor?.windowTokens;
     const { conversation } = session;
     this.#state = createAgentState({ conversation, planPath: besideSession(session.path, ".plan.md") });
-    this.#toldPlanMode = this.#state.isPlanMode;
-    if (options.isPlanMode !== undefined) this.#state.setPlanMode(options.isPlanMode);
+    if (options.isPlanMode !== undefined) this.setPlanMode(options.isPlanMode);
     const emit = (event: AgentEvent): void => this.#emit(event);
     this.#roster = new Roster({
       house,
@@ -127,33 +126,20 @@ export class LonghaulAgent implements Agent {
     return this.#main.tools;
   }
 
-  async *run(
+  run(
     prompt: string | readonly ContentBlock[],
     { signal, maxTurns }: RunOptions = {},
   ): AsyncGenerator<AgentEvent, RunResult> {
-    const leave = await this.#turnstile.enter();
-    const abort = new AbortController();
-    this.#abort = abort;
-    const stop = (): void => abort.abort(signal?.reason);
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop, { once: true });
-    const queue = new EventQueue<AgentEvent>();
-    this.#run = queue;
     const limit = maxTurns ?? this.#house.options.maxTurns ?? Number.POSITIVE_INFINITY;
-    const work = this.#work(prompt, abort.signal, limit).finally(() => queue.end());
-    try {
-      yield* queue.read();
-      const result = await work;
-      yield { type: "ended", ...result };
-      return result;
-    } finally {
-      // Whoever stops listening does not want it to go on.
-      abort.abort();
-      await work.catch(() => undefined);
-      signal?.removeEventListener("abort", stop);
-      this.#run = undefined;
-      leave();
-    }
+    return listenTo(
+      (queue, stopped) =>
+        this.#turnstile.alone((within) => {
+          this.#run = queue;
+          // Before the next one begins: what happens in between is nobody's.
+          return this.#work(prompt, within, limit).finally(() => queue.end());
+        }, stopped),
+      signal,
+    );
   }
 
   async #work(
@@ -164,18 +150,18 @@ export class LonghaulAgent implements Agent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    await journal.say(prompt, { permissionMode: isPlanMode ? "plan" : "default" });
-    if (isPlanMode !== this.#toldPlanMode) await journal.attach(planModeNotice(isPlanMode, planPath));
-    const result = await loop.run(signal, maxTurns);
-    this.#toldPlanMode = this.#state.isPlanMode;
-    return result;
+    const believed = this.#believedPlanMode ?? isPlanMode;
+    this.#believedPlanMode = undefined;
+    await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
+    if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
+    return await loop.run(signal, maxTurns);
   }
 
   compact(options: ManualOptions = {}): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#turnstile.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
-      loop.take(await compactor.compact(journal.entries, options));
-    });
+      loop.take(await compactor.compact(journal.entries, { ...options, signal }));
+    }, options.signal);
   }
 
   clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
@@ -188,22 +174,19 @@ export class LonghaulAgent implements Agent {
   }
 
   undo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
-    return this.#stepBack("undo", options);
+    return this.#stepBack("undo", options.signal);
   }
 
   redo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
-    return this.#stepBack("redo", options);
+    return this.#stepBack("redo", options.signal);
   }
 
-  #stepBack(
-    direction: "undo" | "redo",
-    options: { readonly signal?: AbortSignal | undefined },
-  ): Promise<void> {
-    return this.#turnstile.alone(async () => {
+  #stepBack(direction: "undo" | "redo", given: AbortSignal | undefined): Promise<void> {
+    return this.#turnstile.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
-      loop.take(await compactor[direction](journal.entries, options));
+      loop.take(await compactor[direction](journal.entries, { signal }));
       this.#changed();
-    });
+    }, given);
   }
 
   prompts(): Promise<readonly PromptAt[]> {
@@ -213,13 +196,21 @@ export class LonghaulAgent implements Agent {
 
   rewind(promptUuid: string): Promise<void> {
     return this.#turnstile.alone(async () => {
-      const { journal, compactor, model } = this.#main;
-      // What is still on its way to the transcript is part of the history.
-      await compactor.close();
-      const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
-      await journal.goBackTo(conversation, mark);
-      await this.#main.reconnect(this.#engine(model));
-      this.#changed();
+      const { journal, model } = this.#main;
+      try {
+        // What is still on its way to the transcript is part of the history.
+        await this.#main.close();
+        const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
+        await journal.goBackTo(withoutForeignUsage(conversation, this.sessionId), mark);
+        this.#changed();
+        // It has gone back all the same: notes that could not be written are not used before they are up to date.
+        await loadSession(this.sessionPath)
+          .then((session) => takeNotesBack(session))
+          .catch(() => undefined);
+      } finally {
+        // Whatever came of it: the old engine is closed.
+        await this.#main.reconnect(this.#engine(model));
+      }
     });
   }
 
@@ -241,31 +232,29 @@ export class LonghaulAgent implements Agent {
   }
 
   setPlanMode(isOn: boolean): void {
+    this.#believedPlanMode ??= this.#state.isPlanMode;
     this.#state.setPlanMode(isOn);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#turnstile.close(() => this.#close());
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    this.#abort?.abort();
-    await this.#turnstile.alone(async () => {
-      await this.#roster.close();
-      await this.#house.shells.close();
-      try {
-        await this.#main.compactor.close();
-      } finally {
-        await this.#session.writer.close();
-      }
-    });
+    await this.#roster.close();
+    await this.#house.shells.close();
+    try {
+      await this.#main.close();
+    } finally {
+      await this.#session.writer.close();
+    }
   }
 
   /** The conversation is another one: what was known of it is read from it anew. */
   #changed(): void {
     this.#state.readFrom(this.#main.journal.entries);
-    this.#toldPlanMode = this.#state.isPlanMode;
+    this.#believedPlanMode = undefined;
     this.#main.place.reads.clear();
   }
 

@@ -6,6 +6,7 @@ import {
   type Entry,
   findModel,
   type HostState,
+  LonghaulError,
   type Model,
   type NotesOptions,
   type RequestFrame,
@@ -19,6 +20,7 @@ import type { House } from "./house.ts";
 import { ConversationLoop } from "./loop/conversation-loop.ts";
 import { fitOutcome, resultLimit } from "./loop/fit-outcome.ts";
 import { Journal } from "./loop/journal.ts";
+import { tellingModel } from "./telling-model.ts";
 import type { Tool } from "./tool.ts";
 import { createReadState } from "./workplace/read-state.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
@@ -66,7 +68,10 @@ export class Conversation {
     const sidechain = agentId === undefined ? {} : { isSidechain: true, agentId };
     const fields = { sessionId, cwd, ...sidechain };
     this.journal = new Journal({ writer, fields, entries, ports, emit });
-    this.place = workplaceOf(house, spec, () => this.#resultLimit());
+    this.place = workplaceOf(house, spec, {
+      resultLimit: () => this.#resultLimit(),
+      smallModel: tellingModel(() => house.options.smallModel ?? this.#model, emit),
+    });
     this.tools = spec.tools(this.place);
     this.#system = spec.system(this.tools);
     this.#model = engine.model;
@@ -85,11 +90,26 @@ export class Conversation {
     return this.#loop;
   }
 
+  /** As sessions and hooks tell of it. */
+  permissionMode(): string {
+    return this.#spec.state.isPlanMode ? "plan" : (this.#house.options.permissions?.mode ?? "default");
+  }
+
   /** Another model, or another way to take notes: the conversation goes on as it is, with an engine of its own. */
   async reconnect(engine: EngineSpec): Promise<void> {
-    await this.#compactor.close();
+    // What it could not write waits in the journal.
+    await this.#compactor.close().catch((error: unknown) => {
+      if (!(error instanceof LonghaulError)) throw error;
+      this.#spec.emit({ type: "problem", error });
+    });
     this.#model = engine.model;
     [this.#compactor, this.#loop] = this.#connect(engine);
+  }
+
+  /** Resolves when everything is written for good. */
+  async close(): Promise<void> {
+    await this.#compactor.close();
+    await this.journal.flush();
   }
 
   #connect(engine: EngineSpec): readonly [Compactor, ConversationLoop] {
@@ -153,6 +173,7 @@ export class Conversation {
       ports,
       sessionId,
       cwd,
+      permissionMode: () => this.permissionMode(),
       host: {
         ...this.#told(),
         onMessage: (entry) => journal.tell(entry),
@@ -204,19 +225,12 @@ type MayRunInput = Parameters<ConstructorParameters<typeof ConversationLoop>[0][
 function workplaceOf(
   house: House,
   { agentId, state, agents, writer }: ConversationSpec,
-  limit: () => number,
+  changing: Pick<Workplace, "resultLimit" | "smallModel">,
 ): Workplace {
-  const { cwd, paths, files, shells, skills, smallModel, outputFolder } = house;
+  const { cwd, paths, files, shells, skills, outputFolder } = house;
   const { person } = house.permissions;
-  const own = {
-    agentId,
-    state,
-    agents,
-    reads: createReadState(),
-    sessionPath: writer.path,
-    resultLimit: limit,
-  };
-  return { cwd, paths, files, shells, skills, smallModel, outputFolder, person, ...own };
+  const own = { agentId, state, agents, reads: createReadState(), sessionPath: writer.path };
+  return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
 }
 
 /** As the engine will see them: it says its own with the first turn. */

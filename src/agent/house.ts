@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import type { CompactionPorts, Model } from "../index.ts";
+import type { CompactionPorts } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import type { AgentOptions } from "./options.ts";
 import type { Permissions } from "./permissions/permissions.ts";
@@ -20,7 +20,6 @@ export interface House {
   readonly files: FileContents;
   readonly shells: Shells;
   readonly skills: readonly Skill[];
-  readonly smallModel: Model;
   outputFolder(): Promise<string>;
 }
 

@@ -35,7 +35,6 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     files: createFileContents(),
     shells: createShells(),
     skills: await findSkills(options.skillFolders ?? skillFolders({ cwd, home: places.home })),
-    smallModel: options.smallModel ?? options.model,
     outputFolder: outputFolderMaker(session.path),
   };
   return new LonghaulAgent(house, session, await isInGitRepository(cwd));

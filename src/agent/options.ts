@@ -16,7 +16,7 @@ import type { AgentRoster, Workplace } from "./workplace.ts";
 
 export interface AgentOptions {
   readonly model: Model;
-  /** For small tasks of tools; the main model unless given. */
+  /** For small tasks of tools; that of the conversation unless given. */
   readonly smallModel?: Model | undefined;
   /** Where it works: tools stay in this folder unless something else is allowed. That of the process unless given. */
   readonly cwd?: string | undefined;

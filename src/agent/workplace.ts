@@ -26,7 +26,7 @@ export interface Workplace {
   resultLimit(): number;
   /** The session file, for recall. */
   readonly sessionPath: string;
-  /** For small tasks, such as reading a web page; the main model unless another was given. */
+  /** For small tasks, such as reading a web page; that of the conversation unless another was given. */
   readonly smallModel: Model;
 }
 

@@ -73,7 +73,8 @@ export interface CompactorOptions {
   readonly countText?: CountText | undefined;
   readonly sessionId?: string | undefined;
   readonly cwd?: string | undefined;
-  readonly permissionMode?: string | undefined;
+  /** A function is asked at each compaction: modes change. */
+  readonly permissionMode?: string | (() => string) | undefined;
 }
 
 export interface ClearingOptions {

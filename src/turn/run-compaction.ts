@@ -102,7 +102,8 @@ export function compactOptions(
     hookContext: {
       sessionId: options.sessionId ?? "",
       cwd: options.cwd ?? "",
-      permissionMode: options.permissionMode,
+      permissionMode:
+        typeof options.permissionMode === "function" ? options.permissionMode() : options.permissionMode,
       agentId: state.agentId,
     },
     onHook: (outcome) => reportHook(state, outcome),

@@ -1,7 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import type { Workplace } from "../../src/agent/workplace.ts";
+import { complete } from "../../src/models/reply.ts";
+import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
+
+const NO_USAGE = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
 
 describe("the agent's loop", () => {
   it("yields messages as they come, runs the tools that the model calls, and ends when it calls none", async () => {
@@ -154,5 +164,92 @@ describe("the agent's loop", () => {
     const { result } = await ran(agent, "Go.");
 
     expect(result).toMatchObject({ reason: "turn-limit", turns: 2 });
+  });
+
+  it("an answer that fails for good after it began stays as far as it was shown", async () => {
+    await using scene = await agentScene();
+    scene.simulator.fail({ kind: "overload-in-stream", afterEvents: 4 }, { times: 3 });
+    const long = textTurn("The first harbour is Dover. ".repeat(30));
+    scene.simulator.reply(long, long, long);
+    const agent = await scene.open({ tools: () => [] });
+
+    const { result } = await ran(agent, "List the harbours.");
+
+    expect(result).toMatchObject({ reason: "failed", error: { code: "model-overloaded" } });
+    expect(agent.conversation.map(({ type }) => type)).toEqual(["user", "assistant"]);
+    expect(JSON.stringify(agent.conversation)).toContain("The first harbour");
+    scene.simulator.reply(textTurn("and Deal."));
+    expect((await ran(agent, "Go on.")).result.reason).toBe("answered");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("two hundred calls in one answer are all answered, ten at once at most", async () => {
+    await using scene = await agentScene();
+    let running = 0;
+    let most = 0;
+    const looks = toolOf("looks", async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return "seen";
+    });
+    const call = { type: "tool_use" as const, name: "looks", input: {} };
+    scene.simulator.reply({ blocks: Array.from({ length: 200 }, () => call) }, textTurn("All seen."));
+    const agent = await scene.open({ tools: () => [looks] });
+
+    const { events, result } = await ran(agent, "Look everywhere.");
+
+    expect(result.text).toBe("All seen.");
+    expect(eventsOf(events, "call-ended")).toHaveLength(200);
+    expect(most).toBe(10);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("a tool whose title fails is run all the same", async () => {
+    await using scene = await agentScene();
+    const untitled = {
+      ...toolOf("untitled", () => "done"),
+      title: () => {
+        throw new Error("no title");
+      },
+    };
+    scene.simulator.reply(toolTurn("untitled"), textTurn("Good."));
+    const agent = await scene.open({ tools: () => [untitled] });
+
+    const { events, result } = await ran(agent, "Go.");
+
+    expect(result.reason).toBe("answered");
+    expect(eventsOf(events, "call-ended")).toMatchObject([{ title: "", isError: false }]);
+  });
+
+  it("a provider that reports no usage leaves the bar where the estimate puts it", async () => {
+    await using scene = await agentScene();
+    const model = scriptedModel([{ content: "One.", usage: NO_USAGE }]);
+    const agent = await scene.open({ tools: () => [], model });
+
+    await ran(agent, "Go. ".repeat(500));
+
+    expect(agent.reading.tokens).toBeGreaterThan(400);
+  });
+
+  it("what a tool asks of the small model is told with its cost, and is the model of the conversation by default", async () => {
+    await using scene = await agentScene();
+    const asks = (workplace: Workplace) =>
+      toolOf("asks", async () => {
+        const messages = [{ role: "user" as const, content: "What is it?" }];
+        const reply = await complete(workplace.smallModel, { messages, max_tokens: 100 });
+        return JSON.stringify(reply.content);
+      });
+    const calls = [{ type: "tool_use" as const, id: "t1", name: "asks", input: {} }];
+    const first = scriptedModel([{ content: calls }, "A page.", "Done."], { name: "first" });
+    const second = scriptedModel([{ content: calls }, "Another page.", "Done again."], { name: "second" });
+    const agent = await scene.open({ model: first, tools: (workplace) => [asks(workplace)] });
+
+    const { events } = await ran(agent, "Read it.");
+    await agent.setModel(second);
+    const later = await ran(agent, "Read it again.");
+
+    expect(eventsOf(events, "usage").map(({ model }) => model)).toEqual(["first", "first", "first"]);
+    expect(eventsOf(later.events, "usage").map(({ model }) => model)).toEqual(["second", "second", "second"]);
   });
 });

@@ -44,7 +44,7 @@ export async function runSubagent(parent: Parent, run: SubagentRun): Promise<Run
   } finally {
     // What it has found out counts, also where its own transcript could not be written to the end.
     const tell = (error: unknown): void => tellOf(error, parent, run);
-    await conversation.compactor.close().catch(tell);
+    await conversation.close().catch(tell);
     await writer.close().catch(tell);
   }
 }

@@ -23,12 +23,17 @@ export interface JournalOptions {
 
 /**
  * The conversation, and its transcript. What is added is on the disk before anything is made of it, so that a process
- * that is killed loses nothing that was shown; what the disk refuses is tried again with the next turn, by the engine.
+ * that is killed loses nothing that was shown. What the disk refuses is tried again before whatever comes next: whoever
+ * reads the session takes its last line for the newest.
  */
 export class Journal {
   readonly transcript: TranscriptPort;
   readonly #options: JournalOptions;
   readonly #written: Set<string>;
+  /** Part of the conversation, and perhaps not of the transcript. */
+  #waiting: Entry[] = [];
+  /** The engine and the journal write to one file: one after the other, and nothing twice. */
+  #writing: Promise<unknown> = Promise.resolve();
   /** Only ever added to until the engine hands back another: it sees what is new at the end. */
   #entries: Entry[];
   #conversationId: string;
@@ -44,10 +49,7 @@ export class Journal {
     this.#told = new Set(uuidsOf(entries));
     this.transcript = {
       path: writer.path,
-      append: async (added) => {
-        await writer.append(added);
-        for (const uuid of uuidsOf(added)) this.#written.add(uuid);
-      },
+      append: (added) => this.#inTurn(() => this.#write(added)),
       has: (uuid) => this.#written.has(uuid),
       read: (uuids) => writer.read(uuids),
       stepBack: (choice) => writer.stepBack(choice),
@@ -111,7 +113,15 @@ export class Journal {
     if (entries !== this.#entries) this.#entries = [...entries];
     const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && !this.#told.has(uuid);
     const known = entries.findLastIndex((entry) => !isNew(entry));
-    for (const entry of entries.slice(known + 1)) this.#emit(entry);
+    const added = entries.slice(known + 1);
+    // The engine writes them; where it cannot, they still come before what is said next.
+    this.#waiting.push(...added);
+    for (const entry of added) this.#emit(entry);
+  }
+
+  /** Resolves when everything is written for good. */
+  async flush(): Promise<void> {
+    await this.#inTurn(() => this.#write(this.#waiting));
   }
 
   /** Another conversation of the same session, all of which is written already. */
@@ -127,13 +137,27 @@ export class Journal {
 
   async #add(entry: Entry): Promise<void> {
     this.#entries.push(entry);
+    this.#waiting.push(entry);
     try {
-      await this.transcript.append([entry]);
+      await this.flush();
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
       this.#options.emit({ type: "problem", error });
     }
     this.#emit(entry);
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    const missing = entries.filter(({ uuid }) => uuid === undefined || !this.#written.has(uuid));
+    if (missing.length > 0) await this.#options.writer.append(missing);
+    for (const uuid of uuidsOf(missing)) this.#written.add(uuid);
+    this.#waiting = this.#waiting.filter(({ uuid }) => uuid !== undefined && !this.#written.has(uuid));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(work);
+    this.#writing = done.catch(() => undefined);
+    return done;
   }
 
   #emit(entry: Entry): void {

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { createHooks } from "../../src/hooks/runner.ts";
+import { agentScene, ran } from "./agent-scene.case.ts";
+
+describe("the mode of an agent", () => {
+  it("switched by the person during a run is told with their next words", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply("One.", "Two.", "Three.");
+    const agent = await scene.open({ tools: () => [] });
+    await ran(agent, "First.", { onEvent: ({ type }) => type === "text" && agent.setPlanMode(true) });
+
+    await ran(agent, "Second.");
+    expect(JSON.stringify(scene.simulator.requests.last?.body)).toMatch(/plan mode/i);
+    await ran(agent, "Third.");
+
+    expect(agent.conversation.filter(({ type }) => type === "attachment")).toHaveLength(1);
+  });
+
+  it("is on what is said, and told to the hooks of a compaction as it is then", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply("One.", "Two.");
+    const modes: unknown[] = [];
+    const hooks = createHooks({
+      callbacks: { PreCompact: [async ({ permission_mode }) => void modes.push(permission_mode)] },
+    });
+    const agent = await scene.open({
+      tools: () => [],
+      permissions: { mode: "careful" },
+      compactor: { hooks, compaction: { summariser: "built-in" } },
+    });
+    const long = "Mind the tide tables of the outer harbour. ".repeat(300);
+    await ran(agent, long);
+    await agent.compact({ keepRecentTokens: 0 });
+    agent.setPlanMode(true);
+    await ran(agent, long);
+    await agent.compact({ keepRecentTokens: 0 });
+
+    expect(modes).toEqual(["careful", "plan"]);
+    const lines = (await readFile(agent.sessionPath, "utf8")).split("\n");
+    expect(lines.flatMap((line) => /"permissionMode":"([^"]*)"/.exec(line)?.[1] ?? [])).toEqual([
+      "careful",
+      "plan",
+    ]);
+  });
+});
