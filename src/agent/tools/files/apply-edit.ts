@@ -1,4 +1,12 @@
-import { crlfFinder, linesAt, type Place, placesOf, replaced, withoutOverlaps } from "./find-text.ts";
+import {
+  crlfFinder,
+  linesAt,
+  MOST_PLACES,
+  type Place,
+  placesOf,
+  replaced,
+  withoutOverlaps,
+} from "./find-text.ts";
 import { whyNotFound } from "./not-found.ts";
 import { decodeText, unitsOf, withCrlf } from "./text.ts";
 
@@ -27,6 +35,8 @@ export function applyEdit(bytes: Buffer, wish: EditWish): EditResult {
   const { places, newText, isLiteral } = find(content.units, wish, content.of);
   if (places.length === 0)
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, wish.oldString)}` };
+  if (places.length > MOST_PLACES)
+    return { refusal: `old_string stands in more than ${MOST_PLACES} places. Use a command for that.` };
   if (places.length > 1 && !wish.replaceAll) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
   const endsInCrlf = crlfFinder(content.units);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyEdit, type EditWish } from "./apply-edit.ts";
+import { placesOf } from "./find-text.ts";
 
 /** Few characters, so that texts repeat and overlap; some take several bytes, some are cut by line ends. */
 const character = fc.constantFrom("a", "b", " ", "\n", "\r\n", "\t", "é", "€", "😀", "\u0301");
@@ -106,5 +107,33 @@ describe("Edit", () => {
           expect(result).toHaveProperty("refusal");
       }),
     );
+  });
+});
+
+describe("a text in a content", () => {
+  it("is found in all its places, also where they overlap", () => {
+    const few = (maxLength: number) =>
+      fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength });
+    fc.assert(
+      fc.property(few(60), few(5), (content, wanted) => {
+        const starts = [...Array(content.length).keys()].filter((at) => content.startsWith(wanted, at));
+        expect(placesOf(content, wanted).map(({ from }) => from)).toEqual(starts);
+      }),
+    );
+  });
+
+  it("takes no longer where both repeat themselves, and too many places are refused", () => {
+    const startedAt = performance.now();
+    const content = Buffer.from("a".repeat(4_000_000));
+    const [half, lines] = ["a".repeat(10_000), Buffer.from("a\n".repeat(400_000))];
+    for (const [bytes, old] of [
+      [content, `${half}b${half}`],
+      [lines, `${"a\n".repeat(10_000)}b`],
+    ] as const)
+      expect(applyEdit(bytes, wish(old, "x"))).toHaveProperty("refusal");
+    expect(applyEdit(content, wish(half, "x", true))).toMatchObject({
+      refusal: expect.stringContaining("more than 1000000 places"),
+    });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });

@@ -82,10 +82,15 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<string 
   // In any case: some disks do not tell .GIT from .git.
   const isGit = file.realPath.split(/[\\/]/).some((name) => name.toLowerCase() === ".git");
   if (isGit) return "where git keeps what it runs";
+  if (isSettingsOfAgents(file.realPath)) return "whose hooks are programs that agents run";
   return (await isOfSession(place, file)) || (await isBesideSession(place, file))
     ? "where longhaul keeps its sessions"
     : undefined;
 }
+
+/** Of longhaul, and of the other agent whose hooks it runs: in the home folder, which may be the working directory. */
+const isSettingsOfAgents = (path: string): boolean =>
+  /^\.(?:longhaul|claude)$/i.test(basename(dirname(path))) && /^settings\b.*\.json$/i.test(basename(path));
 
 /** A subagent's lies beside the main one, which is guarded from both. */
 const mainSession = (sessionPath: string): string =>

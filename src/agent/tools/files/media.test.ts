@@ -88,6 +88,16 @@ describe("images", () => {
 });
 
 describe("PDFs", () => {
+  it("that were made to be unpacked without end are looked at for a moment only", () => {
+    const bomb = Buffer.concat([
+      Buffer.from("/Type /ObjStm >>\nstream\n"),
+      deflateSync(Buffer.alloc(3 * 1024 * 1024)),
+    ]);
+    const startedAt = performance.now();
+    wordsOf(Buffer.concat([pdf(1), ...Array.from({ length: 1_500 }, () => bomb)]));
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   it("are given as they are where they are short, also with packed pages", () => {
     expect(wordsOf(pdf(1))).toBe("PDF, 1 page");
     expect(wordsOf(pdf(20))).toBe("PDF, 20 pages");

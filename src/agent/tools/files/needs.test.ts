@@ -82,8 +82,20 @@ describe("what is asked for each time, although it is inside", () => {
     },
   );
 
+  it.each([".claude/settings.json", "sub/.Claude/Settings.local.json", ".longhaul/settings.json"])(
+    "%s: agents run the hooks that stand there",
+    async (path) => {
+      expect(await kindsFor(path)).toEqual(CHANGES);
+    },
+  );
+
   it("names that only begin alike are files like any other", async () => {
-    for (const path of [".gitignore", ".github/workflows/ci.yml", "src/.git-notes"])
+    for (const path of [
+      ".gitignore",
+      ".github/workflows/ci.yml",
+      "src/.git-notes",
+      ".claude/skills/a/SKILL.md",
+    ])
       expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
   });
 

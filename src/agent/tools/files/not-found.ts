@@ -4,6 +4,8 @@ import { closenessTo } from "./similar.ts";
 /** Longer files are compared by their beginnings: a model waits for the answer. */
 const MOST_COMPARED_CHARS = 1_000_000;
 const MOST_COMPARED_LINES = 20_000;
+/** Lines of the file times lines of the text: where all are alike, each is compared with each. */
+const MOST_COMPARISONS = 50_000_000;
 /** Below it two lines have little more in common than their language. */
 const LEAST_CLOSENESS = 0.6;
 const MAX_SHOWN_LINES = 12;
@@ -41,7 +43,7 @@ function otherSpaces(lines: readonly string[], wanted: string): string | undefin
   while (parts.at(-1) === "") parts.pop();
   while (parts[0] === "") parts.shift();
   const [first] = parts;
-  if (first === undefined) return undefined;
+  if (first === undefined || parts.length * lines.length > MOST_COMPARISONS) return undefined;
   const all = lines.map(squeezed);
   for (let at = 0; at + parts.length <= all.length; at += 1) {
     if (parts.every((part, index) => all[at + index] === part))

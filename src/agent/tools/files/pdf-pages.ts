@@ -6,7 +6,9 @@ const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
 /** Where newer files keep their objects, pages among them. */
 const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
 /** One that unpacks to more is not a list of pages. */
-const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 1024 * 1024;
+/** A file of a few pages has a handful. In one that was made for it, each would be unpacked to a megabyte. */
+const MOST_PACKED = 100;
 
 export const isPdf = (bytes: Buffer): boolean => bytes.toString("latin1", 0, HEAD_BYTES).includes("%PDF-");
 
@@ -17,8 +19,11 @@ export const isLockedPdf = (bytes: Buffer): boolean =>
 export function pdfPages(bytes: Buffer): number | undefined {
   const text = bytes.toString("latin1");
   let pages = text.match(PAGE)?.length ?? 0;
-  for (const found of text.matchAll(PACKED))
+  let packed = 0;
+  for (const found of text.matchAll(PACKED)) {
+    if (++packed > MOST_PACKED) break;
     pages += unpacked(bytes, found.index + found[0].length).match(PAGE)?.length ?? 0;
+  }
   return pages === 0 ? undefined : pages;
 }
 
