@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/events.ts";
+import { buildNotes, loadSession, readNotes } from "../../src/node.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
@@ -111,8 +112,12 @@ describe("an agent whose window fills up", () => {
       ["Second prompt.", 1],
       ["First prompt.", 1],
     ]);
+    expect((await buildNotes(await loadSession(agent.sessionPath))).text).toContain("Third prompt");
     await agent.rewind(prompts[1]?.uuid ?? "");
 
+    const { text: notes } = (await readNotes(await loadSession(agent.sessionPath))) ?? {};
+    expect(notes).toContain("First prompt");
+    expect(notes).not.toMatch(/(?:Second|Third) prompt/);
     expect(agent.conversation.slice(0, -1).map(({ uuid }) => uuid)).toEqual(afterFirst);
     await agent.close();
     const again = await scene.open({ tools: () => [Read], session: agent.sessionPath });
