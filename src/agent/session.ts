@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Entry } from "../index.ts";
 import {
   openTranscript,
@@ -37,7 +37,8 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   const id = isOwn ? undefined : newUuid();
   const path = id === undefined ? session : await copied(session, pathOf(id));
   const resumed = await resumeSession(path);
-  const ownId = id ?? resumed.id;
+  // A copy still holds entries with the id of what it was made from; it is found again by its file's name.
+  const ownId = id ?? basename(session, ".jsonl");
   return {
     id: ownId,
     path,
