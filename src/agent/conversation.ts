@@ -178,7 +178,8 @@ export class Conversation {
         ...this.#told(),
         onMessage: (entry) => journal.tell(entry),
         onFilesForgotten: (paths) => {
-          this.#forgetting = forgetFiles(paths, place);
+          // Several may be under way: the next call waits for all of them.
+          this.#forgetting = Promise.all([this.#forgetting, forgetFiles(paths, place)]);
         },
         caches: [() => place.reads.clear(), () => files.clear()],
       },
