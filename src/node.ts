@@ -39,7 +39,11 @@ export {
 } from "./host/undo-session.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
-export { type Found, GuardedPattern, literalsIn, type Match } from "./recall/pattern.ts";
+export {
+  GuardedPattern,
+  literalsIn as literalsInPattern,
+  type Match as PatternMatch,
+} from "./recall/pattern.ts";
 export type {
   RecallHit,
   RecallPage,

@@ -11,7 +11,6 @@ import { turnedBack } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
-
 import type { Restored } from "../restore/restored.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
@@ -92,8 +91,8 @@ export function assemble(
 
 /**
  * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
- * the kept messages, which say there what they said before it. After an undo or a rewind they may also stand where a compaction
- * that was taken back or left had kept them, and would be read as that left them.
+ * the kept messages, which say there what they said before it. After an undo or a rewind they may also stand where a
+ * compaction that was taken back or left had kept them, and would be read as that left them.
  */
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) || savedTokens(entry) !== undefined || turnedBack(entry) !== undefined;

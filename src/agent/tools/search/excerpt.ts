@@ -1,5 +1,5 @@
 import { headOf, tailOf } from "../../../index.ts";
-import type { Match } from "../../../node.ts";
+import type { PatternMatch } from "../../../node.ts";
 
 export interface ExcerptLimits {
   /** Lines before and after each match. */
@@ -39,7 +39,7 @@ export class Excerpt {
     return this.#afterLeft > 0 && this.rows.length < this.#limits.mostRows;
   }
 
-  add(line: string, match: Match | undefined): void {
+  add(line: string, match: PatternMatch | undefined): void {
     this.#number++;
     if (match !== undefined) this.matches++;
     const { before, after, mostRows } = this.#limits;
@@ -56,7 +56,7 @@ export class Excerpt {
     }
   }
 
-  #row(line: string, match: Match | undefined): Row {
+  #row(line: string, match: PatternMatch | undefined): Row {
     return { number: this.#number, text: cut(line, match?.[0] ?? 0), isMatch: match !== undefined };
   }
 }

@@ -1,4 +1,4 @@
-import type { Match } from "../../../node.ts";
+import type { PatternMatch } from "../../../node.ts";
 import { Excerpt, type ExcerptLimits } from "./excerpt.ts";
 import { type OpenedText, type OpenOptions, openText, type SkipReason } from "./file-lines.ts";
 import type { SearchPattern } from "./search-pattern.ts";
@@ -67,9 +67,9 @@ async function searchWhole(text: OpenedText, search: FileSearch): Promise<Search
 /** All lines that a match goes over are lines that match. */
 function matchesByLine(
   lines: readonly string[],
-  found: readonly Match[],
-): (line: number) => Match | undefined {
-  const byLine = new Map<number, Match>();
+  found: readonly PatternMatch[],
+): (line: number) => PatternMatch | undefined {
+  const byLine = new Map<number, PatternMatch>();
   let [at, start] = [0, 0];
   for (const [from, to] of found) {
     // Matches come in their order, so lines are gone through once.

@@ -1,4 +1,4 @@
-import { GuardedPattern, literalsIn, type Match } from "../../../node.ts";
+import { GuardedPattern, literalsInPattern, type PatternMatch } from "../../../node.ts";
 
 /** What the processor may spend on one search. A tree that takes longer is searched better folder by folder. */
 const SEARCH_BUDGET_MS = 30_000;
@@ -29,7 +29,7 @@ export class SearchPattern {
     // Not always: with it a needless backslash, as in `\-`, is a mistake.
     if (/\\[pP]\{/.test(rest)) flags.add("u");
     this.#guarded = new GuardedPattern(rest, [...flags].join(""), SEARCH_BUDGET_MS);
-    const [longest] = flags.has("i") ? [] : literalsIn(rest).toSorted((a, b) => b.length - a.length);
+    const [longest] = flags.has("i") ? [] : literalsInPattern(rest).toSorted((a, b) => b.length - a.length);
     this.bytes = longest === undefined ? undefined : Buffer.from(longest);
   }
 
@@ -39,7 +39,7 @@ export class SearchPattern {
 
   /** The first match in each line, up to the first line that took too long. */
   inLines(lines: readonly string[]): {
-    readonly matches: readonly (Match | undefined)[];
+    readonly matches: readonly (PatternMatch | undefined)[];
     readonly isSlow: boolean;
   } {
     if (this.isGivenUp) return { matches: [], isSlow: true };
@@ -53,7 +53,7 @@ export class SearchPattern {
   }
 
   /** The first matches of a whole text, as many as asked for. */
-  inText(text: string, limit: number): readonly Match[] | "too-slow" {
+  inText(text: string, limit: number): readonly PatternMatch[] | "too-slow" {
     const found = this.isGivenUp ? "too-slow" : this.#guarded.allIn(text, limit);
     if (found === "too-slow") this.#slowFiles++;
     return found;
