@@ -1,6 +1,5 @@
 import type { Agent, AgentEvent, RunResult } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
-import { plural } from "../view/numbers.ts";
 import { fitText } from "../view/text-width.ts";
 import type { ChatSetup } from "./chat-setup.ts";
 import type { CommandContext } from "./commands/command.ts";
@@ -8,7 +7,7 @@ import { type CalledCommand, commandIn, completions } from "./commands/table.ts"
 import { unfold } from "./commands/unfold.ts";
 import { Folded } from "./folded.ts";
 import { Guided } from "./guided.ts";
-import { chatHeader, goOnWords, recap } from "./header.ts";
+import { chatHeader, goOnWords, recap, stopWords } from "./header.ts";
 import { screenPerson } from "./person.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 import { EventView } from "./show/event-view.ts";
@@ -204,11 +203,10 @@ class Chat {
     if (event.type !== "text") this.#refresh();
   }
 
-  #ended({ reason, error, turns }: RunResult): void {
-    if (reason === "aborted") this.#view.dim("Stopped. Nothing is lost: say how to go on.");
-    else if (reason === "turn-limit")
-      this.#view.dim(`Stopped after ${plural(turns, "turn")}. Say "go on" for more.`);
-    else if (reason === "failed" && error !== undefined) this.#failed(error);
+  #ended(result: RunResult): void {
+    const words = stopWords(result);
+    if (words !== "") this.#view.dim(words);
+    if (result.error !== undefined) this.#failed(result.error);
   }
 
   #command({ command, argument }: CalledCommand): void {

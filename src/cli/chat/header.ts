@@ -1,4 +1,4 @@
-import type { Agent } from "../../agent/index.ts";
+import type { Agent, RunResult } from "../../agent/index.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
 import { withoutControls } from "../../conversation/text.ts";
@@ -29,6 +29,12 @@ export function chatHeader(agent: Agent, version: string, home: string, { width,
     colours.dim(foldText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
   ];
   return lines.join("\n");
+}
+
+/** Of a run that ended before it was done, and did not fail. */
+export function stopWords({ reason, turns }: RunResult): string {
+  if (reason === "aborted") return "Stopped. Nothing is lost: say how to go on.";
+  return reason === "turn-limit" ? `Stopped after ${plural(turns, "turn")}. Say "go on" for more.` : "";
 }
 
 export const goOnWords = ({ sessionId }: Agent): string =>

@@ -18,7 +18,7 @@ import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
 import { sessionHooks } from "../session-hooks.ts";
-import { takeTour } from "./chat-tour.ts";
+import type { TourChoice } from "./chat-tour.ts";
 
 export interface ChatCommandOptions extends ModelChoice {
   readonly print?: string;
@@ -62,11 +62,8 @@ export async function chat(
   const { stdin, stdout } = process;
   const isInteractive = stdin.isTTY === true && stdout.isTTY === true && options.print === undefined;
   if (options.demo) {
-    await takeTour(
-      { isWatched: isInteractive && options.turns === undefined, turns: options.turns },
-      composition,
-      host,
-    );
+    const { turns } = options;
+    await tour({ isWatched: isInteractive && turns === undefined, turns }, composition, host);
     return;
   }
   if (!isInteractive) {
@@ -79,7 +76,7 @@ export async function chat(
     return undefined;
   });
   if (setup === undefined) {
-    await takeTour({ isWatched: true, turns: undefined }, composition, host);
+    await tour({ isWatched: true, turns: undefined }, composition, host);
     return;
   }
   await runChat({
@@ -88,6 +85,12 @@ export async function chat(
     openScreen: processScreen,
     pickSession: (screen) => pickSession(options, composition, (choice) => chooseSession(screen, choice)),
   });
+}
+
+/** Its simulator is loaded only for it: who begins a chat need not wait for that. */
+async function tour(choice: TourChoice, composition: Composition, host: ChatCommandHost): Promise<void> {
+  const { takeTour } = await import("./chat-tour.ts");
+  await takeTour(choice, composition, host);
 }
 
 async function wantsTour(error: LonghaulError): Promise<boolean> {

@@ -175,6 +175,7 @@ describe("commands of a chat", () => {
     await expect(written("/notes maybe", { setNotes })).rejects.toMatchObject({ code: "no-notes" });
     expect((await written("/notes")).said).toContain("There are none yet. No notes are taken.");
     await written("/plan on", { setPlanMode });
+    await expect(written("/plan everything", { setPlanMode })).rejects.toThrow("neither on nor off");
     expect(setPlanMode).toHaveBeenCalledWith(true);
     expect((await written("/plan", { planPath: join(folder, "none.md") })).said).toContain(
       "There is no plan.",
@@ -188,6 +189,7 @@ describe("commands of a chat", () => {
     expect((await written("/unfold")).said).toBe("Read a\nwhole");
     expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
     expect((await written("/unfold 9")).said).toBe("There are only 2 calls.");
+    await expect(written("/unfold all")).rejects.toThrow('"all" is not a number from 1.');
   });
 
   it("/resume leaves for another session, and /quit leaves", async () => {

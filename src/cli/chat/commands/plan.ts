@@ -1,5 +1,7 @@
 import { withoutControls } from "../../../conversation/text.ts";
+import { LonghaulError } from "../../../errors.ts";
 import { readTextFile } from "../../../host/text-file.ts";
+import { wrapped } from "../show/word-wrap.ts";
 import type { ChatCommand } from "./command.ts";
 
 export const planCommand: ChatCommand = {
@@ -17,10 +19,16 @@ export const planCommand: ChatCommand = {
       );
       return;
     }
+    if (argument !== "") throw neither(argument);
     const file = await readTextFile(agent.planPath);
     const plan =
       file.state === "read" && file.text.trim() !== "" ? withoutControls(file.text.trim()) : undefined;
     const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
-    say(`${plan ?? "There is no plan."}\n\n${screen.colours.dim(mode)}`);
+    say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
   },
 };
+
+const neither = (argument: string): LonghaulError =>
+  new LonghaulError("query-empty", `${JSON.stringify(argument)} is neither on nor off.`, {
+    remedy: "/plan on begins plan mode; what is to be planned is your next prompt.",
+  });

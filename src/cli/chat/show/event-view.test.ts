@@ -8,8 +8,8 @@ import { Folded } from "../folded.ts";
 import { EventView } from "./event-view.ts";
 import { Live } from "./live.ts";
 
-function viewed(events: readonly (AgentEvent | number)[], agent = fakeAgent()) {
-  const screen = fakeScreen();
+function viewed(events: readonly (AgentEvent | number)[], agent = fakeAgent(), width = 80) {
+  const screen = fakeScreen({ width });
   const folded = new Folded();
   const live = new Live();
   let now = 0;
@@ -86,6 +86,12 @@ const COMPACTED = {
 };
 
 describe("EventView", () => {
+  it("breaks what was made for a wider terminal between words", () => {
+    const { screen, view } = viewed([], fakeAgent(), 20);
+    view.say("  Best left as it is: a rewrite costs more.");
+    expect(screen.printed.slice(1)).toEqual(["  Best left as it\n  is: a rewrite\n  costs more."]);
+  });
+
   it("shows an answer once, as it comes, with control characters taken out", () => {
     const { screen } = viewed([text("\n\nHel\u0007lo "), text("world."), said("Hello world.")]);
     expect(screen.printed).toEqual(["", "Hello world."]);

@@ -8,7 +8,7 @@ import type { PriceTable } from "../../../window/prices.ts";
 import { foldText, oneLine } from "../../view/text-width.ts";
 import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
-import { viewTerminal } from "../view-terminal.ts";
+import { narrowed, viewTerminal } from "../view-terminal.ts";
 import { callLines, callTitle } from "./call-line.ts";
 import { type CompactionOutcome, compactionLines } from "./compaction-lines.ts";
 import { compactorLine } from "./compactor-line.ts";
@@ -114,7 +114,7 @@ export class EventView {
 
   /** Whatever a command or a guide says. */
   say(text: string): void {
-    this.#print("work", text);
+    this.#print("work", narrowed(text, this.#options.screen.width));
     this.#last = undefined;
   }
 
