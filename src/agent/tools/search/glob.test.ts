@@ -99,6 +99,19 @@ describe("Glob", () => {
     expect(await find("x".repeat(2_000))).toEqual([expect.stringMatching(/^REFUSED: .* longer than/)]);
   });
 
+  it("takes no time for patterns and lists that would try for ever", async () => {
+    const name = `${"a".repeat(250)}.x`;
+    mkdirSync(join(project, "long"));
+    writeFileSync(join(project, "long", name), "");
+    writeFileSync(join(project, "long", ".gitignore"), "*a*a*a*a*a*a*b\n");
+    for (const pattern of [`${"*a".repeat(19)}*b`, "(a+)+b", "[a]+[a]+[a]+[a]+b", `${"{a,aa}".repeat(7)}b`])
+      expect(await answerOf(glob, { pattern, path: "long" })).toBe(`No files match ${pattern}.`);
+    expect(await answerOf(glob, { pattern: `${"*a".repeat(19)}*.x`, path: "long" })).toBe(`long/${name}`);
+    expect(await answerOf(glob, { pattern: "{a,aa}".repeat(30) })).toMatch(
+      /^REFUSED: .* too many alternatives/,
+    );
+  });
+
   it("finds nothing outside by a pattern that the library takes for the way up", async () => {
     for (const pattern of ["..*/**", "..{,x}/**", "..*/outside/*"])
       expect(await answerOf(glob, { pattern })).toBe(`No files match ${pattern}.`);

@@ -47,7 +47,7 @@ export class IgnoreRules {
     const above = isBelow(folder, this.#top) ? await this.#rulesFor(dirname(folder)) : [];
     const text = await listAt(join(folder, ".gitignore")).catch(() => "");
     if (text.trim() === "") return above;
-    return [{ folder, list: ignore().add(text) }, ...above];
+    return [{ folder, list: ignore().add(harmless(text)) }, ...above];
   }
 }
 
@@ -56,6 +56,13 @@ async function listAt(path: string): Promise<string> {
   const found = await lstat(path);
   return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
 }
+
+/** The library makes regular expressions of them: with more stars in a name, one long name takes it for ever. */
+const MANY_STARS = /(?:\*+[^*/]+){3}\*/;
+const LONGEST_RULE_CHARS = 1_000;
+
+const harmless = (text: string): string[] =>
+  text.split(/\r?\n/).filter((line) => line.length <= LONGEST_RULE_CHARS && !MANY_STARS.test(line));
 
 function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): boolean {
   for (const { folder, list } of rules) {

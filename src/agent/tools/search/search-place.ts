@@ -4,6 +4,7 @@ import type { PermissionNeed } from "../../permission.ts";
 import { shortPath } from "../../workplace/paths.ts";
 import type { ResolvedPath } from "../../workplace.ts";
 import { type FilePlace, needsForReading } from "../files/file-place.ts";
+import { alternativesOf } from "./glob-pattern.ts";
 
 export type SearchPlace = FilePlace;
 
@@ -25,7 +26,7 @@ export function targetOf(path: string | undefined, pattern: string): Target {
   return { path: isAbsolute(base) || base.startsWith("~") ? base : join(path ?? ".", base), pattern: rest };
 }
 
-/** Beyond these a pattern tries too many ways to match a long name. */
+/** Beyond these nobody has written it. */
 const LONGEST_PATTERN_CHARS = 1_000;
 const MOST_STARS = 20;
 
@@ -35,6 +36,7 @@ export function problemWithPattern(pattern: string): string | undefined {
     return `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`;
   if ((pattern.match(/\*+/g) ?? []).length > MOST_STARS)
     return `The pattern has more than ${MOST_STARS} stars.`;
+  if (alternativesOf(pattern) === undefined) return "The pattern has braces with too many alternatives.";
   const isUpwards = pattern.split(/[\\/]/).includes("..");
   return isUpwards ? "A pattern cannot lead out of its folder by `..`: say the folder in `path`." : undefined;
 }

@@ -1,8 +1,9 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { type FileSystemAdapter, glob } from "tinyglobby";
 import { isWithin } from "../../workplace/paths.ts";
+import { type GlobPattern, globPattern } from "./glob-pattern.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
 export interface WalkRequest {
@@ -40,13 +41,11 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   // Whoever names one of these means what is in it, which hardly any .gitignore file lets through.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const view = new FolderView(request, new Set(skipped), rules);
-  const found = await glob([...patterns], {
+  const found = await glob(["**/*"], {
     cwd: root,
     dot: true,
     expandDirectories: false,
     followSymbolicLinks: false,
-    // Its patterns can be made to try for ever; braces and stars are what people write.
-    extglob: false,
     fs: view.fileSystem,
     signal,
   });
@@ -73,6 +72,8 @@ class FolderView {
   readonly #request: WalkRequest;
   readonly #rules: IgnoreRules | undefined;
   readonly #skipped: ReadonlySet<string>;
+  readonly #wanted: readonly GlobPattern[];
+  readonly #unwanted: readonly GlobPattern[];
   #seen = 0;
   isCut = false;
   unreadable = 0;
@@ -81,6 +82,11 @@ class FolderView {
     this.#request = request;
     this.#skipped = skipped;
     this.#rules = rules;
+    const { patterns } = request;
+    this.#wanted = patterns.filter((each) => !each.startsWith("!")).map(globPattern);
+    this.#unwanted = patterns
+      .filter((each) => each.startsWith("!"))
+      .map((each) => globPattern(each.slice(1)));
   }
 
   get fileSystem(): FileSystemAdapter {
@@ -94,9 +100,11 @@ class FolderView {
     if (this.isCut || this.#request.signal.aborted) return [];
     try {
       const path = join(folder);
-      // A pattern can begin with a link (`link/*`), with `/` or with what the library takes for `..` (`..*`): it then
-      // looks where nobody was asked about.
+      // One that has become a link meanwhile may lead where nobody was asked about.
       if (!isWithin(await realpath(path), this.#request.root)) return [];
+      const names = relative(this.#request.root, path)
+        .split(sep)
+        .filter((name) => name !== "");
       const isIgnored = await this.#rules?.filterFor(stripped(path));
       const entries = (await readdir(path, { withFileTypes: true })).filter(
         (entry) =>
@@ -106,11 +114,19 @@ class FolderView {
       this.#seen += entries.length;
       this.isCut = this.#seen > MOST_FILES;
       this.#request.onSeen?.(this.#seen);
-      return entries;
+      return entries.filter((entry) => this.#isMeant([...names, entry.name], entry.isDirectory()));
     } catch {
       this.unreadable++;
       return [];
     }
+  }
+
+  #isMeant(path: readonly string[], isFolder: boolean): boolean {
+    if (isFolder) return this.#wanted.some((pattern) => pattern.reaches(path));
+    return (
+      this.#wanted.some((pattern) => pattern.matches(path)) &&
+      !this.#unwanted.some((pattern) => pattern.matches(path))
+    );
   }
 }
 
