@@ -150,6 +150,8 @@ describe("the view of a ledger", () => {
 
   it("says that a session was not compacted", () => {
     expect(shown(report())).toContain("This session has not been compacted");
+    // After a rewind there is more in the session than in the context.
+    expect(shown(report())).not.toContain("everything that was said");
   });
 
   it("has colours only where they are wanted", () => {
