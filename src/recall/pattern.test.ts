@@ -12,6 +12,11 @@ describe("a pattern", () => {
     expect(pattern.findIn(["aaa", evil, "aa"])).toEqual([[0, 3], "too-slow", [0, 2]]);
   });
 
+  it("that is so long that to compile it could end the process is refused", () => {
+    const deep = `${"(?:a|".repeat(20_000)}b${")".repeat(20_000)}`;
+    expect(() => new GuardedPattern(deep, "")).toThrow("longer than 5000 characters");
+  });
+
   it("has only so much time for all texts together", () => {
     const evil = `${"a".repeat(60)}!`;
     const found = new GuardedPattern("^(a+)+$", "", 20).findIn([evil, evil, evil, "aa"]);

@@ -6,6 +6,9 @@ const PATTERN_BUDGET_MS = 2_000;
 /** What it may take on one text: enough for megabytes of any pattern that does not go astray. */
 const TEXT_BUDGET_MS = 250;
 
+/** Groups within groups by the thousand end the whole process when V8 compiles them: nobody can catch that. */
+const LONGEST_PATTERN_CHARS = 5_000;
+
 export type Match = readonly [number, number];
 
 export type Found = Match | undefined | "too-slow";
@@ -47,8 +50,15 @@ export class GuardedPattern {
   readonly #search: Search;
   #leftMs: number;
 
-  /** @throws LonghaulError where it is no regular expression. */
+  /** @throws LonghaulError where it is no regular expression, or an endless one. */
   constructor(pattern: string, flags: string, budgetMs: number = PATTERN_BUDGET_MS) {
+    if (pattern.length > LONGEST_PATTERN_CHARS) {
+      throw new LonghaulError(
+        "pattern-invalid",
+        `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`,
+        { remedy: "Look for a part of it, or for the exact text instead." },
+      );
+    }
     try {
       new RegExp(pattern, flags);
     } catch (error) {
