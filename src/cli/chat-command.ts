@@ -5,7 +5,7 @@ import type { ChatCommandOptions } from "./commands/chat.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";
 
-const HELP = `\nA session is written as it goes and can be resumed at any time, also after a crash.\nCommands such as /compact, /context, /rewind and /help work within it. It asks\nbefore it runs a command or fetches a page; --allow takes keys such as "shell:npm test"\nor "web:example.org", and "shell:git *" for all that begin like it.\nOver a pipe, what is piped is added to the prompt.\n${examples(
+const HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it runs a command or fetches a page; --allow takes keys such as\n"shell:npm test" or "web:example.org", and "shell:git *" for all that begin like\nit. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe, what is\npiped is added to the prompt.\n${examples(
   "chat",
   'chat "what does this project do?"',
   "chat --continue",
