@@ -101,7 +101,8 @@ describe("runChat", () => {
       isOver = true;
     });
     chat.person().interrupted();
-    expect(chat.screen.activity()).toEqual(["Ctrl-C once more leaves."]);
+    expect(chat.screen.status()).toBe("Ctrl-C once more leaves.");
+    expect(chat.screen.activity()).toEqual([]);
     chat.at(2_001);
     chat.person().interrupted();
     await Promise.resolve();
@@ -119,7 +120,8 @@ describe("runChat", () => {
     chat.person().escaped();
     chat.person().escaped();
     chat.person().interrupted();
-    expect(chat.screen.activity()).toEqual(["Ctrl-C once more leaves."]);
+    expect(chat.screen.status()).toBe("Ctrl-C once more leaves.");
+    expect(chat.screen.activity()).toEqual([]);
     chat.person().ended();
     await chat.over;
   });

@@ -17,7 +17,7 @@ import { statusLine, statusOf } from "./status-line.ts";
 import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
-/** Pressed again within this, at rest, Ctrl-C leaves. */
+/** Pressed again within this, at rest, Ctrl-C leaves. The status says so: plain lines show no activity. */
 const LEAVE_WITHIN_MS = 2_000;
 /** Seconds are shown; more often would only flicker. */
 const TICK_MS = 500;
@@ -287,14 +287,14 @@ class Chat {
     const { colours } = this.#screen;
     const now = this.#now();
     const isLeaveAsked = now - this.#askedToLeaveAt <= LEAVE_WITHIN_MS;
-    const hint = isLeaveAsked ? [colours.dim("Ctrl-C once more leaves.")] : [];
     const queue = this.#queue;
     this.#screen.setActivity((width) => [
       ...this.#live.lines(now, width, colours),
       ...queue.map((text) => colours.dim(fitText(`waiting: ${text}`, width))),
-      ...hint,
     ]);
     const status = statusOf(agent, this.#tally.total().dollars, queue.length);
-    this.#screen.setStatus((width) => statusLine(status, width, colours));
+    this.#screen.setStatus((width) =>
+      isLeaveAsked ? fitText("Ctrl-C once more leaves.", width) : statusLine(status, width, colours),
+    );
   }
 }
