@@ -34,7 +34,7 @@ export interface AgentOptions {
   readonly isPlanMode?: boolean | undefined;
   /** Model calls in one run; no limit unless given. */
   readonly maxTurns?: number | undefined;
-  /** Tokens of an answer at most; 32,000, or what the model can write. */
+  /** Tokens of an answer at most; 20,000, or what the model can write, and less in windows below 100,000. */
   readonly maxOutputTokens?: number | undefined;
   /** Who takes notes along the way, from which a compaction needs no model call. `off` unless given. */
   readonly notes?: NotesWriter | undefined;
