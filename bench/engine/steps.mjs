@@ -17,6 +17,8 @@ const TARGET_TOKENS = 160_000;
 /** An estimate decides with a third on top; then come summary, answer and a margin, as in any large window. */
 const DECISION_PADDING = 4 / 3;
 const WINDOW_RESERVE = 33_000 + 2_000;
+/** Where prices are known, they may say that a summary costs less than clearing. */
+const UNPRICED_MODEL = "a-model-of-ones-own";
 /** About 10,000 tokens: what fills the window up. */
 const LARGE_RESULT_REPEATS = 600;
 /** Shorter than this, and the system's account of the time that a process was given is too coarse. */
@@ -30,8 +32,9 @@ const open = async (conversation, options = {}) => {
 
 /** A window that the next large result fills, so that old results are cleared. */
 async function almostFull(conversation) {
-  conversation.ownTokens ??= (await open(conversation)).tokens;
+  conversation.ownTokens ??= (await open(conversation, { modelName: UNPRICED_MODEL })).tokens;
   const host = new Host({
+    modelName: UNPRICED_MODEL,
     windowTokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE,
   });
   await host.open(conversation);
