@@ -4,6 +4,9 @@ import { readTextFile } from "../../../host/text-file.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import type { ChatCommand } from "./command.ts";
 
+const PLAN_MODE_ON = "Plan mode: the agent looks and plans, and changes nothing until you have agreed.";
+const PLAN_MODE_OFF = "Plan mode is over: the agent may change things again.";
+
 export const planCommand: ChatCommand = {
   name: "/plan",
   usage: "[on|off]",
@@ -12,11 +15,7 @@ export const planCommand: ChatCommand = {
   run: async (argument, { agent, screen, say }) => {
     if (argument === "on" || argument === "off") {
       agent.setPlanMode(argument === "on");
-      say(
-        argument === "on"
-          ? "Plan mode: the agent looks and plans, and changes nothing until you have agreed."
-          : "Plan mode is over: the agent may change things again.",
-      );
+      say(wrapped(argument === "on" ? PLAN_MODE_ON : PLAN_MODE_OFF, screen.width));
       return;
     }
     if (argument !== "") throw neither(argument);

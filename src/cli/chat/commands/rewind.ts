@@ -1,11 +1,12 @@
 import type { PromptAt } from "../../../agent/index.ts";
 import { formatAge, plural } from "../../view/numbers.ts";
-import { fitText } from "../../view/text-width.ts";
+import { fitText, foldText } from "../../view/text-width.ts";
 import type { ChatCommand } from "./command.ts";
 
 /** A list of more is not read; who wants to go further back does it in two steps. */
 const MOST_LISTED = 15;
 const PROMPT_WIDTH = 60;
+const GONE_BACK = "The conversation is as it was before that prompt. It can be changed and sent again:";
 
 export const rewindCommand: ChatCommand = {
   name: "/rewind",
@@ -30,11 +31,7 @@ export const rewindCommand: ChatCommand = {
     const prompt = prompts[chosen?.picked[0] ?? -1];
     if (prompt === undefined) return;
     await agent.rewind(prompt.uuid);
-    say(
-      screen.colours.dim(
-        "The conversation is as it was before that prompt. It can be changed and sent again:",
-      ),
-    );
+    say(screen.colours.dim(foldText(GONE_BACK, screen.width)));
     screen.suggest(prompt.text);
   },
 };
