@@ -42,6 +42,7 @@ export async function demo(composition: Composition): Promise<void> {
 
 function whatNext(path: string, { bold, dim }: Composition["terminal"]["colours"]): string {
   const tries = [
+    ["an agent in the terminal: a guided tour, without a key", "chat --demo"],
     ["your own sessions", "sessions"],
     ["where the newest one's tokens went", "inspect latest"],
     ["what a compaction would make of it; writes nothing", "compact latest --dry-run --summary"],
