@@ -52,7 +52,6 @@ class PlainScreen implements Screen {
       interrupted: () => this.#interrupt(),
       exiting: () => undefined,
     });
-    this.#promptSoon();
   }
 
   get width(): number {
@@ -144,7 +143,8 @@ class PlainScreen implements Screen {
       const [status = ""] = safeLines(this.#status(this.width), this.colours.isColorSupported).lines;
       if (status !== "" && status !== this.#shownStatus) this.#options.output.write(`${status}\n`);
       this.#shownStatus = status;
-      this.#prompt("> ");
+      // Where nobody types, nobody is to be asked.
+      if (this.#options.input.isTTY) this.#prompt("> ");
     });
   }
 
