@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { CLI_MAIN } from "../support/cli.ts";
 
-const MAIN = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
 /** As many as the tour itself takes, and some more of the stand-in's own; all of them where there is time. */
 const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 50;
 
@@ -12,7 +11,7 @@ describe("longhaul chat --demo where nobody watches", () => {
     // Ends with an error unless it exits with 0.
     const running = promisify(execFile)(
       process.execPath,
-      [MAIN, "chat", "--demo", "--turns", String(TURNS)],
+      [CLI_MAIN, "chat", "--demo", "--turns", String(TURNS)],
       {
         env: { PATH: process.env.PATH ?? "" },
         maxBuffer: 64 * 1024 * 1024,
