@@ -3,8 +3,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { CLI_MAIN } from "../support/cli.ts";
 
-/** As many as the tour itself takes, and some more of the stand-in's own; all of them where there is time. */
-const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 50;
+const TURNS = 300;
 
 describe("longhaul chat --demo where nobody watches", () => {
   it(`runs for ${TURNS} turns in its window of 32,000 tokens by itself, as lines that nobody is asked in`, async () => {
