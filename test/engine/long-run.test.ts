@@ -172,7 +172,11 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     expect(judgements.map(({ turn }) => turn)).toEqual(answered.map(({ turn }) => turn));
     expect(compactions.filter(({ event }) => event.isAboveThreshold)).toEqual([]);
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
-    expect(loop.eventsOf("breaker-opened")).toEqual([]);
+    // The faults, which fall where they fall, may bring three together: then it pauses, and for no other reason.
+    const opened = loop.eventsOf("breaker-opened");
+    const thirds = compactions.filter(({ turn }, index) => turn - (compactions[index - 2]?.turn ?? -10) < 10);
+    expect(opened.map(({ why }) => why)).toEqual(opened.map(() => "frequency"));
+    expect(opened.length).toBeLessThanOrEqual(thirds.length);
   });
 
   it.runIf(course.headroom?.includes("notes"))(
