@@ -73,6 +73,7 @@ export type { ToolSchema } from "./conversation/flatten/tool-input.ts";
 export type { Fate, Ledger, LedgerFact } from "./conversation/ledger.ts";
 export { readLedger } from "./conversation/ledger-reader.ts";
 export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
+export { expandBraces, fitsName, type NamePattern, namePattern } from "./conversation/name-pattern.ts";
 export {
   indexPairs,
   type PairIndex,
@@ -105,6 +106,7 @@ export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
 export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory/nested/memory-files.ts";
 export { memoryFilesNow } from "./memory/nested/memory-now.ts";
 export { type AttachedMemory, memoryFilesIn } from "./memory/nested/report.ts";
+export { untilAborted } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";

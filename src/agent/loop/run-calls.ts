@@ -1,8 +1,7 @@
 import { setMaxListeners } from "node:events";
-import type { ToolUseBlock } from "../../index.ts";
+import { type ToolUseBlock, untilAborted } from "../../index.ts";
 import type { AgentEvent } from "../events.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
-import { untilAborted } from "./abort.ts";
 
 export interface CallPorts {
   readonly tools: readonly Tool[];

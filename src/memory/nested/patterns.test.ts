@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesRuns, pathPatterns } from "./patterns.ts";
+import { matchesRuns } from "../../conversation/name-pattern.ts";
+import { pathPatterns } from "./patterns.ts";
 
 const matches = (patterns: string | readonly string[], path: string, ignoreCase = false): boolean =>
   pathPatterns([patterns].flat(), { ignoreCase })?.matches(path) ?? expect.fail("too much to try");
