@@ -65,17 +65,6 @@ describe("what a session knows beside its messages", () => {
     ]);
   });
 
-  it("tells of each change, and of none where nothing changed", () => {
-    let changes = 0;
-    const state = createAgentState({ planPath, onChange: () => changes++ });
-    state.setPlanMode(false);
-    expect(changes).toBe(0);
-    state.setPlanMode(true);
-    state.setTodos([{ content: "a", status: "pending" }]);
-    state.usedSkill({ name: "a", content: "1" });
-    expect(changes).toBe(3);
-  });
-
   it("goes back with the conversation", () => {
     const state = createAgentState({ planPath });
     state.setTodos([{ content: "a", status: "pending" }]);

@@ -5,7 +5,6 @@ export interface AgentStateOptions {
   /** Of a session that is gone on with: what it tells of the state is where this one begins. */
   readonly conversation?: readonly Entry[] | undefined;
   readonly planPath: string;
-  readonly onChange?: (() => void) | undefined;
 }
 
 export interface SessionState extends AgentState {
@@ -15,7 +14,7 @@ export interface SessionState extends AgentState {
 
 /** Nothing of it is written anywhere: the calls that change it are in the conversation, and are read back from there. */
 export function createAgentState(options: AgentStateOptions): SessionState {
-  const { conversation = [], planPath, onChange } = options;
+  const { conversation = [], planPath } = options;
   let { todos, isPlanMode, skills } = readHostState(conversation);
   return {
     planPath,
@@ -30,20 +29,15 @@ export function createAgentState(options: AgentStateOptions): SessionState {
     },
     setTodos(list) {
       todos = [...list];
-      onChange?.();
     },
     setPlanMode(isOn) {
-      if (isOn === isPlanMode) return;
       isPlanMode = isOn;
-      onChange?.();
     },
     usedSkill(skill) {
       skills = [skill, ...skills.filter(({ name }) => name !== skill.name)];
-      onChange?.();
     },
     readFrom(entries) {
       ({ todos, isPlanMode, skills } = readHostState(entries));
-      onChange?.();
     },
   };
 }

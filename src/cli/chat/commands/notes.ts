@@ -4,6 +4,7 @@ import { readNotes } from "../../../host/session-notes.ts";
 import { notesLimitsFor } from "../../../turn/notes-limits.ts";
 import { notesReport } from "../../notes-report.ts";
 import { notesView } from "../../view/notes-view.ts";
+import { foldText } from "../../view/text-width.ts";
 import type { ChatCommand, CommandContext } from "./command.ts";
 import { liveSession } from "./live-session.ts";
 
@@ -37,12 +38,12 @@ export const notesCommand: ChatCommand = {
   },
 };
 
-async function show({ agent, terminal, say }: CommandContext): Promise<void> {
+async function show({ agent, screen, terminal, say }: CommandContext): Promise<void> {
   const session = await liveSession(agent);
   const notes = session && (await readNotes(session));
   const now = `${WORDS[agent.notes]} /notes on, built-in or off changes that.`;
   if (session === undefined || notes === undefined) {
-    say(`There are none yet. ${now}`);
+    say(foldText(`There are none yet. ${now}`, screen.width));
     return;
   }
   const report = notesReport(session, notes, notesLimitsFor(agent.reading.thresholds), undefined);
