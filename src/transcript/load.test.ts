@@ -200,9 +200,9 @@ describe("a file that is no session", () => {
   it("is named when another agent wrote it", async () => {
     const codex =
       '{"timestamp":"","type":"session_meta","payload":{}}\n{"timestamp":"","type":"response_item","payload":{}}\n';
-    await expect(loadBytes(codex)).rejects.toThrow(/looks like a Codex rollout/);
+    await expect(loadBytes(codex)).rejects.toThrow(/is a Codex rollout/);
     await expect(loadBytes('{"type":"session","id":"x"}\n{"type":"message"}\n')).rejects.toThrow(
-      /looks like a session of pi/,
+      /is a session of pi/,
     );
   });
 

@@ -55,7 +55,7 @@ function endOfObject(text: string, start: number): number | undefined {
   return undefined;
 }
 
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
     while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++;

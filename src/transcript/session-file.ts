@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { LonghaulError } from "../errors.ts";
+import { refuseForeignFormat } from "./foreign-format.ts";
 import { emptyFile } from "./session.ts";
 
 export interface OpenSessionFile {
@@ -22,7 +23,9 @@ export async function withSessionFile<T>(
     }
     if (!stat.isFile()) throw unreadable(path, "is not a regular file");
     if (stat.size === 0) throw emptyFile(path);
-    return await use({ readAt: readerOf(handle), bytes: stat.size, fd: handle.fd });
+    const readAt = readerOf(handle);
+    await refuseForeignFormat(path, readAt, stat.size);
+    return await use({ readAt, bytes: stat.size, fd: handle.fd });
   } catch (error) {
     throw isSystemError(error) ? unreadable(path, `cannot be read (${error.code})`, error) : error;
   } finally {

@@ -8,7 +8,6 @@ import {
 import { stringField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Damage } from "./damage.ts";
-import { foreignFormat } from "./foreign-format.ts";
 import type { Conversation } from "./relink.ts";
 
 interface SessionFacts {
@@ -90,19 +89,8 @@ export function boundariesOf(
   return found;
 }
 
-/** Called when no entry takes part in a conversation: says what the file is instead, if it can. */
+/** Called when no entry takes part in a conversation: refuses a file that holds no entry at all. */
 export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
-  const name = foreignFormat(entries);
-  if (name !== undefined) {
-    throw new LonghaulError(
-      "session-unreadable",
-      `${path} looks like ${name}, which longhaul does not read yet.`,
-      {
-        remedy: "longhaul reads sessions of Claude Code and its own; `longhaul sessions` lists them.",
-        facts: { path },
-      },
-    );
-  }
   if (entries.length > 0) return;
   if (damage.length === 0) throw emptyFile(path);
   throw new LonghaulError("session-unreadable", `${path} is not a session: none of its lines is an entry.`, {
