@@ -4,6 +4,7 @@ export type LonghaulErrorCode =
   | "session-unreadable"
   | "session-empty"
   | "session-ambiguous"
+  | "session-declined"
   | "session-changed"
   | "session-locked"
   | "session-not-written"

@@ -16,6 +16,7 @@ import { resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatBytes, formatPercent } from "./view/numbers.ts";
+import { findSessionToWrite } from "./write-target.ts";
 
 export interface WindowChoice {
   /** Size in tokens. */
@@ -24,11 +25,17 @@ export interface WindowChoice {
   readonly modelWindow?: string;
 }
 
+export interface WritingChoice {
+  /** A machine reads the output: nobody is asked. */
+  readonly json?: boolean;
+}
+
 /** Everything the commands share, with this machine's clock, files and settings behind it. */
 export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
-  load(query: string): Promise<Session>;
+  /** With `writing`, the command is going to write: `latest` is named, and confirmed when it is of another project. */
+  load(query: string, writing?: WritingChoice): Promise<Session>;
   thresholdsOf(session: Pick<Session, "model" | "conversation">, choice: WindowChoice): Thresholds;
   /** The user's own, by model. */
   readonly prices: PriceTable;
@@ -39,7 +46,7 @@ export interface Composition extends CompactionPorts {
 }
 
 export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
-  const places: UserPlaces = { home: homedir(), env: environment };
+  const places: UserPlaces = { home: homedir(), env: environment, cwd: process.cwd() };
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
   const own = readPrices(field(file, "prices"));
@@ -52,8 +59,10 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     prices: own.prices,
     settingsFile: file,
     compactEnabled: settings.compactEnabled,
-    load: async (query) => {
-      const path = await findSession(query, places);
+    load: async (query, writing) => {
+      const path = await (writing === undefined
+        ? findSession(query, places)
+        : findSessionToWrite(query, { places, now: new Date(), terminal, json: writing.json }));
       return loadSession(path, {
         onProgress: (done, total) =>
           terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`),

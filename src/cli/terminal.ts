@@ -8,6 +8,8 @@ export interface Terminal {
   note(text: string): void;
   /** A line that is written over by the next one; nothing where nobody is watching. */
   progress(text: string): void;
+  /** Asks a person yes or no; no unless they say yes. Undefined where nobody can answer. */
+  confirm(question: string): Promise<boolean | undefined>;
   readonly width: number;
   readonly colours: Colours;
 }
@@ -19,7 +21,7 @@ const WIDEST = 100;
 
 /** Colours and progress only where a person is looking and has not switched them off. */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
-  const { stdout, stderr, env } = process;
+  const { stdin, stdout, stderr, env } = process;
   const isWatched = stdout.isTTY === true && env.TERM !== "dumb";
   const wantsColour = !env.NO_COLOR && (isWatched || Boolean(env.FORCE_COLOR));
   const clearLine = "\r\u001b[K";
@@ -42,7 +44,28 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
       stderr.write(`${clearLine}${text}`);
       hasProgress = true;
     },
+    confirm: async (question) => {
+      if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+      endProgress();
+      return await askYesOrNo(question, stdin, stderr);
+    },
     width: Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80)),
     colours: createColors(wantsColour),
   };
+}
+
+/** Ctrl-C and Ctrl-D are a no. */
+async function askYesOrNo(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<boolean> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input, output });
+  const answer = await new Promise<string>((resolve) => {
+    lines.once("close", () => resolve(""));
+    lines.question(`${question} [y/N] `, resolve);
+  });
+  lines.close();
+  return /^y(?:es)?$/i.test(answer.trim());
 }

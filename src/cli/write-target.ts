@@ -1,4 +1,11 @@
+import { LonghaulError } from "../errors.ts";
 import type { WriteTarget } from "../host/write-lines.ts";
+import { findLatest, findSession } from "../transcript/find-session.ts";
+import type { LatestSession } from "../transcript/latest-session.ts";
+import type { UserPlaces } from "../transcript/locations.ts";
+import type { Terminal } from "./terminal.ts";
+import { formatAge } from "./view/numbers.ts";
+import { oneLine } from "./view/text-width.ts";
 
 export interface TargetChoice {
   readonly dryRun?: boolean;
@@ -11,4 +18,38 @@ export function targetOf({ dryRun, inPlace, out }: TargetChoice): WriteTarget | 
   if (dryRun) return undefined;
   if (inPlace) return { mode: "in-place" };
   return out === undefined ? undefined : { mode: "new-session", path: out };
+}
+
+export interface WriteOptions {
+  readonly places: UserPlaces;
+  readonly now: Date;
+  readonly terminal: Pick<Terminal, "note" | "confirm">;
+  /** A machine reads the output: nobody is asked. */
+  readonly json?: boolean | undefined;
+}
+
+/** Finds the session that a command is going to write to. Asks when `latest` belongs to another project. */
+export async function findSessionToWrite(
+  query: string,
+  { places, now, terminal, json }: WriteOptions,
+): Promise<string> {
+  if (query !== "latest") return await findSession(query, places);
+  const latest = await findLatest(places);
+  terminal.note(`longhaul: ${latestWords(latest, now)}`);
+  if (latest.isOfProject || json) return latest.path;
+  // Undefined: nobody can answer, and the session is named.
+  if ((await terminal.confirm("Use the session of another project?")) !== false) return latest.path;
+  throw new LonghaulError("session-declined", "You did not confirm the session. Nothing was written.", {
+    remedy: `Pass the id of a session instead of \`latest\`, here ${latest.id}. \`longhaul sessions\` lists them.`,
+    facts: { id: latest.id, path: latest.path },
+  });
+}
+
+/** Ids and folders come from files, so they are kept to one line. */
+function latestWords({ id, folder, agent, modifiedAt, isOfProject }: LatestSession, now: Date): string {
+  const owner = agent === "claude-code" ? "Claude Code" : "longhaul";
+  const where = folder === undefined ? "" : ` in ${folder}`;
+  const age = formatAge(now.getTime() - modifiedAt.getTime());
+  const named = `\`latest\` is ${id} (${owner}${where}, ${age}).`;
+  return oneLine(isOfProject ? named : `${named} This folder's project has no session with a conversation.`);
 }

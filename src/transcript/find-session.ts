@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { LonghaulError } from "../errors.ts";
+import { type LatestSession, latestSession } from "./latest-session.ts";
 import { type SessionFile, sessionFiles } from "./list-sessions.ts";
 import { isSessionId, type UserPlaces } from "./locations.ts";
 
@@ -10,18 +11,21 @@ const MOST_CANDIDATES_NAMED = 5;
 export async function findSession(query: string, places: UserPlaces): Promise<string> {
   if (looksLikePath(query) || (await exists(query))) return query;
   if (!isSessionId(query)) throw notFound(query);
+  if (query === "latest") return (await findLatest(places)).path;
   const files = await sessionFiles(places);
-  if (query === "latest") {
-    const newest = files[0];
-    if (newest === undefined) throw notFound(query);
-    return newest.path;
-  }
   const exact = files.filter((file) => file.id === query);
   const candidates = exact.length > 0 ? exact : files.filter((file) => file.id.startsWith(query));
   const [only, ...others] = candidates;
   if (only === undefined) throw notFound(query);
   if (others.length > 0) throw ambiguous(query, candidates);
   return only.path;
+}
+
+/** The session that `latest` stands for. */
+export async function findLatest(places: UserPlaces): Promise<LatestSession> {
+  const latest = await latestSession(places);
+  if (latest === undefined) throw notFound("latest");
+  return latest;
 }
 
 /** Whether it exists is for the reader to say, which knows more about what can be wrong with a file. */
@@ -37,7 +41,9 @@ async function exists(path: string): Promise<boolean> {
 
 function notFound(query: string): LonghaulError {
   const what =
-    query === "latest" ? "There are no sessions yet." : `No session is called ${JSON.stringify(query)}.`;
+    query === "latest"
+      ? "No session holds a conversation yet."
+      : `No session is called ${JSON.stringify(query)}.`;
   return new LonghaulError("session-not-found", what, {
     remedy: "Run `longhaul sessions` to see the sessions there are, or give the path of a session file.",
     facts: { query },

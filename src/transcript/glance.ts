@@ -51,14 +51,14 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
 }
 
 /** Whole lines only: what is left of a line that began above the range is cut off. */
-async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
+export async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
   const read = buffer.subarray(0, await readAt(buffer, from));
   return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
 /** Parses from the end the lines that hold one of the marks, until one gives an answer. */
-function lastLineThat<T>(
+export function lastLineThat<T>(
   lines: Buffer,
   marks: readonly Buffer[],
   answer: (entry: Entry) => T | undefined,
@@ -78,6 +78,23 @@ function lastLineThat<T>(
   return undefined;
 }
 
+/** The same from the start. */
+export function firstLineThat<T>(
+  lines: Buffer,
+  mark: Buffer,
+  answer: (entry: Entry) => T | undefined,
+): T | undefined {
+  for (let found = lines.indexOf(mark); found >= 0; ) {
+    const newline = lines.indexOf(NEWLINE, found);
+    const stop = newline < 0 ? lines.length : newline;
+    const entry = parsed(lines.toString("utf8", lines.lastIndexOf(NEWLINE, found) + 1, stop));
+    const answered = entry === undefined ? undefined : answer(entry);
+    if (answered !== undefined) return answered;
+    found = lines.indexOf(mark, stop);
+  }
+  return undefined;
+}
+
 const NEWLINE = 0x0a;
 const CONTEXT_MARKS = [
   Buffer.from('"usage"'),
@@ -90,7 +107,7 @@ const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
 /** Older versions write the title of a branch at the top of the file. */
 const BRANCH_TITLE_MARKS = [...TITLE_MARKS, Buffer.from('"summary"')];
 
-function cwdOf(entry: Entry): string | undefined {
+export function cwdOf(entry: Entry): string | undefined {
   return textOf(entry.cwd);
 }
 

@@ -149,7 +149,7 @@ describe("finding a session", () => {
       });
     }
     const nobody = { home: join(folder, "nobody"), env: {} };
-    await expect(findSession("latest", nobody)).rejects.toThrow("There are no sessions yet.");
+    await expect(findSession("latest", nobody)).rejects.toThrow("No session holds a conversation yet.");
   });
 
   it("never leads out of the folders through an id", async () => {

@@ -7,6 +7,8 @@ export interface UserPlaces {
   /** The user's home folder. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that the user works in: `latest` prefers the sessions of its project. */
+  readonly cwd?: string;
 }
 
 export type SessionAgent = "claude-code" | "longhaul";

@@ -6,6 +6,7 @@ export const terminal = (width: number, isColoured = false): Terminal => ({
   print: () => undefined,
   note: () => undefined,
   progress: () => undefined,
+  confirm: async () => undefined,
   width,
   colours: createColors(isColoured),
 });

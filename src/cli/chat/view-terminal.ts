@@ -16,6 +16,14 @@ export function viewTerminal(screen: Screen): Terminal {
     print: (text) => screen.print(text),
     note: (text) => screen.print(text),
     progress: () => undefined,
+    confirm: async (question) => {
+      const options = [
+        { label: "No", key: "n" },
+        { label: "Yes", key: "y" },
+      ];
+      const chosen = await screen.choose({ title: question, options });
+      return options[chosen?.picked[0] ?? 0]?.key === "y";
+    },
     width: Math.min(WIDEST, Math.max(NARROWEST, screen.width)),
     colours: screen.colours,
   };

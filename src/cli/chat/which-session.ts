@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { LonghaulError } from "../../errors.ts";
 import { glanceAtSession } from "../../transcript/glance.ts";
+import { latestSession } from "../../transcript/latest-session.ts";
 import { type SessionFile, sessionFiles } from "../../transcript/list-sessions.ts";
 import { type SessionAgent, sessionPath, type UserPlaces } from "../../transcript/locations.ts";
 import { resumeSession } from "../../transcript/resume.ts";
@@ -14,19 +15,17 @@ const MOST_LISTED = 10;
 const TITLE_WIDTH = 60;
 
 /** Of a working directory, the newest first. */
-async function sessionsOf(
-  cwd: string,
-  places: UserPlaces,
-  ...agents: readonly SessionAgent[]
-): Promise<readonly SessionFile[]> {
+async function sessionsOf(cwd: string, places: UserPlaces): Promise<readonly SessionFile[]> {
+  const agents: readonly SessionAgent[] = ["longhaul", "claude-code"];
   const folders = new Set(agents.map((agent) => dirname(sessionPath(agent, places, cwd, "any"))));
   return (await sessionFiles(places)).filter(({ path }) => folders.has(dirname(path)));
 }
 
+/** The newest chat of the folder's project that holds a conversation. */
 export async function newestSession(cwd: string, places: UserPlaces): Promise<string> {
-  const [newest] = await sessionsOf(cwd, places, "longhaul");
-  if (newest !== undefined) return newest.path;
-  throw new LonghaulError("session-not-found", "No chat has been held in this folder yet.", {
+  const newest = await latestSession({ ...places, cwd, agent: "longhaul" });
+  if (newest?.isOfProject) return newest.path;
+  throw new LonghaulError("session-not-found", "This folder's project has no chat to continue.", {
     remedy: "`longhaul chat` begins one; `longhaul sessions` lists those of other folders.",
     facts: { cwd },
   });
@@ -45,7 +44,7 @@ export async function chooseSession(
   screen: Pick<Screen, "choose" | "width">,
   { places, cwd, now, without }: ChooseOptions,
 ): Promise<string | undefined> {
-  const all = await sessionsOf(cwd, places, "longhaul", "claude-code");
+  const all = await sessionsOf(cwd, places);
   const files = all.filter(({ path }) => path !== without).slice(0, MOST_LISTED);
   if (files.length === 0) {
     throw new LonghaulError("session-not-found", "There are no other sessions of this folder.", {

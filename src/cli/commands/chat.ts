@@ -1,7 +1,6 @@
 import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
-import { findSession } from "../../transcript/find-session.ts";
 import { runChat } from "../chat/chat.ts";
 import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
@@ -13,11 +12,13 @@ import { errorFacts } from "../chat/print/print-report.ts";
 import { processScreen } from "../chat/process-screen.ts";
 import { type ChatSettings, readChatSettings } from "../chat/settings.ts";
 import { errorLines } from "../chat/show/error-lines.ts";
+import { viewTerminal } from "../chat/view-terminal.ts";
 import { chooseSession, newestSession } from "../chat/which-session.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
 import { sessionHooks } from "../session-hooks.ts";
+import { findSessionToWrite } from "../write-target.ts";
 import type { TourChoice } from "./chat-tour.ts";
 
 export interface ChatCommandOptions extends ModelChoice {
@@ -83,7 +84,10 @@ export async function chat(
     ...setup,
     prompt,
     openScreen: processScreen,
-    pickSession: (screen) => pickSession(options, composition, (choice) => chooseSession(screen, choice)),
+    pickSession: (screen) =>
+      pickSession(options, { ...composition, terminal: viewTerminal(screen) }, (choice) =>
+        chooseSession(screen, choice),
+      ),
   });
 }
 
@@ -151,12 +155,13 @@ async function print(
 }
 
 async function pickSession(
-  { continue: isNewest, resume }: ChatCommandOptions,
-  { places, now }: Composition,
+  { continue: isNewest, resume, outputFormat = "text" }: ChatCommandOptions,
+  { places, now, terminal }: Composition,
   choose?: (choice: Parameters<typeof chooseSession>[1]) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   if (isNewest) return await newestSession(process.cwd(), places);
-  if (typeof resume === "string") return await findSession(resume, places);
+  if (typeof resume === "string")
+    return await findSessionToWrite(resume, { places, now: now(), terminal, json: outputFormat !== "text" });
   return resume === true ? await choose?.({ places, cwd: process.cwd(), now: now() }) : undefined;
 }
 

@@ -19,9 +19,9 @@ export async function clear(
 ): Promise<void> {
   if (!composition.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
-  const session = await composition.load(query);
-  const result = clearSession(session, { keepNewest: options.keep, targetTokens: options.target });
   const target = targetOf(options);
+  const session = await composition.load(query, target && options);
+  const result = clearSession(session, { keepNewest: options.keep, targetTokens: options.target });
   const written = target && (await writeClearing(result, target, composition));
   const report = clearReport(result, composition.thresholdsOf(session, options), written);
   terminal.print(options.json ? JSON.stringify(report, null, 2) : clearView(report, terminal));

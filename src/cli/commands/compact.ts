@@ -42,9 +42,9 @@ export async function compact(
 ): Promise<void> {
   if (!composition.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
-  const session = await composition.load(query);
-  const thresholds = composition.thresholdsOf(session, options);
   const target = targetOf(options);
+  const session = await composition.load(query, target && options);
+  const thresholds = composition.thresholdsOf(session, options);
   const result = await untilInterrupted(async (signal) => {
     const notes = options.fromNotes
       ? await notesForCompaction(session, { thresholds, isPreview: target === undefined, signal })

@@ -41,7 +41,7 @@ export async function notes(
     return;
   }
   const template = options.template === undefined ? undefined : await readTemplate(options.template);
-  const session = await composition.load(query);
+  const session = await composition.load(query, options.dryRun ? undefined : options);
   const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
   const present = await readNotes(session, { template });
   const isShown = present !== undefined && !options.update && !options.rebuild;

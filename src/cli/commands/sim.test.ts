@@ -28,6 +28,7 @@ async function run(options: SimOptions, work: (url: string) => Promise<unknown>)
     print: (text) => void lines.push(...text.split("\n")),
     note: () => {},
     progress: () => {},
+    confirm: async () => undefined,
     width: 100,
     colours: createColors(false),
   };

@@ -21,13 +21,13 @@ export async function undo(
   composition: Composition,
 ): Promise<void> {
   const { terminal } = composition;
-  const session = await composition.load(query);
+  const target = options.list ? undefined : targetOf(options);
+  const session = await composition.load(query, target && options);
   const print = <T>(report: T, view: (report: T) => string): void =>
     terminal.print(options.json ? JSON.stringify(report, null, 2) : view(report));
   if (options.list) return print(stepsReport(session), (report) => stepsView(report, terminal));
   const to = options.to === undefined ? undefined : chooseStep(session, options.to);
   const result = undoSession(session, { redo: options.redo, to });
-  const target = targetOf(options);
   const written = target && (await writeUndo(result, target, composition));
   const report = undoReport(result, composition.thresholdsOf(session, options), written);
   print(report, () => undoView(report, terminal));

@@ -1,5 +1,6 @@
 import { LonghaulError } from "../../../errors.ts";
-import { findSession } from "../../../transcript/find-session.ts";
+import { findSessionToWrite } from "../../write-target.ts";
+import { viewTerminal } from "../view-terminal.ts";
 import { chooseSession } from "../which-session.ts";
 import type { ChatCommand } from "./command.ts";
 
@@ -13,7 +14,11 @@ export const resumeCommand: ChatCommand = {
     const path =
       argument === ""
         ? await chooseSession(screen, { places, cwd: agent.cwd, now: now(), without: agent.sessionPath })
-        : await findSession(argument, places);
+        : await findSessionToWrite(argument, {
+            places: { ...places, cwd: agent.cwd },
+            now: now(),
+            terminal: viewTerminal(screen),
+          });
     if (path === agent.sessionPath)
       throw new LonghaulError("session-locked", "That is the session that you are in.");
     if (path !== undefined) await goOnWith(path);
