@@ -16,11 +16,16 @@ export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
 /** Runs the built command line in a process of its own, with a home that holds nothing but what a test puts there. */
 export function runCli(
   args: readonly string[],
-  options: { readonly home: string; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly home: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** The home unless given. */
+    readonly cwd?: string;
+  },
 ): Promise<CliRun> {
   return new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH ?? "", HOME: options.home, ...options.env };
-    const child = spawn(process.execPath, [CLI_MAIN, ...args], { env, cwd: options.home });
+    const child = spawn(process.execPath, [CLI_MAIN, ...args], { env, cwd: options.cwd ?? options.home });
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));

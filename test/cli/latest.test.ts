@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type SessionAgent, sessionPath } from "../../src/transcript/locations.ts";
+import { hasNoPty, openPty, type Pty } from "../chat/pty.case.ts";
+import { type CliRun, runCli, unfolded } from "../support/cli.ts";
+import { demoProject } from "../support/demo-project.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const base = realpathSync(temporaryFolder());
+const project = join(base, "harbour");
+/** A long session whose working folder is the project. */
+const demo = demoProject(project);
+const failed = [
+  { type: "user", message: { role: "user", content: "hello" } },
+  {
+    type: "assistant",
+    isApiErrorMessage: true,
+    message: { role: "assistant", model: "<synthetic>", content: [] },
+  },
+]
+  .map(
+    (line, nth) =>
+      `${JSON.stringify({ ...line, uuid: `f${nth}`, parentUuid: nth === 0 ? null : "f0", cwd: project })}\n`,
+  )
+  .join("");
+
+const ptys: Pty[] = [];
+afterEach(async () => {
+  await Promise.all(ptys.splice(0).map((pty) => pty.close()));
+});
+
+/** A home with a long session of the project, and a failed first call that is newer. */
+function newHome(): { readonly home: string; readonly session: string; readonly text: () => string } {
+  const home = mkdtempSync(join(base, "home-"));
+  const write = (id: string, text: string, minute: number, agent: SessionAgent = "claude-code"): string => {
+    const path = sessionPath(agent, { home, env: {} }, project, id);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    utimesSync(path, new Date(Date.UTC(2026, 0, 1, 0, minute)), new Date(Date.UTC(2026, 0, 1, 0, minute)));
+    return path;
+  };
+  const session = write("11111111-talk", demo, 0);
+  write("22222222-failed", failed, 1);
+  write("33333333-failed", failed, 2, "longhaul");
+  return { home, session, text: () => readFileSync(session, "utf8") };
+}
+
+const run = (home: string, cwd: string, ...args: readonly string[]): Promise<CliRun> =>
+  runCli(args, { home, cwd });
+
+describe("latest", () => {
+  it("is the newest session with a conversation, not a newer call that failed", async () => {
+    const { home, session } = newHome();
+    const { stdout } = await run(home, home, "inspect", "latest", "--json");
+    expect(JSON.parse(stdout).session.path).toBe(session);
+  });
+
+  it.each([["compact", "--in-place"], ["clear", "--in-place"], ["notes"]])(
+    "is named by `%s %s` before it writes",
+    async (name, option) => {
+      const { home } = newHome();
+      const inside = await run(home, project, name, "latest", option);
+      expect(inside).toMatchObject({ code: 0 });
+      expect(unfolded(inside.stderr)).toMatch(
+        /`latest` is 11111111-talk \(Claude Code in .*harbour, \d+ days ago\)\. $/,
+      );
+    },
+  );
+
+  it("is named, with the project it is of, and written where nobody can be asked", async () => {
+    const { home, text } = newHome();
+    const { code, stderr, stdout } = await run(home, home, "compact", "latest", "--in-place", "--json");
+    expect(code).toBe(0);
+    expect(stderr).toContain("This folder's project has no session with a conversation.");
+    expect(JSON.parse(stdout).written).toBeTruthy();
+    expect(text().length).toBeGreaterThan(demo.length);
+    const undone = await run(home, home, "undo", "latest", "--in-place");
+    expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining("11111111-talk") });
+  });
+
+  it("is not spoken of by commands that only read, nor when the session has a name", async () => {
+    const { home } = newHome();
+    for (const args of [
+      ["inspect", "latest"],
+      ["compact", "latest", "--dry-run"],
+      ["undo", "latest", "--list"],
+      ["notes", "latest", "--dry-run"],
+      ["clear", "11111111", "--in-place"],
+    ])
+      expect(await run(home, home, ...args)).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe.skipIf(hasNoPty)("latest in a terminal", () => {
+  function terminal(
+    home: string,
+    cwd: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Pty {
+    const pty = openPty({ args, cwd, env: { HOME: home, ...env } });
+    ptys.push(pty);
+    return pty;
+  }
+
+  it("of another project is written to only after a yes", async () => {
+    const { home, text } = newHome();
+    for (const answer of ["", "n", "nonsense"]) {
+      const pty = terminal(home, home, ["compact", "latest", "--in-place"]);
+      await pty.waitFor("Use the session of another project? [y/N]");
+      expect(unfolded(pty.screenText())).toContain("`latest` is 11111111-talk");
+      pty.type(answer);
+      pty.press("enter");
+      await pty.waitFor("Nothing was written.");
+      await pty.waitFor("11111111-talk");
+      expect(await pty.exit).toMatchObject({ code: 1 });
+      expect(text()).toBe(demo);
+    }
+    const pty = terminal(home, home, ["compact", "latest", "--in-place"]);
+    await pty.waitFor("[y/N]");
+    pty.type("y");
+    pty.press("enter");
+    expect(await pty.exit).toMatchObject({ code: 0 });
+    expect(text().length).toBeGreaterThan(demo.length);
+  });
+
+  it.each(["ctrl-c", "ctrl-d"] as const)("of another project is left alone after %s", async (key) => {
+    const { home, text } = newHome();
+    const pty = terminal(home, home, ["clear", "latest", "--in-place"]);
+    await pty.waitFor("[y/N]");
+    pty.press(key);
+    await pty.waitFor("Nothing was written.");
+    expect(text()).toBe(demo);
+  });
+
+  it("of the current project is written to without a question", async () => {
+    const { home, text } = newHome();
+    const pty = terminal(home, project, ["compact", "latest", "--in-place"]);
+    expect(await pty.exit).toMatchObject({ code: 0 });
+    expect(text().length).toBeGreaterThan(demo.length);
+  });
+
+  it("of another project is resumed by a chat only after a yes", async () => {
+    const { home, text } = newHome();
+    const chat = (): Pty =>
+      terminal(home, home, ["chat", "--resume", "latest"], {
+        ANTHROPIC_API_KEY: "any",
+        ANTHROPIC_BASE_URL: "http://127.0.0.1:9",
+      });
+    const declined = chat();
+    await declined.waitFor("Use the session of another project?");
+    expect(unfolded(declined.screenText())).toContain("`latest` is 11111111-talk");
+    declined.type("n");
+    await declined.waitFor("Nothing was written.");
+    expect(await declined.exit).toMatchObject({ code: 1 });
+    const confirmed = chat();
+    await confirmed.waitFor("Use the session of another project?");
+    confirmed.type("y");
+    await confirmed.waitFor("Gone on with");
+    expect(text()).toBe(demo);
+  });
+});
