@@ -32,7 +32,9 @@ export function addChat(program: Command, compose: () => Promise<Composition>): 
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--small-model <name>", "for small tasks of tools (default: the same)")
     .addOption(
-      new Option("-c, --continue", "go on with the newest chat of this folder").conflicts(["resume"]),
+      new Option("-c, --continue", "go on with the newest chat of this folder's project").conflicts([
+        "resume",
+      ]),
     )
     .option("--resume [session]", "go on with a session: its id, the beginning of it, a file, or from a list")
     .option("--window <tokens>", "size of the model's window (default: its own)", parseWindow)

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
-export const SESSION_ARGUMENT = "a session file, an id or the beginning of one, or 'latest'";
+export const SESSION_ARGUMENT =
+  "a session file, an id or the beginning of one, or 'latest' (this project's first)";
 
 const LARGEST_PORT = 65_535;
 

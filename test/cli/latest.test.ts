@@ -56,17 +56,18 @@ describe("latest", () => {
     expect(JSON.parse(stdout).session.path).toBe(session);
   });
 
-  it.each([["compact", "--in-place"], ["clear", "--in-place"], ["notes"]])(
-    "is named by `%s %s` before it writes",
-    async (name, option) => {
-      const { home } = newHome();
-      const inside = await run(home, project, name, "latest", option);
-      expect(inside).toMatchObject({ code: 0 });
-      expect(unfolded(inside.stderr)).toMatch(
-        /`latest` is 11111111-talk \(Claude Code in .*harbour, \d+ days ago\)\. $/,
-      );
-    },
-  );
+  it.each([
+    ["compact", "--in-place"],
+    ["clear", "--in-place"],
+    ["notes", "--rebuild"],
+  ])("is named by `%s %s` before it writes", async (name, option) => {
+    const { home } = newHome();
+    const inside = await run(home, project, name, "latest", option);
+    expect(inside).toMatchObject({ code: 0 });
+    expect(unfolded(inside.stderr)).toMatch(
+      /`latest` is 11111111-talk \(Claude Code in .*harbour, \d+ days ago\)\. $/,
+    );
+  });
 
   it("is named, with the project it is of, and written where nobody can be asked", async () => {
     const { home, text } = newHome();
