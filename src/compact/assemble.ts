@@ -7,6 +7,7 @@ import type {
   UserEntry,
 } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/ledger.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
@@ -93,9 +94,14 @@ export function assemble(
  * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
  * the kept messages, which say there what they said before it. After an undo or a rewind they may also stand where a
  * compaction that was taken back or left had kept them, and would be read as that left them.
+ *
+ * A message that only the queue holds has no line that a boundary could name. Copies of the kept messages give it one.
  */
 const isRewrite = (entry: Entry): boolean =>
-  isStandIn(entry) || savedTokens(entry) !== undefined || turnedBack(entry) !== undefined;
+  isStandIn(entry) ||
+  isFromQueue(entry) ||
+  savedTokens(entry) !== undefined ||
+  turnedBack(entry) !== undefined;
 
 /** The conversation to go on with. */
 export function rebuild(compacted: CompactedEntries): readonly Entry[] {

@@ -8,6 +8,7 @@ import type {
 } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
+import { newestLineUuid } from "../conversation/queued.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 
@@ -36,7 +37,7 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
   };
   return {
     ...newLink(input.entries, null, ports),
-    logicalParentUuid: input.entries.findLast((entry) => entry.uuid !== undefined)?.uuid ?? null,
+    logicalParentUuid: newestLineUuid(input.entries) ?? null,
     type: "system",
     subtype: "compact_boundary",
     content: "Conversation compacted",

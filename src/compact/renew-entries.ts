@@ -1,6 +1,7 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import type { Entry, EntryLink } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 
@@ -39,6 +40,10 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
   if (entry.type === "progress" || entry.type === "system") return undefined;
   if (isSnipMarker(entry)) return settledMarker(entry);
   if (isCollapsedSpan(entry)) return settledSpan(entry);
+  if (isFromQueue(entry)) {
+    const { fromQueue: _, ...line } = entry;
+    return line;
+  }
   if (entry.type === "user" && entry.sourceToolAssistantUUID !== undefined) {
     const source = uuids.get(entry.sourceToolAssistantUUID) ?? entry.sourceToolAssistantUUID;
     return { ...entry, sourceToolAssistantUUID: source };

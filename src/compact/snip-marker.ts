@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker, type SnipRecord } from "../conversation/snipped.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
@@ -27,7 +28,7 @@ export function createSnipMarker(
 export function newestLine(entries: readonly Entry[]): Entry | undefined {
   const after = new Map<string | null, Entry>();
   for (const entry of entries) if (isSnipMarker(entry)) after.set(entry.parentUuid, entry);
-  let newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined);
+  let newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry));
   for (let steps = after.size; steps > 0; steps--) newest = after.get(newest?.uuid ?? "") ?? newest;
   return newest;
 }

@@ -42,6 +42,8 @@ export interface UserEntry extends EntryLink {
   /** The agent's own copy of a tool's outcome, for its screen; never sent to the model. */
   readonly toolUseResult?: unknown;
   readonly sourceToolAssistantUUID?: string;
+  /** Set by the reader, never on disk: typed while the agent worked, and known from queue lines alone. */
+  readonly fromQueue?: boolean;
 }
 
 export interface UserMessage {
@@ -148,6 +150,8 @@ export interface SystemEntry extends EntryLink {
 export interface AttachmentEntry extends EntryLink {
   readonly type: "attachment";
   readonly attachment: Attachment;
+  /** The texts that Claude Code sent for it, from 2.1.3xx on. Never trusted. */
+  readonly rendered?: unknown;
 }
 
 export interface Attachment {

@@ -1,4 +1,5 @@
 import type { PreservedSegment } from "../conversation/entry.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
 
@@ -195,7 +196,7 @@ export class ChainWalker {
     let above = entries[boundary]?.uuid;
     for (let position = boundary + 1; position < entries.length; position++) {
       const entry = entries[position];
-      if (entry !== undefined && entry.uuid === undefined) continue;
+      if (entry !== undefined && (entry.uuid === undefined || isFromQueue(entry))) continue;
       if (entry === undefined || !isSummaryEntry(entry) || entry.parentUuid !== above) break;
       messages.unshift(position);
       above = entry.uuid;

@@ -1,5 +1,7 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
+import { withQueuedMessages } from "./message-queue.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -14,9 +16,12 @@ export interface EntryIndex {
   readonly hasMainThread: boolean;
   /** Positions of the finished compactions, oldest first. */
   readonly boundaries: readonly number[];
+  /** Queue lines further up may belong to messages of this part: only the whole file tells. */
+  readonly isQueueUncertain: boolean;
 }
 
-export function indexEntries(entries: readonly Entry[], isWholeFile = true): EntryIndex {
+export function indexEntries(lines: readonly Entry[], isWholeFile = true): EntryIndex {
+  const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
   const positions = new Map<string, number>();
   const unfinished = new Map<string, number>();
   const boundaries: number[] = [];
@@ -35,11 +40,12 @@ export function indexEntries(entries: readonly Entry[], isWholeFile = true): Ent
     }
   }
   boundaries.sort((a, b) => a - b);
-  return { entries, positions, linkedEntries, isWholeFile, hasMainThread, boundaries };
+  return { entries, positions, linkedEntries, isWholeFile, hasMainThread, boundaries, isQueueUncertain };
 }
 
 /** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */
 function canBeLeaf(entry: Entry): boolean {
+  if (isFromQueue(entry)) return false;
   return (
     entry.type === "user" ||
     entry.type === "assistant" ||
@@ -90,7 +96,8 @@ export function previousOnMainThread(
 ): number | undefined {
   for (let above = position - 1; above >= 0; above--) {
     const entry = index.entries[above];
-    if (entry !== undefined && isOnMainThread(index, entry) && !isTaken(above)) return above;
+    if (entry === undefined || isFromQueue(entry)) continue;
+    if (isOnMainThread(index, entry) && !isTaken(above)) return above;
   }
   return undefined;
 }

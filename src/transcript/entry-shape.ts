@@ -12,7 +12,7 @@ export function entryFromJson(value: unknown): Entry | undefined {
   switch (value.type) {
     case "user":
     case "assistant":
-      return uuid !== undefined && hasContent(value.message) ? asEntry(value) : undefined;
+      return uuid !== undefined && hasContent(value.message) ? messageEntry(value) : undefined;
     case "attachment":
       return uuid !== undefined && isTagged(value.attachment) ? asEntry(value) : undefined;
     case "system":
@@ -20,6 +20,13 @@ export function entryFromJson(value: unknown): Entry | undefined {
     default:
       return asEntry(value);
   }
+}
+
+/** Only the reader says that a message came from the queue: on disk the mark means nothing. */
+function messageEntry(value: JsonRecord): Entry {
+  if (value.fromQueue === undefined) return asEntry(value);
+  const { fromQueue: _, ...message } = value;
+  return asEntry(message);
 }
 
 function systemEntry(value: JsonRecord): Entry | undefined {

@@ -1,5 +1,6 @@
 import type { ContentBlock } from "../conversation/block.ts";
-import type { AssistantEntry, Entry, UserEntry } from "../conversation/entry.ts";
+import { type AssistantEntry, type Entry, isCompactBoundary, type UserEntry } from "../conversation/entry.ts";
+import { isFromQueue } from "../conversation/queued.ts";
 import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.ts";
 
 /**
@@ -26,6 +27,7 @@ export function reattachParallelEntries(
     from = Math.min(from, position);
   }
   round.offerBetween(from, before);
+  round.offerFirst(before);
   return round.inOrder();
 }
 
@@ -62,17 +64,39 @@ class Round {
     const entry = this.#index.entries[position];
     if (entry === undefined || this.#slots.has(position) || !isOnMainThread(this.#index, entry)) return;
     if (this.#index.positions.get(entry.uuid ?? "") !== position) return;
-    if (entry.type === "assistant") this.#offerSibling(position, entry);
+    if (isFromQueue(entry)) this.#offerQueued(position, entry);
+    else if (entry.type === "assistant") this.#offerSibling(position, entry);
     else if (entry.type === "user") this.#offerResult(position, entry);
     else this.#offerOther(position, entry);
   }
 
   inOrder(): readonly number[] {
     if (this.#extrasBySlot.size === 0) return this.#chain;
-    return this.#chain.flatMap((position, slot) => {
-      const extras = this.#extrasBySlot.get(slot);
-      return extras === undefined ? position : [position, ...extras.sort((a, b) => a - b)];
-    });
+    const extrasAt = (slot: number): readonly number[] =>
+      this.#extrasBySlot.get(slot)?.sort((a, b) => a - b) ?? [];
+    return [...extrasAt(-1), ...this.#chain.flatMap((position, slot) => [position, ...extrasAt(slot)])];
+  }
+
+  /** The agent received it after the message above it in the file. */
+  #offerQueued(position: number, entry: UserEntry): void {
+    const from = this.#slots.get(this.#index.positions.get(entry.parentUuid ?? "") ?? -1);
+    if (from !== undefined) this.#take(position, entry, from, undefined);
+  }
+
+  /** In a file that begins in the middle of a session, a queued message may stand above every other message. */
+  offerFirst(before: number): void {
+    const queued: number[] = [];
+    for (let position = 0; position < before; position++) {
+      const entry = this.#index.entries[position];
+      if (entry === undefined || !isOnMainThread(this.#index, entry)) continue;
+      if (isCompactBoundary(entry)) queued.length = 0;
+      else if (isFromQueue(entry)) queued.push(position);
+      else if (entry.type === "user" || entry.type === "assistant") {
+        const first = this.#slots.get(position);
+        if (first !== undefined && queued.length > 0) this.#extrasBySlot.set(first - 1, queued);
+        return;
+      }
+    }
   }
 
   /** A copy of the same response on a branch that was left has other parents, or says the same again. */

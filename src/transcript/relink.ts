@@ -57,6 +57,7 @@ export interface ConversationLines extends Omit<Conversation, "entries"> {
 }
 
 export function linesFrom(index: EntryIndex, leaf?: number, before?: number): ConversationLines | MoreNeeded {
+  if (index.isQueueUncertain) return { needs: "whole-file" };
   const start = leaf ?? newestLeaf(index, before);
   if (start === undefined) return index.isWholeFile ? NO_LINES : { needs: "boundary" };
   const chain = new ChainWalker(index).walkFrom(start, before);

@@ -11,6 +11,7 @@ import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
+import { newestLineUuid } from "../conversation/queued.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -156,7 +157,7 @@ export class Thread {
         : outgoing.replace(entries);
     this.#outgoing = outgoing;
     this.#entries = [...entries];
-    this.#leaf = entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
+    this.#leaf = newestLineUuid(entries) ?? null;
     this.#host.replace(this.#inForm());
     return findings;
   }
@@ -241,7 +242,7 @@ export class Thread {
           entries.push(this.plain.wrap(plain, this.#options.newLink(parent), own));
         }
       }
-      parent = entries.at(-1)?.uuid ?? parent;
+      parent = newestLineUuid(entries.slice(-1)) ?? parent;
     }
     this.#leaf = parent;
     return entries;

@@ -167,7 +167,10 @@ export class Journal {
 
   #link(): EntryLink {
     const { fields, ports } = this.#options;
-    const parentUuid = this.#entries.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? null;
+    // A message that only the queue of a resumed session holds has no line to hang on.
+    const hasLine = (entry: Entry): boolean =>
+      entry.uuid !== undefined && !(entry.type === "user" && entry.fromQueue === true);
+    const parentUuid = this.#entries.findLast(hasLine)?.uuid ?? null;
     return { parentUuid, ...fields, uuid: ports.newUuid(), timestamp: ports.now().toISOString() };
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { currentConversation } from "../../transcript/relink.ts";
 import { digestSession } from "./digest.ts";
 
 const messagesOf = (entries: readonly Entry[]): string[] =>
@@ -26,18 +27,20 @@ describe("human messages of a session", () => {
     expect(messagesOf(session.entries)).toEqual(["first", "and hurry"]);
   });
 
-  it("include the queue's own record only when nothing else shows the text", () => {
+  it("include text that only the queue of the session file holds, and no text that still waits there", () => {
     const session = new ConversationBuilder();
     session.user("shown");
     session.attachment({ type: "queued_command", prompt: "shown too" });
-    const operations = ["shown", "shown too", "only here", "/model"].map((text) =>
-      queueOperation("enqueue", text),
-    );
-    expect(messagesOf([...operations, ...session.entries, queueOperation("dequeue")])).toEqual([
-      "only here",
-      "shown",
-      "shown too",
-    ]);
+    const operations = ["received", "waiting", "/model"].map((text) => queueOperation("enqueue", text));
+    const lines = [...session.entries, ...operations, queueOperation("remove", "received")];
+    expect(messagesOf(currentConversation(lines).entries)).toEqual(["shown", "shown too", "received"]);
+  });
+
+  it("do not include queued text that came from somebody else than the user", () => {
+    const session = new ConversationBuilder();
+    session.user("first");
+    session.attachment({ type: "queued_command", prompt: "from a channel", origin: { kind: "channel" } });
+    expect(messagesOf(session.entries)).toEqual(["first"]);
   });
 
   it("mark images in their place", () => {

@@ -1,8 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText, field, stringField } from "../../conversation/fields.ts";
+import { field } from "../../conversation/fields.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import type { FollowedTodo } from "../../conversation/todos.ts";
-import { entryBlocks, isEntry, rawContent } from "../../conversation/untrusted.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, Plan } from "./read/answers.ts";
 import type { RankedName } from "./read/concepts.ts";
@@ -10,7 +10,6 @@ import type { EarlierSummary } from "./read/earlier.ts";
 import type { ErrorRecord } from "./read/errors.ts";
 import type { FileRecord } from "./read/files.ts";
 import type { BackgroundTask, Finding } from "./read/findings.ts";
-import { classifyUserText } from "./read/human.ts";
 import type { Remark } from "./read/remarks.ts";
 import { Reader } from "./reader.ts";
 
@@ -44,7 +43,7 @@ export type OpenBefore = Pick<SessionDigest, "todos" | "runningTasks">;
 /** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
 export function digestSession(entries: readonly Entry[], before?: OpenBefore): SessionDigest {
   const { pairs } = indexPairs(entries);
-  const reader = new Reader(pairs, onlyInQueue(entries), before);
+  const reader = new Reader(pairs, before);
   const isSubagent = !entries.some((entry) => isMainMessage(entry));
   for (const [at, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;
@@ -60,7 +59,6 @@ export function digestSession(entries: readonly Entry[], before?: OpenBefore): S
         if (!aside) reader.attachment(at, entry);
         break;
       default:
-        reader.other(at, entry);
     }
   }
   return reader.digest();
@@ -69,31 +67,4 @@ export function digestSession(entries: readonly Entry[], before?: OpenBefore): S
 function isMainMessage(entry: Entry): boolean {
   if (!isEntry(entry) || (entry.type !== "user" && entry.type !== "assistant")) return false;
   return entry.isSidechain !== true;
-}
-
-/** Text typed while the agent worked, where only the queue's own record shows it. */
-function onlyInQueue(entries: readonly Entry[]): ReadonlySet<number> {
-  const enqueued = new Map<string, number>();
-  for (const [at, entry] of entries.entries()) {
-    const content = stringField(entry, "content");
-    if (field(entry, "type") !== "queue-operation" || field(entry, "operation") !== "enqueue") continue;
-    if (content?.trim()) enqueued.set(content.trim(), at);
-  }
-  if (enqueued.size === 0) return new Set();
-  for (const entry of entries) {
-    for (const text of shownTexts(entry)) {
-      enqueued.delete(text.trim());
-      const human = classifyUserText(text);
-      if ("text" in human) enqueued.delete(human.text.trim());
-    }
-  }
-  return new Set(enqueued.values());
-}
-
-function shownTexts(entry: Entry): readonly string[] {
-  if (!isEntry(entry)) return [];
-  if (entry.type === "attachment") return [contentText(field(entry.attachment, "prompt"))];
-  if (entry.type !== "user") return [];
-  const texts = entryBlocks(entry).flatMap((block) => (block.type === "text" ? [String(block.text)] : []));
-  return texts.length > 1 ? [...texts, contentText(rawContent(entry))] : texts;
 }

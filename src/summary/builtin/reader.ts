@@ -20,7 +20,6 @@ const MAX_NAMES = 24;
 /** Walks the conversation in order and hands each part to the ledger that keeps it. */
 export class Reader {
   readonly #pairs: ReadonlyMap<string, ToolPair>;
-  readonly #onlyInQueue: ReadonlySet<number>;
   readonly #exchanges: ExchangeBuilder[] = [new ExchangeBuilder(undefined)];
   readonly #concepts = new ConceptCounter();
   readonly #tools = new ToolReader(this.#concepts);
@@ -30,13 +29,8 @@ export class Reader {
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";
 
-  constructor(
-    pairs: ReadonlyMap<string, ToolPair>,
-    onlyInQueue: ReadonlySet<number>,
-    before: OpenBefore | undefined,
-  ) {
+  constructor(pairs: ReadonlyMap<string, ToolPair>, before: OpenBefore | undefined) {
     this.#pairs = pairs;
-    this.#onlyInQueue = onlyInQueue;
     if (before !== undefined) this.#tools.goOnFrom(before);
   }
 
@@ -63,22 +57,16 @@ export class Reader {
     }
     this.#tools.todos.prompt(field(entry, "todos"));
     if (entry.isMeta === true || entry.isVisibleInTranscriptOnly === true) return;
-    const origin = stringField(field(entry, "origin"), "kind");
-    const text = contentText(rawContent(entry));
-    if (origin !== undefined && origin !== "human" && !text.includes("<task-notification")) return;
-    this.#userText(at, text);
+    this.#writtenText(at, contentText(rawContent(entry)), entry);
   }
 
   attachment(at: number, entry: AttachmentEntry): void {
     const type = stringField(entry.attachment, "type");
-    if (type === "queued_command") this.#userText(at, contentText(field(entry.attachment, "prompt")));
+    if (type === "queued_command")
+      this.#writtenText(at, contentText(field(entry.attachment, "prompt")), entry.attachment);
     else if (type === "edited_text_file")
       this.#tools.changedOutside(stringField(entry.attachment, "filename"));
     else this.#tools.todos.attachment(entry.attachment);
-  }
-
-  other(at: number, entry: Entry): void {
-    if (this.#onlyInQueue.has(at)) this.#userText(at, stringField(entry, "content") ?? "");
   }
 
   digest(): SessionDigest {
@@ -127,6 +115,13 @@ export class Reader {
     this.#lastActor = "tool";
     // They stand in the result, which is where they can be read again.
     if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
+  }
+
+  /** `source` may say that no person wrote it. */
+  #writtenText(at: number, text: string, source: unknown): void {
+    const origin = stringField(field(source, "origin"), "kind");
+    if (origin !== undefined && origin !== "human" && !text.includes("<task-notification")) return;
+    this.#userText(at, text);
   }
 
   #userText(at: number, raw: string): void {

@@ -12,21 +12,14 @@ export interface Directives {
   readonly carried: readonly Fact[];
 }
 
-const QUEUED_CHARS = 200;
-
 /** What people said. `before`: all that was known before the entries, oldest first. */
 export function readDirectives(
   digest: SessionDigest,
   entries: readonly Entry[],
   before: readonly Fact[],
 ): Directives {
-  const queued = new Set(
-    digest.exchanges.flatMap(({ message }) => message?.text.slice(0, QUEUED_CHARS) ?? []),
-  );
-  // What was typed ahead stands in the queue first, without a name, and in the conversation later.
   const known = before
     .filter(({ kind }) => kind === "directive")
-    .filter(({ text, entryIds }) => entryIds.length > 0 || !queued.has(text.slice(0, QUEUED_CHARS)))
     .map((fact) => ({ fact, said: readSaid(fact.text, fact.status ?? "active") }));
   const active = known.map(({ said }) => said).filter(({ status }) => status === "active");
   const hasAsked = before.some(({ kind }) => kind === "question");
