@@ -62,7 +62,7 @@ export type {
   UserMessage,
 } from "./conversation/entry.ts";
 export type { DirectiveStatus, Fact, FactKind } from "./conversation/facts.ts";
-export { attachmentContent } from "./conversation/flatten/attachment-content.ts";
+export { attachmentContent, sentContent } from "./conversation/flatten/attachment-content.ts";
 export {
   type FlattenedConversation,
   type FlattenOptions,

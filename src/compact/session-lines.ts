@@ -1,5 +1,5 @@
 import type { AttachmentEntry, Entry, UserEntry } from "../conversation/entry.ts";
-import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import { type CompactedEntries, rebuild } from "./assemble.ts";
 import type { HostConventions } from "./host-conventions.ts";
 import type { CompactionPorts } from "./host-fields.ts";
@@ -65,9 +65,9 @@ function asHostReads(entry: Entry, conventions: HostConventions): Entry {
   return entry.type === "attachment" && !conventions.attachments ? asUserEntry(entry) : entry;
 }
 
-function asUserEntry({ attachment, ...link }: AttachmentEntry): UserEntry {
-  const content = attachmentContent(attachment);
-  return { ...link, type: "user", isMeta: true, message: { role: "user", content } };
+function asUserEntry(entry: AttachmentEntry): UserEntry {
+  const { attachment: _, rendered: __, ...link } = entry;
+  return { ...link, type: "user", isMeta: true, message: { role: "user", content: sentContent(entry) } };
 }
 
 /** A line for people, never sent to the model. */

@@ -1,5 +1,6 @@
 import { type CollapsedSpan, collapsedUuids, expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type Entry, isCompactBoundary } from "./entry.ts";
+import { isSentAttachment } from "./flatten/attachment-content.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "./snipped.ts";
 import { isSummaryEntry } from "./summary-entry.ts";
 import { isEntry } from "./untrusted.ts";
@@ -26,7 +27,8 @@ export function messageCount(entry: Entry): number {
   if (!isEntry(entry)) return 0;
   if (isSnipMarker(entry)) return entry.snipped.messages;
   if (isCollapsedSpan(entry) && typeof entry.collapsed.messages === "number") return entry.collapsed.messages;
-  return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment" ? 1 : 0;
+  if (entry.type === "attachment") return isSentAttachment(entry) ? 1 : 0;
+  return entry.type === "user" || entry.type === "assistant" ? 1 : 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "./block.ts";
 import type { Entry } from "./entry.ts";
 import { contentText, field, stringField } from "./fields.ts";
-import { attachmentContent } from "./flatten/attachment-content.ts";
+import { sentContent } from "./flatten/attachment-content.ts";
 import { entryBlocks, isEntry, isRecord } from "./untrusted.ts";
 
 /** Inputs are nested as deep as a model likes. */
@@ -22,7 +22,7 @@ export function wordsIn(entries: readonly Entry[]): string {
 function wordsOf(entry: Entry): readonly string[] {
   if (entry.type === "user" || entry.type === "assistant") return entryBlocks(entry).flatMap(blockWords);
   if (entry.type !== "attachment" || !isRecord(entry.attachment)) return [];
-  return [contentText(attachmentContent(entry.attachment))];
+  return [contentText(sentContent(entry))];
 }
 
 function blockWords(block: ContentBlock): readonly string[] {

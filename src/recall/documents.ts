@@ -1,9 +1,14 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import { isCollapseMark } from "../conversation/collapsed.ts";
-import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
+import {
+  type AttachmentEntry,
+  type Entry,
+  isCompactBoundary,
+  isMicrocompactBoundary,
+} from "../conversation/entry.ts";
 import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
-import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -47,7 +52,7 @@ export function documentsOf(entry: Entry): readonly SearchDocument[] {
     case "assistant":
       return messageDocuments(entry);
     case "attachment":
-      return attachmentDocuments(entry.attachment);
+      return attachmentDocuments(entry);
     case "system":
       return systemDocuments(entry);
     default:
@@ -102,10 +107,10 @@ const callText = (block: ContentBlock): string => {
   return input === "" ? name : `${name}\n${input}`;
 };
 
-function attachmentDocuments(attachment: unknown): readonly SearchDocument[] {
+function attachmentDocuments(entry: AttachmentEntry): readonly SearchDocument[] {
+  const { attachment } = entry;
   if (!isRecord(attachment) || typeof attachment.type !== "string") return [];
-  const content = attachmentContent({ ...attachment, type: attachment.type });
-  const text = contentText(content);
+  const text = contentText(sentContent(entry));
   if (text === "") return [];
   const path = firstString(attachment, "filename", "path", "file_path", "displayPath", "planFilePath");
   return [{ kind: "attachment", block: 0, text, tool: attachment.type, path }];

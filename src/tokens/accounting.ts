@@ -2,6 +2,8 @@ import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversatio
 import { isCleared } from "../conversation/cleared.ts";
 import { type AttachmentEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { contentText, stringField } from "../conversation/fields.ts";
+import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
+import { isHarnessText } from "../conversation/queued.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
@@ -131,10 +133,12 @@ class Ledger {
   }
 
   #enterAttachment(entry: AttachmentEntry, tokens: number): void {
+    if (!isSentAttachment(entry)) return;
     const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
     add(this.#attachments, type, 1);
     // Typed by the user while the agent worked: it has no user entry of its own.
-    if (type === "queued_command") this.#human += tokens;
+    const isTyped = type === "queued_command" && !isHarnessText(contentText(entry.attachment.prompt));
+    if (isTyped) this.#human += tokens;
     else add(this.#other, "attachment", tokens);
   }
 

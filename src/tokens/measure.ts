@@ -1,6 +1,6 @@
 import type { ContentBlock, MessageContent } from "../conversation/block.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
-import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import type { ApiRequest } from "../conversation/message.ts";
 import { isBlock } from "../conversation/untrusted.ts";
 import { estimateTokensClassic } from "./estimate/classic.ts";
@@ -65,7 +65,7 @@ export function measureEntry(entry: Entry, countText: CountText): number {
     case "user":
       return measureContent(entry.message?.content, countText);
     case "attachment":
-      return measureContent(attachmentContent(entry.attachment), countText);
+      return measureContent(sentContent(entry), countText);
     default:
       return 0;
   }

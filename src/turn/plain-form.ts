@@ -8,7 +8,7 @@ import type {
   UserEntry,
 } from "../conversation/entry.ts";
 import { contentText, field } from "../conversation/fields.ts";
-import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import { reminder } from "../conversation/flatten/reminder.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
@@ -142,7 +142,7 @@ function messageFrom(entry: Entry): ApiMessage | undefined {
       return contentBlocks(content).length === 0 ? undefined : { role: "assistant", content };
     }
     case "attachment": {
-      const content = attachmentContent(entry.attachment);
+      const content = sentContent(entry);
       return content.length === 0 ? undefined : { role: "user", content };
     }
     default:

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "../../conversation/block.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
-import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
+import { sentContent } from "../../conversation/flatten/attachment-content.ts";
 import { withoutControls } from "../../conversation/text.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import type { CollapseReport, SpanMessagesReport } from "../span-report.ts";
@@ -54,7 +54,7 @@ export function spanView(span: SpanMessagesReport, { colours, width }: Terminal)
 }
 
 function textOf(entry: Entry): string {
-  if (entry.type === "attachment") return contentText(attachmentContent(entry.attachment));
+  if (entry.type === "attachment") return contentText(sentContent(entry));
   if (entry.type !== "user" && entry.type !== "assistant") return "";
   return entryBlocks(entry)
     .map(blockText)

@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
+import { documentsOf } from "../../recall/documents.ts";
+import { accountTokens } from "../../tokens/accounting.ts";
+import { measureEntries } from "../../tokens/measure.ts";
 import type { Attachment } from "../entry.ts";
 import { contentText } from "../fields.ts";
-import { attachmentContent } from "./attachment-content.ts";
+import { messageCount } from "../stand-ins.ts";
+import { wordsIn } from "../words-in.ts";
+import { attachmentContent, sentContent } from "./attachment-content.ts";
+import { flatten } from "./flatten.ts";
 
 const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 
@@ -72,7 +80,16 @@ describe("attachments as user content", () => {
       { type: "hook_additional_context", hookName: "UserPromptSubmit", content: ["one", "two"] },
       ["one\ntwo"],
     ],
-    ["a hook's message", { type: "hook_system_message", content: "linked" }, ["linked"]],
+    [
+      "a hook's reason to block",
+      {
+        type: "hook_blocking_error",
+        hookName: "PostToolUse:Edit",
+        blockingError: { blockingError: "format it first", command: "lint" },
+      },
+      ["PostToolUse:Edit", "format it first"],
+    ],
+    ["a folder", { type: "directory", path: "/p/src", content: "a.ts\nb.ts" }, ["/p/src", "a.ts\nb.ts"]],
     ["skills", { type: "skill_listing", content: "- golang" }, ["golang"]],
     [
       "tools",
@@ -129,11 +146,6 @@ describe("attachments as user content", () => {
       ["Agent a1 (search) in the background has ended: failed", "Its output is in /out."],
     ],
     ["notes", { type: "session_memory", path: "/notes.md" }, ["/notes.md"]],
-    [
-      "a kind of tomorrow",
-      { type: "of_tomorrow", payload: { deep: [1] } },
-      ["of_tomorrow", '{"payload":{"deep":[1]}}'],
-    ],
   ])("says what there is to say about %s", (_, attachment, parts) => {
     for (const part of parts) expect(said(attachment)).toContain(part);
   });
@@ -156,11 +168,19 @@ describe("attachments as user content", () => {
     expect(pdf[1]).toMatchObject({ type: "document", source: { media_type: "application/pdf" } });
   });
 
-  it("sends nothing for what only concerns the screen, or says nothing", () => {
+  it("adds nothing for kinds that are never sent, are not known, or say nothing", () => {
     const silent: Attachment[] = [
-      { type: "command_permissions", allowedTools: [] },
+      { type: "command_permissions", allowedTools: ["Bash(ls:*)"] },
       { type: "auto_mode" },
-      { type: "hook_success", content: "", stdout: "" },
+      { type: "prompt_snapshot", systemPrompt: ["You are an agent."], tools: [{ name: "Bash" }] },
+      { type: "session_context", context: { branch: "main" } },
+      { type: "hook_system_message", content: "for the screen", hookEvent: "PostToolUse" },
+      { type: "hook_non_blocking_error", stderr: "not found", hookEvent: "PreToolUse" },
+      { type: "hook_success", content: "", stdout: "", hookEvent: "SessionStart" },
+      { type: "hook_success", content: "checked", hookName: "PreToolUse:Bash", hookEvent: "PreToolUse" },
+      { type: "hook_success", content: "ended", hookName: "Stop", hookEvent: "Stop" },
+      { type: "hook_blocking_error", blockingError: {} },
+      { type: "of_tomorrow", payload: { deep: [1] } },
       { type: "queued_command", prompt: " " },
       { type: "deferred_tools_delta", addedNames: [], removedNames: [] },
       { type: "invoked_skills", skills: [{ name: "empty", content: " " }] },
@@ -184,6 +204,8 @@ describe("attachments as user content", () => {
       "plan_mode",
       "task_status",
       "session_memory",
+      "directory",
+      "hook_blocking_error",
     ];
     const damaged = kinds.flatMap((type) => [
       { type },
@@ -195,6 +217,72 @@ describe("attachments as user content", () => {
   });
 });
 
+describe("attachments that record what was sent", () => {
+  const sent = (rendered: unknown, attachment: Attachment = { type: "environment", snapshot: { os: "x" } }) =>
+    sentContent({ attachment, rendered });
+
+  it("count as what was sent, whatever their kind", () => {
+    const rendered = [{ content: "first" }, { content: [{ type: "text", text: "second" }] }];
+    const texts = [
+      { type: "text", text: "first" },
+      { type: "text", text: "second" },
+    ];
+    expect(sent(rendered)).toEqual(texts);
+    expect(sent(rendered, { type: "file", filename: "/a.ts", content: "let a" })).toEqual(texts);
+    expect(sent(rendered, { type: "prompt_snapshot", systemPrompt: ["secret"] })).toEqual(texts);
+  });
+
+  it("count as nothing where nothing was sent", () => {
+    expect(sent([], { type: "file", filename: "/a.ts", content: "let a" })).toEqual([]);
+    expect(sent([{ content: " " }])).toEqual([]);
+  });
+
+  it("count by their kind where the record cannot be read", () => {
+    const file = { type: "file", filename: "/a.ts", content: "let a" };
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "x" } };
+    const unreadable = [
+      undefined,
+      null,
+      "text",
+      { content: "text" },
+      [5],
+      [{ content: 5 }],
+      [{ content: [image] }],
+    ];
+    for (const rendered of unreadable) {
+      expect(sent(rendered, file)).toEqual(attachmentContent(file));
+      expect(sent(rendered)).toEqual([]);
+    }
+  });
+
+  it("never bring a call, a result or thinking into a user message", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (rendered) => {
+        const blocks = sentContent({ attachment: { type: "of_tomorrow" }, rendered });
+        expect(blocks.every((block) => block.type === "text" && block.text.trim() !== "")).toBe(true);
+      }),
+    );
+    const call = { type: "tool_use", id: "t", name: "Bash", input: {} };
+    expect(sent([{ content: [{ type: "text", text: "a" }, call] }])).toEqual([]);
+  });
+
+  it("are in no count, message or text when they were never sent", () => {
+    const b = new ConversationBuilder();
+    b.user("go");
+    const before = { tokens: measureEntries(b.entries, (text) => text.length), messages: flatten(b.entries) };
+    b.attachment({ type: "prompt_snapshot", systemPrompt: ["You are an agent."] });
+    b.attachment({ type: "of_tomorrow", text: "unknown" });
+    b.assistant("done");
+    const entries = b.entries.slice(0, 3);
+    expect(measureEntries(entries, (text) => text.length)).toBe(before.tokens);
+    expect(flatten(entries)).toEqual(before.messages);
+    expect(wordsIn(entries)).toBe("go");
+    expect(entries.flatMap(documentsOf)).toMatchObject([{ text: "go" }]);
+    expect(accountTokens(entries, (text) => text.length).attachments).toEqual(new Map());
+    expect(entries.map(messageCount)).toEqual([1, 0, 0]);
+  });
+});
+
 describeRecorded("attachments of recorded sessions", () => {
   it("are all of a kind we know", () => {
     const unknown = new Set<string>();
@@ -203,10 +291,17 @@ describeRecorded("attachments of recorded sessions", () => {
         if (!line.includes('"type":"attachment"')) continue;
         const { attachment } = JSON.parse(line) as { attachment?: Attachment };
         if (attachment === undefined) continue;
-        if (said(attachment).startsWith(`<system-reminder>\n${attachment.type}: {`))
-          unknown.add(attachment.type);
+        if (said(attachment) === "" && !MAY_SAY_NOTHING.has(attachment.type)) unknown.add(attachment.type);
       }
     }
     expect([...unknown]).toEqual([]);
   });
 });
+
+/** Kinds that are never sent, or that may be empty. */
+const MAY_SAY_NOTHING: ReadonlySet<string> = new Set([
+  "command_permissions",
+  "hook_success",
+  "hook_system_message",
+  "hook_non_blocking_error",
+]);

@@ -1,8 +1,16 @@
 import type { ContentBlock } from "../block.ts";
-import type { Attachment } from "../entry.ts";
+import type { Attachment, AttachmentEntry } from "../entry.ts";
+import { field, stringField } from "../fields.ts";
 import { isRecord, type JsonRecord } from "../untrusted.ts";
-import { editedFile, fileContent, fileReference, nestedMemory, planFile } from "./attachment-kinds/files.ts";
-import { hookOutput } from "./attachment-kinds/hooks.ts";
+import {
+  directoryListing,
+  editedFile,
+  fileContent,
+  fileReference,
+  nestedMemory,
+  planFile,
+} from "./attachment-kinds/files.ts";
+import { blockingHook, hookContext, hookOutput } from "./attachment-kinds/hooks.ts";
 import {
   agentsDelta,
   serverInstructionsDelta,
@@ -12,14 +20,16 @@ import {
 import { queuedPrompt } from "./attachment-kinds/prompts.ts";
 import { planMode, sessionMemory, taskStatus, usedSkills } from "./attachment-kinds/session.ts";
 import { diagnostics, taskList } from "./attachment-kinds/tasks.ts";
-import { reminder } from "./reminder.ts";
 
 type ContentOf = (attachment: JsonRecord) => readonly ContentBlock[];
 
-const nothing: ContentOf = () => [];
-
+/**
+ * Kinds that are conversation. Of the others that are known, Claude Code sends nothing: command_permissions,
+ * hook_system_message, hook_non_blocking_error, prompt_snapshot. Nor is anything known of what it sends for auto_mode.
+ */
 const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map<string, ContentOf>([
   ["file", fileContent],
+  ["directory", directoryListing],
   ["compact_file_reference", fileReference],
   ["edited_text_file", editedFile],
   ["nested_memory", nestedMemory],
@@ -31,8 +41,8 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map<string, ContentO
   ["task_reminder", taskList],
   ["diagnostics", diagnostics],
   ["hook_success", hookOutput],
-  ["hook_additional_context", hookOutput],
-  ["hook_system_message", hookOutput],
+  ["hook_additional_context", hookContext],
+  ["hook_blocking_error", blockingHook],
   ["skill_listing", skillListing],
   ["deferred_tools_delta", toolsDelta],
   ["agent_listing_delta", agentsDelta],
@@ -41,17 +51,44 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map<string, ContentO
   ["plan_mode", planMode],
   ["task_status", taskStatus],
   ["session_memory", sessionMemory],
-  // For the screen of the agent that wrote them; the model never saw these.
-  ["command_permissions", nothing],
-  ["auto_mode", nothing],
-  ["hook_non_blocking_error", nothing],
 ]);
 
-/** What the model is told by an attachment, as user content. A kind we do not know is sent as its JSON. */
+/**
+ * The content that an attachment adds to the conversation, as user content: the one place that decides which
+ * attachments are conversation. Claude Code records the texts that it sent for an attachment; where it did, they
+ * count. Otherwise the kind decides. A kind that is not known was never sent, as far as anybody can tell.
+ */
+export function sentContent(
+  entry: Pick<AttachmentEntry, "attachment" | "rendered">,
+): readonly ContentBlock[] {
+  return renderedContent(entry.rendered) ?? attachmentContent(entry.attachment);
+}
+
+/** Whether anything of it was sent to the model. */
+export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
+
+/** The content of an attachment of this kind that has no record of what was sent. */
 export function attachmentContent(attachment: Attachment): readonly ContentBlock[] {
-  if (!isRecord(attachment)) return [];
-  const contentOf = CONTENT_BY_TYPE.get(attachment.type);
-  if (contentOf !== undefined) return contentOf(attachment);
-  const { type, ...fields } = attachment;
-  return Object.keys(fields).length === 0 ? [] : reminder(`${type}: ${JSON.stringify(fields)}`);
+  return isRecord(attachment) ? (CONTENT_BY_TYPE.get(attachment.type)?.(attachment) ?? []) : [];
+}
+
+/** Undefined where there is no record that can be read: one with media, for example, holds no texts. */
+function renderedContent(rendered: unknown): readonly ContentBlock[] | undefined {
+  if (!Array.isArray(rendered)) return undefined;
+  const blocks: ContentBlock[] = [];
+  for (const message of rendered) {
+    const texts = textsOf(field(message, "content"));
+    if (texts === undefined) return undefined;
+    for (const text of texts) if (text.trim() !== "") blocks.push({ type: "text", text });
+  }
+  return blocks;
+}
+
+function textsOf(content: unknown): readonly string[] | undefined {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.map((block) =>
+    field(block, "type") === "text" ? stringField(block, "text") : undefined,
+  );
+  return texts.every((text) => text !== undefined) ? texts : undefined;
 }

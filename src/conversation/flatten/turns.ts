@@ -4,7 +4,7 @@ import type { Draft, DraftMessage, Part } from "../check/draft.ts";
 import { intactBlocks, readParts } from "../check/read.ts";
 import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../entry.ts";
 import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
-import { attachmentContent } from "./attachment-content.ts";
+import { sentContent } from "./attachment-content.ts";
 import { RepeatFilter } from "./repeats.ts";
 import { type SchemasByName, withNormalisedInput } from "./tool-input.ts";
 
@@ -48,7 +48,7 @@ export class TurnSorter {
     else if (entry.type === "user") this.#addUser(entry, index);
     else if (entry.type === "attachment") {
       const origin = { message: index };
-      const parts = attachmentContent(entry.attachment).map((block) => ({ block, origin }));
+      const parts = sentContent(entry).map((block) => ({ block, origin }));
       this.#addToUser(
         parts,
         parts.map((part) => part.block),

@@ -26,6 +26,12 @@ export function fileContent(attachment: JsonRecord): readonly ContentBlock[] {
   return reminder(`Content of ${path}:\n${JSON.stringify(content)}`);
 }
 
+/** Names of the files in a folder that the user mentioned. */
+export function directoryListing(attachment: JsonRecord): readonly ContentBlock[] {
+  const names = textField(attachment, "content").trim();
+  return names === "" ? [] : reminder(`Files in ${pathOf(attachment)}:\n${names}`);
+}
+
 const REST_LEFT_OUT = "[The rest was left out. Read the file when it is needed.]";
 
 export function fileReference(attachment: JsonRecord): readonly ContentBlock[] {
