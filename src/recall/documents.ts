@@ -56,8 +56,16 @@ export function documentsOf(entry: Entry): readonly SearchDocument[] {
     case "system":
       return systemDocuments(entry);
     default:
-      return [];
+      return isQueueOperation(entry) ? queuedDocuments(entry) : [];
   }
+}
+
+export const isQueueOperation = (entry: Entry): boolean => (entry.type as string) === "queue-operation";
+
+/** Text that was typed while the agent worked. Only the queue as a whole tells whether the agent received it. */
+function queuedDocuments(entry: Entry): readonly SearchDocument[] {
+  const text = stringField(entry, "content")?.trim() ?? "";
+  return text === "" ? [] : [{ kind: "user", block: 0, text }];
 }
 
 function messageDocuments(entry: Extract<Entry, { type: "user" | "assistant" }>): readonly SearchDocument[] {

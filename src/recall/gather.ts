@@ -2,7 +2,9 @@ import type { Entry } from "../conversation/entry.ts";
 import { field, stringField } from "../conversation/fields.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
-import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
+import { MessageQueue, type QueuedMessage } from "../transcript/message-queue.ts";
+import { damaged } from "./damage.ts";
+import { documentsOf, isQueueOperation, ledgerFactIds, type SearchDocument } from "./documents.ts";
 import { type DocumentPlace, FLAGS, type SegmentBytes, SegmentWriter } from "./segment-writer.ts";
 
 /** What a result needs to know of its call. */
@@ -33,6 +35,7 @@ export class Gatherer {
   readonly #calls = new Map<string, CallFacts>();
   readonly #reader = new EntryReader(undefined);
   readonly segments: GatheredSegment[] = [];
+  readonly #queue: MessageQueue<QueuePlace>;
   #writer = new SegmentWriter();
   #from: number;
   #to: number;
@@ -42,6 +45,7 @@ export class Gatherer {
     this.#from = from;
     this.#to = from;
     this.#earlierCall = earlierCall;
+    this.#queue = new MessageQueue(from === 0);
   }
 
   /** @param onEntry told of each entry of the line. */
@@ -51,13 +55,16 @@ export class Gatherer {
     this.#reader.damage.length = 0;
     const odd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1")) ? FLAGS.odd : 0;
     for (const [entryInLine, entry] of entries.entries()) {
-      this.#entry(entry, {
+      const place = {
         lineOffset: offset,
         lineBytes: bytes.length,
         entryInLine,
         uuid: typeof entry.uuid === "string" ? entry.uuid : undefined,
         flags: flagsOf(entry) | odd,
-      });
+      };
+      this.#queue.add(entry, { entry, place });
+      this.#messages(this.#queue.settled());
+      if (!isQueueOperation(entry)) this.#entry(entry, place);
       onEntry(entry);
     }
     this.#to = offset + bytes.length + (isComplete ? 1 : 0);
@@ -65,8 +72,20 @@ export class Gatherer {
   }
 
   end(): readonly GatheredSegment[] {
+    this.#messages(this.#queue.end());
+    if (this.#queue.isUncertain) damaged("messages of a queue that began further up");
     if (this.#to > this.#from) this.#endSegment();
     return this.segments;
+  }
+
+  /** Whether the next lines may show that a message found in the queue has a line of its own. */
+  get isQueueOpen(): boolean {
+    return this.#queue.isOpen;
+  }
+
+  /** Messages that have no line of their own are found where their text stands. */
+  #messages(messages: readonly QueuedMessage<QueuePlace>[]): void {
+    for (const { uuid, textPlace } of messages) this.#entry(textPlace.entry, { ...textPlace.place, uuid });
   }
 
   #endSegment(): void {
@@ -93,6 +112,11 @@ export class Gatherer {
     const call = this.#calls.get(toolUseId) ?? this.#earlierCall(toolUseId);
     return call === undefined ? document : { ...document, ...call };
   }
+}
+
+interface QueuePlace {
+  readonly entry: Entry;
+  readonly place: DocumentPlace;
 }
 
 function flagsOf(entry: Entry): number {

@@ -1,4 +1,6 @@
 import { stringField } from "../conversation/fields.ts";
+import { messageId } from "../transcript/message-queue.ts";
+import { isQueueOperation } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment-writer.ts";
@@ -12,7 +14,7 @@ export function pieceOf(
   to: number,
 ): RecallPiece {
   return {
-    id: stringField(entry, "uuid"),
+    id: isQueueOperation(entry) ? messageId(entry) : stringField(entry, "uuid"),
     timestamp: stringField(entry, "timestamp"),
     kind: document.kind,
     who: whoOf(record),

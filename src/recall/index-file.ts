@@ -8,7 +8,7 @@ import { Segment, type SegmentFacts } from "./segment.ts";
 import { SECTIONS, type SectionName, type SegmentBytes } from "./segment-writer.ts";
 
 /** Changes with every change of the format: an index of another version is built anew. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 /** At the very end of the file, so that one that was cut off is known at once. */
 const END_MARK = Buffer.from("longhaul recall\n");

@@ -124,7 +124,7 @@ async function grow(
   const segments = [...old, ...gathered.segments.map((one) => segmentInMemory(factsOf(one), one.bytes))];
   const { standing, leaf } = await standingNow(session, path, { known, segments, added: gathered.added });
   const grown: Grown = { known, count, gathered: gathered.segments, standing, leaf, bytes };
-  if (isKept) await keep(session, grown, indexPath);
+  if (isKept && !gathered.isQueueOpen) await keep(session, grown, indexPath);
   return { segments, standing, close: () => known?.file.close() };
 }
 
@@ -149,6 +149,8 @@ interface Gathered {
   readonly segments: readonly GatheredSegment[];
   /** What is in no index yet. */
   readonly added: readonly Entry[];
+  /** The next lines may take a document back, so that this is no index to keep. */
+  readonly isQueueOpen: boolean;
 }
 
 async function gather(
@@ -169,7 +171,8 @@ async function gather(
     (line, offset, isComplete) => gatherer.line(line, offset, isComplete, offset >= covered ? note : ignore),
     (position) => onProgress?.(position - from, bytes - from),
   );
-  return { segments: gatherer.end(), added };
+  const { isQueueOpen } = gatherer;
+  return { segments: gatherer.end(), added, isQueueOpen };
 }
 
 function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | undefined {

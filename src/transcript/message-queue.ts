@@ -43,7 +43,8 @@ export class MessageQueue<Place> {
   readonly #shown = new Set<string>();
   #responseId: string | undefined;
   #isUncertain = false;
-  readonly #messages: QueuedMessage<Place>[] = [];
+  #messages: QueuedMessage<Place>[] = [];
+  #hasMessages = false;
 
   /** @param isWholeFile false while lines above the first one are unknown. */
   constructor(isWholeFile: boolean) {
@@ -52,7 +53,7 @@ export class MessageQueue<Place> {
 
   /** Whether lines above the first one could change the result. */
   get isUncertain(): boolean {
-    return !this.#isWholeFile && (this.#isUncertain || this.#messages.length + this.#received.length > 0);
+    return !this.#isWholeFile && (this.#isUncertain || this.#hasMessages);
   }
 
   /** Whether a line still to come may show a message that was received last. */
@@ -60,9 +61,17 @@ export class MessageQueue<Place> {
     return this.#received.length > 0;
   }
 
-  /** All of them so far, as if no line followed. */
-  messages(): readonly QueuedMessage<Place>[] {
-    return [...this.#messages, ...this.#received];
+  /** Those that are certain and were not asked for before. */
+  settled(): readonly QueuedMessage<Place>[] {
+    const messages = this.#messages;
+    if (messages.length > 0) this.#messages = [];
+    return messages;
+  }
+
+  /** The rest of them: no line follows. */
+  end(): readonly QueuedMessage<Place>[] {
+    this.#settle();
+    return this.settled();
   }
 
   add(entry: Entry, place: Place): void {
@@ -109,6 +118,7 @@ export class MessageQueue<Place> {
     const text = content ?? queued?.text;
     if (text === undefined || queued?.isShown || (reason !== undefined && reason !== RECEIVED)) return;
     if (!isTypedMessage(text)) return;
+    this.#hasMessages = true;
     const source = queued?.text === undefined ? entry : queued.enqueued;
     this.#received.push({
       text,
@@ -218,7 +228,7 @@ export function withQueuedMessages(
   if (!entries.some(isRemoval) || entries.some(isFromQueue)) return { entries, isUncertain: false };
   const queue = new MessageQueue<number>(isWholeFile);
   for (const [at, entry] of entries.entries()) queue.add(entry, at);
-  const messages = queue.messages();
+  const messages = queue.end();
   const { isUncertain } = queue;
   if (messages.length === 0) return { entries, isUncertain };
   const placed = [...entries];
