@@ -1,6 +1,7 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import type { Entry, EntryLink } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
+import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
 import type { CompactionPorts } from "./host-fields.ts";
@@ -38,6 +39,8 @@ export function renewEntries(
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
+  // Where a host reads no attachments, it would become a message that says nothing.
+  if (entry.type === "attachment" && !isSentAttachment(entry)) return undefined;
   if (isSnipMarker(entry)) return settledMarker(entry);
   if (isCollapsedSpan(entry)) return settledSpan(entry);
   if (isFromQueue(entry)) {
