@@ -6,6 +6,7 @@ import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { queueSessionArbitrary } from "../../test/transcript/queue-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { Journal } from "../agent/loop/journal.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
@@ -15,6 +16,7 @@ import { deriveProbes } from "../evaluate/probes/derive.ts";
 import { sessionStream } from "../evaluate/stream.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
+import { openTranscript } from "../transcript/writer.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 import { promptIn } from "./prompt-text.ts";
 import { rewindLoaded } from "./rewind-session.ts";
@@ -132,6 +134,48 @@ describe.each(["2.1.39", "2.1.219"])(
     });
   },
 );
+
+describe("a session that ends with a message that only its queue holds", () => {
+  const endingSession = async (): Promise<string> => {
+    const b = new ConversationBuilder();
+    b.user("Build the parser.");
+    for (let round = 0; round < 6; round++)
+      b.tool(`t${round}`, "Bash", { command: "make" }, "word ".repeat(400));
+    const queue = (operation: string, content?: string): Entry =>
+      ({
+        type: "queue-operation",
+        operation,
+        content,
+        timestamp: "2026-02-01T00:00:00.000Z",
+      }) as unknown as Entry;
+    const path = newPath();
+    await writeNewSession(path, [...b.entries, queue("enqueue", TYPED), queue("remove")]);
+    return path;
+  };
+
+  it("goes on with lines that hang on a line of the file", async () => {
+    const path = await endingSession();
+    const { conversation } = await loadSession(path);
+    expect(promptIn(conversation.at(-1) as Entry)).toBe(TYPED);
+    const writer = await openTranscript(path);
+    const ports = { now: () => new Date(0), newUuid: () => crypto.randomUUID() };
+    const options = { writer, entries: conversation, ports, fields: {}, emit: () => undefined };
+    await new Journal(options).say("go on");
+    await writer.close();
+    expectSoundLines(path);
+    expect(prompts((await loadSession(path)).conversation)).toEqual(["Build the parser.", TYPED, "go on"]);
+  });
+
+  it("is compacted from the newest line of the file on", async () => {
+    const path = await endingSession();
+    await compactInPlace(path, 500);
+    expectSoundLines(path);
+    const lines = rawLines(path);
+    const boundary = lines.find(isCompactBoundary);
+    expect(lines.map(({ uuid }) => uuid)).toContain(boundary?.logicalParentUuid);
+    expect(prompts((await loadSession(path)).conversation)).toEqual([TYPED]);
+  });
+});
 
 /** Results as long as they are in real sessions: there is nothing to gain from a compaction otherwise. */
 function withLongResults(entry: Entry): Entry {

@@ -16,7 +16,7 @@ export interface TokenAccounting {
   readonly localCommandOutput: number;
   readonly toolRequests: ReadonlyMap<string, number>;
   readonly toolResults: ReadonlyMap<string, number>;
-  /** How many attachments of each type; their tokens are under `other`. */
+  /** How many attachments of each type were sent; their tokens are under `other`. */
   readonly attachments: ReadonlyMap<string, number>;
   readonly other: number;
   /** What `other` is made of: thinking, media, summaries, attachments, text the host injected. */

@@ -11,6 +11,7 @@ import { sessionHistory } from "../host/session-history.ts";
 import { digestSession } from "../summary/builtin/digest.ts";
 import { indexEntries } from "./entry-index.ts";
 import { loadSession } from "./load.ts";
+import { readWritten } from "./read-written.ts";
 import { currentConversation, historyBefore } from "./relink.ts";
 import { resumeSession } from "./resume.ts";
 import { linesOf } from "./serialize.ts";
@@ -147,6 +148,12 @@ describe("messages typed while the agent works", () => {
     const idOf = (from: readonly Entry[]): string | undefined => currentConversation(from).entries[3]?.uuid;
     expect(idOf(lines)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(idOf(structuredClone(lines) as Entry[])).toBe(idOf(lines));
+  });
+
+  it("can be read by their id, as lines can", async () => {
+    writeFileSync(path, linesOf(turnWith([enqueue("use tabs")], [queue("remove")])));
+    const message = (await loadSession(path)).conversation[3] as Entry;
+    expect(await readWritten(path, [message.uuid ?? "", "e-1"])).toMatchObject([{ uuid: "e-1" }, message]);
   });
 
   it("do not count while they wait, when they were taken back, or when the queue dropped them", () => {

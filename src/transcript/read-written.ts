@@ -1,6 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { indexWithoutDuplicates, readEntries } from "./load.ts";
+import { withQueuedMessages } from "./message-queue.ts";
 import { withSessionFile } from "./session-file.ts";
 import { type StepChoice, stepBack } from "./steps.ts";
 
@@ -8,7 +9,8 @@ import { type StepChoice, stepBack } from "./steps.ts";
 export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
   const wanted = new Set(uuids);
   return await withSessionFile(path, async ({ readAt, bytes }) => {
-    const { entries } = await readEntries(readAt, { from: 0, to: bytes }, path);
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
+    const { entries } = withQueuedMessages(read.entries, true);
     const found = new Map<string, Entry>();
     for (const entry of entries) {
       if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
