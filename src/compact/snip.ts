@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
 import { messageCount, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -92,7 +93,9 @@ function chosenIndexes(entries: readonly Entry[], selection: SnipSelection): Rea
 }
 
 function isRemovable(entry: Entry): boolean {
-  if (!isEntry(entry) || !["user", "assistant", "attachment"].includes(entry.type)) return false;
+  if (!isEntry(entry)) return false;
+  if (entry.type === "attachment") return isSentAttachment(entry);
+  if (entry.type !== "user" && entry.type !== "assistant") return false;
   return !isSnipMarker(entry) && !isSummaryEntry(entry);
 }
 
