@@ -8,8 +8,6 @@ export interface EntryIndex {
   readonly entries: readonly Entry[];
   /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
   readonly positions: ReadonlyMap<string, number>;
-  /** How many entries have a uuid: more than there are positions when one stands twice. */
-  readonly linkedEntries: number;
   /** False while only the end of the file is known: a uuid that is not here may stand further up. */
   readonly isWholeFile: boolean;
   /** A subagent's own file has nothing but sidechain entries; there they are the main thread. */
@@ -26,12 +24,10 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
   const unfinished = new Map<string, number>();
   const boundaries: number[] = [];
   let hasMainThread = false;
-  let linkedEntries = 0;
   for (let position = 0; position < entries.length; position++) {
     const entry = entries[position];
     if (entry === undefined || typeof entry.uuid !== "string") continue;
     positions.set(entry.uuid, position);
-    linkedEntries++;
     if (!hasMainThread && entry.isSidechain !== true && canBeLeaf(entry)) hasMainThread = true;
     if (isCompactBoundary(entry)) unfinished.set(entry.uuid, position);
     else if (unfinished.size > 0 && typeof entry.parentUuid === "string") {
@@ -40,7 +36,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
     }
   }
   boundaries.sort((a, b) => a - b);
-  return { entries, positions, linkedEntries, isWholeFile, hasMainThread, boundaries, isQueueUncertain };
+  return { entries, positions, isWholeFile, hasMainThread, boundaries, isQueueUncertain };
 }
 
 /** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */

@@ -169,10 +169,10 @@ describe("damage", () => {
     expect(JSON.stringify(session.damage)).not.toContain("secret");
   });
 
-  it("of a repeated uuid leaves the later line, where it stands", async () => {
+  it("of a repeated uuid leaves the content of the later line at the place of the first one", async () => {
     const update = { ...first, gitBranch: "later" };
     const session = await loadBytes(linesOf([first, second, update]));
-    expect(session.entries).toEqual([second, update]);
+    expect(session.entries).toEqual([update, second]);
   });
 });
 

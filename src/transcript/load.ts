@@ -5,6 +5,7 @@ import { type EntryIndex, indexEntries } from "./entry-index.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { type FileRange, readLines } from "./read-lines.ts";
 import { conversationOf } from "./relink.ts";
+import { withoutRepeatedLines } from "./repeated-lines.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
 import { type ReadAt, withSessionFile } from "./session-file.ts";
 
@@ -60,19 +61,14 @@ export interface IndexedEntries {
   readonly damage: readonly Damage[];
 }
 
-/** A line that is written again is an update or a retry: the last one is what the agent has. */
+/** Each uuid once, and without writes that were never finished. */
 export function indexWithoutDuplicates(
   { entries: read, damage }: ReadEntries,
   isWholeFile = true,
 ): IndexedEntries {
-  const entries = withoutTornWrites(read);
+  const { entries, repeats } = withoutRepeatedLines(withoutTornWrites(read));
   const index = indexEntries(entries, isWholeFile);
-  const repeated = index.linkedEntries - index.positions.size;
-  if (repeated === 0) return { index, damage };
-  const kept = entries.filter(({ uuid }, at) => uuid === undefined || index.positions.get(uuid) === at);
+  if (repeats === 0) return { index, damage };
   const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
-  return {
-    index: indexEntries(kept, isWholeFile),
-    damage: [...damage, ...Array.from({ length: repeated }, () => note)],
-  };
+  return { index, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };
 }

@@ -46,9 +46,13 @@ export function conversationFrom(
   before?: number,
 ): Conversation | MoreNeeded {
   const found = linesFrom(index, leaf, before);
-  if (isMoreNeeded(found)) return found;
-  const { lines, ...conversation } = found;
-  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(lines, found.boundary)) };
+  return isMoreNeeded(found) ? found : asConversation(found);
+}
+
+/** The lines with stand-ins in the place of what they stand for, and without thinking that would be refused. */
+export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
+  const { boundary } = conversation;
+  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(lines, boundary)) };
 }
 
 /** A conversation as it is written: with what other lines stand for in its place, and all its thinking. */

@@ -1,12 +1,15 @@
 import { isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
-import { conversationFrom } from "./relink.ts";
+import { asConversation, linesFrom } from "./relink.ts";
+import { repeatedAbove } from "./repeated-lines.ts";
 import { lastLineWith, lineStartAt } from "./search-backwards.ts";
-import { type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
+import { isOfSubagent, modelIn, type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
 import { cachingTail, type OpenSessionFile, type ReadAt, withSessionFile } from "./session-file.ts";
 
 /** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
 const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
+
+const RESPONSE_MARK = Buffer.from('"assistant"');
 
 /**
  * Opens a session for going on with it. Reads from the end, and only as far up as the conversation
@@ -29,14 +32,38 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
     known = joined(await readEntries(readAt, { from, to }, path), known);
     const { index, damage } = indexWithoutDuplicates(known, from === 0);
     const { entries } = index;
-    const found = conversationFrom(index);
-    if (isMoreNeeded(found)) {
-      needs = found.needs;
+    const lines = linesFrom(index);
+    if (isMoreNeeded(lines)) {
+      needs = lines.needs;
       continue;
     }
+    const repeated = await repeatedAbove(readAt, from, index, lines.lines);
+    if (repeated !== undefined) {
+      needs = repeated === "too-many" ? "whole-file" : { uuid: repeated };
+      continue;
+    }
+    const found = asConversation(lines);
     if (found.entries.length === 0) refuseForeignFile(path, entries, damage);
     const facts = sessionFacts(path, bytes, entries, found);
-    return { ...facts, boundary: found.boundary, damage, bytesRead: bytes - from };
+    const model = facts.model ?? (await modelAbove(readAt, from, path, isOfSubagent(found.entries)));
+    return { ...facts, model, boundary: found.boundary, damage, bytesRead: bytes - from };
+  }
+}
+
+/** The model of the newest response above a place, for a conversation that holds none. */
+async function modelAbove(
+  readAt: ReadAt,
+  before: number,
+  path: string,
+  isSubagent: boolean,
+): Promise<string | undefined> {
+  for (let to = before; ; ) {
+    const from = await lastLineWith(readAt, RESPONSE_MARK, to);
+    if (from === undefined) return undefined;
+    const { entries } = await readEntries(readAt, { from, to }, path);
+    const model = modelIn(entries, isSubagent);
+    if (model !== undefined) return model;
+    to = from;
   }
 }
 

@@ -61,6 +61,7 @@ export function sessionFacts(
   conversation: Conversation,
 ): Omit<SessionFacts, "damage"> {
   const latest = latestFields(conversation.entries.length > 0 ? conversation.entries : entries);
+  const model = latest.model ?? modelIn(entries, isOfSubagent(conversation.entries));
   return {
     id: latest.sessionId ?? basename(path, ".jsonl"),
     path,
@@ -72,9 +73,30 @@ export function sessionFacts(
     cwd: latest.cwd,
     version: latest.version,
     gitBranch: latest.gitBranch,
-    model: latest.model,
+    model,
   };
 }
+
+/**
+ * The model of the newest response in these lines, for a conversation without a response, as after a compaction that
+ * kept no message. Subagents may use another model than the session.
+ */
+export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined || (entry.isSidechain === true && !isSubagent)) continue;
+    const model = modelOf(entry);
+    if (model !== undefined) return model;
+  }
+  return undefined;
+}
+
+/** A subagent's own file has nothing but sidechain entries. */
+export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
+  conversation.some(({ isSidechain }) => isSidechain === true);
+
+const modelOf = (entry: Entry): string | undefined =>
+  entry.type === "assistant" && !isSynthetic(entry) ? stringField(entry.message, "model") : undefined;
 
 export function boundariesOf(
   entries: readonly Entry[],
@@ -127,8 +149,7 @@ function latestFields(entries: readonly Entry[]): LatestFields {
     found.version ??= stringField(entry, "version");
     found.gitBranch ??= stringField(entry, "gitBranch");
     found.sessionId ??= stringField(entry, "sessionId");
-    if (entry.type === "assistant" && !isSynthetic(entry))
-      found.model ??= stringField(entry.message, "model");
+    found.model ??= modelOf(entry);
     if (found.model !== undefined && found.cwd !== undefined && found.sessionId !== undefined) break;
   }
   return found;
