@@ -1,0 +1,54 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../test/support/builders.ts";
+import { longSession } from "../../test/support/long-session.ts";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { compactSession, writeCompaction } from "../host/compact-session.ts";
+import { loadSession } from "./load.ts";
+import { resumeSession } from "./resume.ts";
+import { linesOf } from "./serialize.ts";
+
+const path = join(temporaryFolder(), "session.jsonl");
+
+async function models(): Promise<readonly (string | undefined)[]> {
+  return [(await loadSession(path)).model, (await resumeSession(path)).model];
+}
+
+describe("the model of a session", () => {
+  it.each([undefined, "2.1.325"])(
+    "stays known after a compaction that keeps no message (Claude Code version %s)",
+    async (version) => {
+      const fields = version === undefined ? {} : { version };
+      writeFileSync(path, linesOf(longSession(6).entries.map((entry) => ({ ...entry, ...fields }))));
+      const before = await loadSession(path);
+      expect(before.model).toBeDefined();
+      const compaction = await compactSession(before, { keepRecentTokens: 0 });
+      await writeCompaction(compaction, { mode: "in-place" });
+      const after = await loadSession(path);
+      expect(after.conversation.some(({ type }) => type === "assistant")).toBe(false);
+      expect(await models()).toEqual([before.model, before.model]);
+    },
+  );
+
+  it("is not taken from a subagent nor from a message that the host made up", async () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    const answer = b.assistant("answer");
+    b.assistant("sub", { isSidechain: true, message: { ...answer.message, model: "claude-haiku-4-5" } });
+    b.assistant("made up", { message: { ...answer.message, model: "<synthetic>" } });
+    b.boundary();
+    b.summary("summary");
+    writeFileSync(path, linesOf(b.entries));
+    expect(await models()).toEqual(["claude-sonnet-5", "claude-sonnet-5"]);
+  });
+
+  it("is unknown where no response is in the file", async () => {
+    const b = new ConversationBuilder();
+    b.user('"assistant" is only a word here');
+    b.boundary();
+    b.summary("summary");
+    writeFileSync(path, linesOf(b.entries));
+    expect(await models()).toEqual([undefined, undefined]);
+  });
+});
