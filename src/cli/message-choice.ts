@@ -1,3 +1,4 @@
+import { copiedIds, indexInConversation } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 
@@ -5,10 +6,22 @@ const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists what can be ch
 /** More would be a list to search in, not an answer. */
 const SHOWN_CANDIDATES = 3;
 
-/** The uuid of the message that a person means by it or by its beginning. */
-export function chooseMessage(conversation: readonly Entry[], wanted: string): string {
-  const uuids = conversation.flatMap(({ uuid }) => (uuid?.startsWith(wanted) ? [uuid] : []));
-  if (uuids.includes(wanted)) return wanted;
+/**
+ * The uuid of the message that a person names by it or by its beginning. Where no message of the conversation has such
+ * an id, ids that messages had before they were written again count too.
+ *
+ * @param lines all lines of the session.
+ */
+export function chooseMessage(
+  conversation: readonly Entry[],
+  wanted: string,
+  lines: readonly Entry[] = [],
+): string {
+  const own = conversation.flatMap(({ uuid }) => (uuid?.startsWith(wanted) ? [uuid] : []));
+  if (own.includes(wanted)) return wanted;
+  const exact = conversation[indexInConversation(conversation, lines, wanted)]?.uuid;
+  if (exact !== undefined) return exact;
+  const uuids = own.length > 0 ? own : earlierIds(conversation, wanted, lines);
   const [only, ...others] = uuids;
   if (only === undefined || wanted === "") {
     throw notChosen(`No message of the conversation begins like ${wanted}.`, wanted, COMPACTED);
@@ -21,6 +34,22 @@ export function chooseMessage(conversation: readonly Entry[], wanted: string): s
     wanted,
     "Give more of the uuid.",
   );
+}
+
+/** Messages of the conversation that had such an id before. */
+function earlierIds(
+  conversation: readonly Entry[],
+  wanted: string,
+  lines: readonly Entry[],
+): readonly string[] {
+  const ids = new Set<string>();
+  for (const line of [...conversation, ...lines]) {
+    for (const id of [line.uuid, ...copiedIds(line)]) if (id?.startsWith(wanted)) ids.add(id);
+  }
+  const found = [...ids].flatMap(
+    (id) => conversation[indexInConversation(conversation, lines, id)]?.uuid ?? [],
+  );
+  return [...new Set(found)];
 }
 
 const COMPACTED = "What an earlier compaction summarised can no longer be chosen.";

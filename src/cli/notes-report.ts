@@ -1,3 +1,4 @@
+import { timeOf } from "../conversation/copies.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
@@ -97,7 +98,7 @@ function coverageReport({ coverage, notes }: ReadNotes): CoverageReport {
   return {
     state: coverage.state,
     uuid: notes.coveredUuid || null,
-    timestamp: isKnown ? (coverage.upTo?.timestamp ?? null) : null,
+    timestamp: isKnown && coverage.upTo !== undefined ? (timeOf(coverage.upTo) ?? null) : null,
     newer: isKnown ? flatten(coverage.fresh).length : null,
   };
 }

@@ -1,4 +1,5 @@
 import { sizeUp } from "../compact/sized.ts";
+import { timeOf } from "../conversation/copies.ts";
 import { promptIn } from "../host/prompt-text.ts";
 import type { Session } from "../transcript/session.ts";
 
@@ -21,8 +22,9 @@ export function promptsOf({
   let tokensBefore = 0;
   for (const [index, entry] of entries.entries()) {
     const text = promptIn(entry);
-    if (text !== undefined && entry.uuid !== undefined && entry.timestamp !== undefined) {
-      const { uuid, timestamp } = entry;
+    const timestamp = timeOf(entry);
+    if (text !== undefined && entry.uuid !== undefined && timestamp !== undefined) {
+      const { uuid } = entry;
       prompts.push({ uuid, timestamp, tokensBefore: Math.round(tokensBefore), text });
     }
     tokensBefore += tokens[index] ?? 0;

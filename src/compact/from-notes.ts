@@ -1,6 +1,7 @@
+import { indexOfMessage } from "../conversation/copies.ts";
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
-import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
 import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { continuationMessage } from "../summary/continuation.ts";
@@ -77,7 +78,7 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
 
 /** A host may still hold what lies before the last boundary: there it has been compacted away. */
 function whyNotFound({ entries }: Snapshot, coveredUuid: string | undefined): NotesDecline {
-  const isHeld = entries.some((entry) => isEntry(entry) && entry.uuid === coveredUuid);
+  const isHeld = coveredUuid !== undefined && indexOfMessage(entries, coveredUuid) !== -1;
   return isHeld ? "nothing-new-noted" : "message-not-found";
 }
 

@@ -1,3 +1,4 @@
+import { indexOfMessage } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
@@ -16,7 +17,7 @@ export function lastBoundaryIndex(entries: readonly Entry[]): number {
 /** The index that is meant, among entries that begin at the last boundary; undefined where there is none. */
 export function locateMessage(entries: readonly Entry[], ref: MessageRef): number | undefined {
   if (typeof ref === "string") {
-    const index = entries.findIndex((entry) => isEntry(entry) && entry.uuid === ref);
+    const index = indexOfMessage(entries, ref);
     return index === -1 ? undefined : index;
   }
   return Number.isInteger(ref) && ref >= 0 && ref < entries.length ? ref : undefined;

@@ -6,23 +6,24 @@ import type { Entry } from "../conversation/entry.ts";
 import { renewEntries } from "./renew-entries.ts";
 
 describe("kept messages as new entries", () => {
-  it("say what they said, under new ids and a new time, each after the one before it", () => {
+  it("say what they said under new ids, each after the one before it, and the last has the new time", () => {
     const c = new ConversationBuilder();
     const [asked, told] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
     expect(renewed).toEqual([
       {
         ...asked,
-        copyOf: asked.uuid,
+        copyOf: [asked.uuid],
         uuid: "new-1",
         parentUuid: "anchor",
-        timestamp: "2026-06-01T00:00:00.000Z",
       },
       {
         ...told,
+        copyOf: [told.uuid],
         uuid: "new-2",
         parentUuid: "new-1",
         timestamp: "2026-06-01T00:00:00.000Z",
+        originalTimestamp: told.timestamp,
         message: {
           ...told.message,
           id: expect.stringMatching(/^msg_new3$/),
@@ -45,11 +46,25 @@ describe("kept messages as new entries", () => {
     expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
   });
 
-  it("of what a person said name the line in which it was first said, also when they are renewed again", () => {
+  it("name the line in which something was first said and the copies since, when they are renewed again", () => {
     const c = new ConversationBuilder();
     const asked = c.user("question");
-    const once = renewEntries(c.entries, "anchor", countingPorts());
-    expect(renewEntries(once, "later", countingPorts())).toMatchObject([{ copyOf: asked.uuid }]);
+    const ports = countingPorts();
+    let copies = renewEntries(c.entries, "anchor", ports);
+    copies = renewEntries(copies, "later", ports);
+    expect(copies).toMatchObject([{ copyOf: [asked.uuid, "new-1"], originalTimestamp: asked.timestamp }]);
+    for (let nth = 0; nth < 20; nth++) copies = renewEntries(copies, "later", ports);
+    const ids = copies[0]?.copyOf ?? [];
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([8, asked.uuid, "new-21"]);
+  });
+
+  it("get the new time where the old one is missing or is no time", () => {
+    const c = new ConversationBuilder();
+    c.user("one", { timestamp: "yesterday" });
+    c.user("two", { timestamp: 5 as never });
+    c.user("three", { timestamp: undefined as never });
+    for (const { timestamp } of renewEntries(c.entries, "anchor", countingPorts()))
+      expect(timestamp).toBe("2026-06-01T00:00:00.000Z");
   });
 
   it("of one response share one new id, and others have another", () => {
@@ -89,8 +104,15 @@ describe("kept messages as new entries", () => {
     const said = c.user([], { message: { role: "user", id: "its own", content: [] } as never });
     const renewed = renewEntries(c.entries, "anchor", countingPorts());
     expect(renewed).toEqual([
-      { ...files, uuid: "new-1", parentUuid: "anchor", timestamp: expect.any(String) },
-      { ...said, copyOf: said.uuid, uuid: "new-2", parentUuid: "new-1", timestamp: expect.any(String) },
+      { ...files, copyOf: [files.uuid], uuid: "new-1", parentUuid: "anchor" },
+      {
+        ...said,
+        copyOf: [said.uuid],
+        uuid: "new-2",
+        parentUuid: "new-1",
+        timestamp: expect.any(String),
+        originalTimestamp: said.timestamp,
+      },
     ]);
   });
 

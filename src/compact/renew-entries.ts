@@ -1,6 +1,6 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
+import { copyFields, timeOf } from "../conversation/copies.ts";
 import type { Entry, EntryLink } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker } from "../conversation/snipped.ts";
@@ -9,9 +9,10 @@ import type { CompactionPorts } from "./host-fields.ts";
 export type Linked = Extract<Entry, EntryLink>;
 
 /**
- * Kept messages as new entries. They get new ids, or a reader that gathers a response by its id would
- * find the old lines too; a new time, or a reader that goes on from the newest line might take the old
- * end of the conversation; and no usage, since the figures of the long conversation no longer hold.
+ * Kept messages as new entries. They get new ids, because a reader that gathers a response by its id would find the
+ * old lines too, and answer to the old ids. They have no usage, since the figures of the long conversation no longer
+ * hold. They keep their times, except for the last message and what follows it: some readers continue from the newest
+ * line by its time, and would find the old end of the conversation.
  */
 export function renewEntries(
   kept: readonly Entry[],
@@ -21,20 +22,28 @@ export function renewEntries(
   const messageIds = new Map<string, string>();
   const uuids = new Map<string, string>();
   const renewed: Linked[] = [];
+  const linked = kept.filter(isLinked);
+  const last = linked.findLastIndex(({ type }) => type === "user" || type === "assistant");
   let parent = parentUuid;
-  for (const entry of kept.filter(isLinked)) {
+  for (const [at, entry] of linked.entries()) {
     const content = contentToKeep(entry, uuids);
     if (content === undefined) continue;
     const uuid = ports.newUuid();
     uuids.set(entry.uuid, uuid);
-    const timestamp = ports.now().toISOString();
-    const withId = withNewMessageId(content, messageIds, ports);
-    // Who goes back to what a person said goes back to where it was first said.
-    const copyOf = entry.type === "user" ? { copyOf: stringField(entry, "copyOf") ?? entry.uuid } : {};
-    renewed.push({ ...withId, ...copyOf, uuid, parentUuid: parent, timestamp });
+    const timed = withTime(withNewMessageId(content, messageIds, ports), at >= last, ports);
+    renewed.push({ ...timed, ...copyFields(entry), uuid, parentUuid: parent });
     parent = uuid;
   }
   return renewed;
+}
+
+/** Times come from a file, and anything may stand there. */
+function withTime(line: Linked, isLast: boolean, ports: CompactionPorts): Linked {
+  const { originalTimestamp: _, ...rest } = line;
+  const original = timeOf(line);
+  const now = ports.now().toISOString();
+  if (original === undefined || Number.isNaN(Date.parse(original))) return { ...rest, timestamp: now };
+  return isLast ? { ...rest, timestamp: now, originalTimestamp: original } : { ...rest, timestamp: original };
 }
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {

@@ -32,6 +32,10 @@ export interface EntryLink {
   readonly gitBranch?: string;
   readonly isSidechain?: boolean;
   readonly isMeta?: boolean;
+  /** Of a copy: ids of the lines that it copies, see `copiedIds`. */
+  readonly copyOf?: readonly string[];
+  /** Of a copy whose `timestamp` is the time of copying: when the message was said, see `timeOf`. */
+  readonly originalTimestamp?: string;
 }
 
 export interface UserEntry extends EntryLink {

@@ -7,11 +7,13 @@ import type { PreviousLedger } from "../compact/ledger.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import { indexInConversation } from "../conversation/copies.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { fileState } from "./file-state.ts";
+import { coveredIn } from "./notes-coverage.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
 import { sessionLedgers } from "./session-ledgers.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
@@ -82,10 +84,12 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
   const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions } = options;
   const snapshot = { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds };
   if (fromNotes === undefined) {
-    return planCompaction(snapshot, { keepRecentTokens, targetTokens, ...partOf(from, upTo) });
+    const part = partOf(placeIn(session, from), placeIn(session, upTo));
+    return planCompaction(snapshot, { keepRecentTokens, targetTokens, ...part });
   }
   if (instructions?.trim()) throw notesNotUsable("instructions");
-  const { text, coveredUuid, keep } = fromNotes;
+  const { text, keep } = fromNotes;
+  const coveredUuid = fromNotes.coveredUuid && coveredIn(session, fromNotes.coveredUuid);
   if (text.trim() === "") throw notesNotUsable("only-template");
   const made = planFromNotes(snapshot, {
     text,
@@ -97,6 +101,12 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
   });
   if ("declined" in made) throw notesNotUsable(made.declined);
   return made.plan;
+}
+
+/** An id of a line that is in the conversation no longer, as the id of the line that says the same there. */
+function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Session, ref: T): T | string {
+  if (typeof ref !== "string") return ref;
+  return conversation[indexInConversation(conversation, entries, ref)]?.uuid ?? ref;
 }
 
 /** Of the newest compaction that led to the conversation, whoever made it; an undo is none. */

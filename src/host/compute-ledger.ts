@@ -1,5 +1,6 @@
 import { searched } from "../compact/check-facts.ts";
 import { makeLedger, withFates } from "../compact/ledger.ts";
+import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,
   type CompactBoundaryEntry,
@@ -28,7 +29,7 @@ export interface CompactionInFile {
 /** The ledger of a compaction that left none, by the same rules: facts of what went are looked for in what is there. */
 export function computeLedger({ before, after, boundary, previous }: CompactionInFile): Ledger {
   const { summary, kept, restored, keptPlace } = partsOf(after, before, boundary);
-  const keptUuids = new Set(kept.map(({ uuid }) => uuid));
+  const keptUuids = new Set(kept.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
   const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
   const following = keptPlace === "after" ? kept : [];
   const { facts, earlier } = extractFacts(summarised, { previous, following });

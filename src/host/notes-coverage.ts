@@ -1,9 +1,12 @@
+import { copiedIds, indexInConversation } from "../conversation/copies.ts";
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/open-calls.ts";
+import { standsFor } from "../conversation/stand-ins.ts";
 import type { Notes } from "../memory/notes/notes.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
-import type { SessionHistory } from "./session-history.ts";
+import type { Session } from "../transcript/session.ts";
+import { type SessionHistory, sessionHistory } from "./session-history.ts";
 
 /** How far notes reach into a session. */
 export type NotesCoverage =
@@ -32,6 +35,30 @@ export function coverageOf(
   const place = history.placeOf(coveredUuid);
   if (place === undefined) return { state: "not-found", uuid: coveredUuid };
   return { state: "known", upTo: history.entries[place], fresh: notNotedYet(history, place + 1) };
+}
+
+/**
+ * The newest message of the conversation that notes up to this one know: itself, its copy, or else what came before it.
+ * Notes may end with a line that is never sent, which an undo does not write again.
+ */
+export function coveredIn(session: Session, coveredUuid: string): string {
+  const { conversation } = session;
+  const current = conversation[indexInConversation(conversation, session.entries, coveredUuid)]?.uuid;
+  // A stand-in may hold something that was not noted: it is found by the id itself.
+  if (current !== undefined || conversation.some((entry) => standsFor(entry, coveredUuid)))
+    return current ?? coveredUuid;
+  const uuids = new Map<string, string>();
+  for (const entry of conversation) {
+    const { uuid } = entry;
+    if (uuid !== undefined) for (const id of [uuid, ...copiedIds(entry)]) uuids.set(id, uuid);
+  }
+  const history = sessionHistory(session);
+  const noted = history.entries.slice(0, (history.placeOf(coveredUuid) ?? -1) + 1);
+  for (const entry of noted.reverse()) {
+    const id = [entry.uuid ?? "", ...copiedIds(entry)].find((one) => uuids.has(one));
+    if (id !== undefined) return uuids.get(id) ?? coveredUuid;
+  }
+  return coveredUuid;
 }
 
 /** Entries in parts of about so many tokens, none of which parts a call from its result. */

@@ -1,5 +1,6 @@
 import { type CompactionPorts, newLink } from "../compact/host-fields.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
+import { indexOfMessage, timeOf } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { RewindMark } from "../conversation/rewind.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
@@ -43,8 +44,9 @@ export async function rewindPoints(path: string): Promise<readonly RewindPoint[]
   const { entries } = await loadSession(path);
   return linesOfPast(indexEntries(entries)).flatMap(({ line, compactionsSince }) => {
     const text = spokenIn(line);
-    if (text === undefined || line.uuid === undefined || line.timestamp === undefined) return [];
-    return [{ uuid: line.uuid, text, timestamp: line.timestamp, compactionsSince }];
+    const timestamp = timeOf(line);
+    if (text === undefined || line.uuid === undefined || timestamp === undefined) return [];
+    return [{ uuid: line.uuid, text, timestamp, compactionsSince }];
   });
 }
 
@@ -67,7 +69,10 @@ export function rewindLoaded(
   ports: CompactionPorts,
 ): SessionRewind {
   const index = indexEntries(session.entries);
-  const prompt = index.entries[index.positions.get(promptUuid) ?? -1];
+  const prompt =
+    index.entries[index.positions.get(promptUuid) ?? -1] ??
+    session.conversation[indexOfMessage(session.conversation, promptUuid)] ??
+    index.entries[indexOfMessage(index.entries, promptUuid)];
   if (prompt === undefined || spokenIn(prompt) === undefined) throw promptNotFound(session.path, promptUuid);
   const { entries, clearedToolUseIds, leafUuid } = indexedBefore(index, prompt);
   const conversation = withClearedResults(entries, clearedToolUseIds);
@@ -79,7 +84,7 @@ export function rewindLoaded(
     isMeta: false,
     level: "info",
     rewind: {
-      before: promptUuid,
+      before: prompt.uuid ?? promptUuid,
       leftUuid: session.leafUuid ?? null,
       tokens: conversation.length === 0 ? 0 : contextTokens(conversation),
     },

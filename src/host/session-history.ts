@@ -1,4 +1,5 @@
 import { collapsedUuids } from "../conversation/collapsed.ts";
+import { copiedIds } from "../conversation/copies.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { standInUuids } from "../conversation/stand-ins.ts";
@@ -41,7 +42,7 @@ export function sessionHistory(session: Session): SessionHistory {
   return {
     entries,
     isRetold: (entry) => retold.has(entry),
-    placeOf: (uuid) => places.get(uuid) ?? placeAbove(uuid, places, byUuid),
+    placeOf: (uuid) => placeFrom(uuid, entries, places, byUuid),
   };
 }
 
@@ -100,14 +101,27 @@ function isRetold(entry: Entry, boundaries: ReadonlySet<string>): boolean {
   return boundaries.has(stringField(entry, "writtenWith") ?? "");
 }
 
-function placeAbove(uuid: string, places: ReadonlyMap<string, number>, byUuid: ByUuid): number | undefined {
+/** Of a line on a branch that was left: the message that it copies, or where the branch leaves the conversation. */
+function placeFrom(
+  uuid: string,
+  entries: readonly Entry[],
+  places: ReadonlyMap<string, number>,
+  byUuid: ByUuid,
+): number | undefined {
+  const place = places.get(uuid);
+  if (place !== undefined) return place;
+  const copy = entries.findIndex((entry) => copiedIds(entry).includes(uuid));
+  if (copy !== -1) return copy;
   const seen = new Set<string>();
-  let above = lineAbove(byUuid.get(uuid));
+  let above: string | null | undefined = uuid;
   while (typeof above === "string" && !seen.has(above)) {
-    const place = places.get(above);
-    if (place !== undefined) return place;
     seen.add(above);
-    above = lineAbove(byUuid.get(above));
+    const line = byUuid.get(above);
+    for (const id of [above, ...copiedIds(line)]) {
+      const known = places.get(id);
+      if (known !== undefined) return known;
+    }
+    above = lineAbove(line);
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
@@ -102,8 +103,10 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
  */
 export async function takeNotesBack(session: Session, place: NotesPlace = {}): Promise<void> {
   const covered = (await open(session, place)).notes.coveredUuid ?? "";
-  const isHere = covered !== "" && session.entries.some(({ uuid }) => uuid === covered);
-  const isLeft = isHere && notedUpTo(sessionHistory(session).entries, covered) === undefined;
+  const isHere = covered !== "" && indexOfMessage(session.entries, covered) !== -1;
+  const { entries } = sessionHistory(session);
+  const current = entries[indexInConversation(entries, session.entries, covered)]?.uuid ?? covered;
+  const isLeft = isHere && notedUpTo(entries, current) === undefined;
   if (isLeft) await buildNotes(session, { ...place, rebuild: true });
 }
 

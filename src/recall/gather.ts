@@ -1,3 +1,4 @@
+import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field, stringField } from "../conversation/fields.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
@@ -60,6 +61,7 @@ export class Gatherer {
         lineBytes: bytes.length,
         entryInLine,
         uuid: typeof entry.uuid === "string" ? entry.uuid : undefined,
+        copiedIds: copiedIds(entry),
         flags: flagsOf(entry) | odd,
       };
       this.#queue.add(entry, { entry, place });

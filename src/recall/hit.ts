@@ -1,3 +1,4 @@
+import { timeOf } from "../conversation/copies.ts";
 import { stringField } from "../conversation/fields.ts";
 import { messageId } from "../transcript/message-queue.ts";
 import { isQueueOperation } from "./documents.ts";
@@ -15,7 +16,7 @@ export function pieceOf(
 ): RecallPiece {
   return {
     id: isQueueOperation(entry) ? messageId(entry) : stringField(entry, "uuid"),
-    timestamp: stringField(entry, "timestamp"),
+    timestamp: timeOf(entry),
     kind: document.kind,
     who: whoOf(record),
     tool: document.kind === "call" || document.kind === "result" ? record.tool : undefined,

@@ -48,7 +48,7 @@ export function readById(
 
 /** The one that is it; else all that begin so. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
-  const names = (["entry", "toolUse", "fact"] as const).map((kind) => nameOf(kind, id));
+  const names = (["entry", "toolUse", "fact", "copied"] as const).map((kind) => nameOf(kind, id));
   const exact = names.find((name) => session.withId(name).length > 0);
   if (exact !== undefined) return [exact];
   if (id.length < SHORTEST_BEGINNING) return [];
@@ -58,17 +58,40 @@ function idsFor(session: IndexedSession, id: string): readonly string[] {
       for (const term of segment.ids.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
     }
   }
-  return [...found].slice(0, MOST_CANDIDATES);
+  // A line that is there is meant rather than its copies.
+  const isCopied = (name: string): boolean => name.startsWith(NAMES.copied);
+  const isMeant = (name: string): boolean => !isCopied(name) || !found.has(nameOf("entry", name.slice(1)));
+  return [...found].filter(isMeant).slice(0, MOST_CANDIDATES);
 }
 
 function documentsOfName(session: IndexedSession, name: string): readonly number[] {
   const named = session.withId(name);
+  if (name.startsWith(NAMES.copied)) return copiesOf(session, named);
   if (!name.startsWith(NAMES.fact)) return once(session, named);
   // The newest boundary that tells of it knows best where it stands.
   const boundary = named.at(-1);
   if (boundary === undefined) return [];
   const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
-  return once(session, [...new Set(uuids.flatMap((uuid) => session.withId(nameOf("entry", uuid))))]);
+  return once(session, [...new Set(uuids.flatMap((uuid) => documentsOfEntry(session, uuid)))]);
+}
+
+/** In a session that was made of another one, the entry itself may be in no line: then its copy is what there is. */
+function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
+  const own = session.withId(nameOf("entry", uuid));
+  return own.length > 0 ? own : copiesOf(session, session.withId(nameOf("copied", uuid)));
+}
+
+/** Of one line: several may claim to be copies. One in the context is preferred, then the first. */
+function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
+  const isInContext = (number: number): boolean =>
+    ((session.standing[number] as number) & STANDING.inContext) !== 0;
+  const chosen = documents.find(isInContext) ?? documents[0];
+  if (chosen === undefined) return [];
+  const { lineOffset, entryInLine } = session.record(chosen);
+  return documents.filter((number) => {
+    const record = session.record(number);
+    return record.lineOffset === lineOffset && record.entryInLine === entryInLine;
+  });
 }
 
 /** Without lines that were written again, unless nothing else is there. */

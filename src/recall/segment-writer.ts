@@ -11,6 +11,8 @@ export const NAMES = {
   toolUse: "\u0004",
   fact: "\u0005",
   mark: "\u0006",
+  /** An entry that it copies. */
+  copied: "\u0007",
 } as const;
 
 /** A text of a megabyte has fewer; one with more is data, and its index would be larger than itself. */
@@ -43,6 +45,8 @@ export interface DocumentPlace {
   readonly entryInLine: number;
   readonly flags: number;
   readonly uuid: string | undefined;
+  /** Ids of the lines that it copies. */
+  readonly copiedIds: readonly string[];
 }
 
 /** What must be known of all documents at once: one byte for each. */
@@ -160,12 +164,14 @@ export class SegmentWriter implements TermSink {
     this.#documents++;
   }
 
-  #addNames(nth: number, { tool, path, toolUseId }: SearchDocument, { uuid, flags }: DocumentPlace): void {
+  #addNames(nth: number, { tool, path, toolUseId }: SearchDocument, place: DocumentPlace): void {
+    const { uuid, copiedIds, flags } = place;
     const names = this.#names;
     if (this.#isLong) names.addText(nth, LONG_WORDS);
     if (this.#isPartial) names.addText(nth, UNKNOWN_WORDS);
     if ((flags & FLAGS.odd) !== 0) names.addText(nth, ODD_ESCAPES);
     if (uuid !== undefined) this.#ids.addText(nth, nameOf("entry", uuid));
+    for (const id of copiedIds) this.#ids.addText(nth, nameOf("copied", id));
     if (toolUseId !== undefined) this.#ids.addText(nth, nameOf("toolUse", toolUseId));
     if (tool !== undefined) names.addText(nth, nameOf("tool", tool.toLowerCase()));
     if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));

@@ -1,5 +1,5 @@
+import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
 import { undoRecordOf } from "../conversation/undo.ts";
 import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
@@ -35,8 +35,14 @@ export function linesOfPast(index: EntryIndex): readonly LineOfPast[] {
 }
 
 /** In a session that was made of another one, the original may be in no line: then the copy is what there is. */
-function placeOfOriginal({ positions }: EntryIndex, line: Entry): number | undefined {
-  return positions.get(stringField(line, "copyOf") ?? "") ?? positions.get(line.uuid ?? "");
+function placeOfOriginal({ entries, positions }: EntryIndex, line: Entry): number | undefined {
+  const own = positions.get(line.uuid ?? "");
+  for (const id of copiedIds(line)) {
+    const place = positions.get(id);
+    // A file may claim anything: an original stands above its copy and is of its kind.
+    if (place !== undefined && place < (own ?? 0) && entries[place]?.type === line.type) return place;
+  }
+  return own;
 }
 
 /** The current conversation, what was before its boundary, and so on. */

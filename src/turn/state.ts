@@ -1,6 +1,7 @@
 import { CachedEdits } from "../clear/cached-edits.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
+import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
@@ -231,7 +232,8 @@ export class ConversationState {
       this.usageTrust.add(entry);
       if (entry.type === "assistant") this.notes?.sawCallsOf(entry);
       if (isCompactBoundary(entry)) this.chain.foundEarlier();
-      const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(entry.timestamp) : Number.NaN;
+      const at =
+        entry.type === "assistant" && !isCallTimeKnown ? Date.parse(timeOf(entry) ?? "") : Number.NaN;
       if (Number.isFinite(at)) this.lastCallAt = at;
     }
   }

@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../../conversation/block.ts";
+import { timeOf } from "../../conversation/copies.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
 import { sentContent } from "../../conversation/flatten/attachment-content.ts";
@@ -47,7 +48,7 @@ export function spanView(span: SpanMessagesReport, { colours, width }: Terminal)
   const messages = span.entries.flatMap((entry) => {
     const text = textOf(entry);
     if (text === "") return [];
-    const when = colours.dim(formatTime(entry.timestamp));
+    const when = colours.dim(formatTime(timeOf(entry)));
     return [`${colours.bold(oneLine(entry.type))} ${when}\n${withoutControls(text)}`];
   });
   return [title, ...messages].join("\n\n");

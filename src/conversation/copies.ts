@@ -1,0 +1,56 @@
+import type { Entry } from "./entry.ts";
+import { field, stringField, stringListField } from "./fields.ts";
+import { isEntry } from "./untrusted.ts";
+
+/** The original and the newest copies are enough: people and notes name a message by an id they saw lately. */
+const MOST_COPIED_IDS = 8;
+
+/**
+ * A compaction or an undo may write a message again under a new id. The copy names the lines that it copies, and
+ * answers to their ids. Files are not trusted: a line that claims itself, or ids of the wrong type, claims nothing.
+ */
+export function copiedIds(entry: unknown): readonly string[] {
+  const single = stringField(entry, "copyOf");
+  const ids = single === undefined ? stringListField(entry, "copyOf") : [single];
+  const own = field(entry, "uuid");
+  return ids.length === 0 ? ids : ids.filter((id) => id !== "" && id !== own).slice(0, MOST_COPIED_IDS);
+}
+
+export interface CopyFields {
+  /** Ids of the lines that it copies: the original first, then the newest copies. */
+  readonly copyOf: readonly string[];
+}
+
+export function copyFields(original: Entry & { readonly uuid: string }): CopyFields {
+  const [first, ...copies] = [...copiedIds(original), original.uuid];
+  return { copyOf: [first as string, ...copies.slice(1 - MOST_COPIED_IDS)] };
+}
+
+/** When a message was said. The last copy of a write has the time of that write, and tells the original one beside it. */
+export const timeOf = (entry: Entry): string | undefined =>
+  stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
+
+/** The index of the message with this id, or else of the first copy that answers to it; -1 where there is none. */
+export function indexOfMessage(entries: readonly Entry[], id: string): number {
+  const exact = entries.findIndex((entry) => isEntry(entry) && entry.uuid === id);
+  return exact === -1 ? entries.findIndex((entry) => copiedIds(entry).includes(id)) : exact;
+}
+
+/**
+ * The same in a conversation whose file has more lines. An id of a line that is in the conversation no longer names the
+ * message that both are copies of, or that the line copies.
+ */
+export function indexInConversation(
+  conversation: readonly Entry[],
+  lines: readonly Entry[],
+  id: string,
+): number {
+  const index = indexOfMessage(conversation, id);
+  if (index !== -1) return index;
+  const left = lines[indexOfMessage(lines, id)];
+  for (const original of copiedIds(left).toReversed()) {
+    const copied = indexOfMessage(conversation, original);
+    if (copied !== -1) return copied;
+  }
+  return -1;
+}
