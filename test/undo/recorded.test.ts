@@ -1,9 +1,13 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { chooseMessage } from "../../src/cli/message-choice.ts";
+import { promptsOf } from "../../src/cli/prompts-report.ts";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
+import { buildNotes, readNotes } from "../../src/host/session-notes.ts";
 import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { historyBefore } from "../../src/transcript/relink.ts";
@@ -54,5 +58,42 @@ describeRecorded("a compaction of Claude Code's own", () => {
       expect(shown(await loadSession(path))).toEqual(shown(start));
     },
     60_000,
+  );
+});
+
+describeRecorded("a recorded session that longhaul compacts and undoes in place", () => {
+  it.each([
+    "entireio-cli__fdd24234.jsonl",
+    "context-evaluator__8209f1c2.jsonl",
+    "oh-my-posh__e0a6db83.jsonl",
+  ])(
+    "keeps the times and ids of its prompts, and its notes serve: %s",
+    async (name) => {
+      const path = join(folder, `ids-${name}`);
+      copyFileSync(realSessionPath(name), path);
+      chmodSync(path, 0o600);
+      const start = await loadSession(path);
+      await buildNotes(start);
+      const prompts = promptsOf(start);
+      expect(prompts.length).toBeGreaterThan(0);
+      for (const keepRecentTokens of [10_000, 0]) {
+        const compaction = await compactSession(await loadSession(path), { keepRecentTokens });
+        await writeCompaction(compaction, { mode: "in-place" });
+        expect((await loadSession(path)).model).toBe(start.model);
+        expect((await resumeSession(path)).model).toBe(start.model);
+        await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
+        const { conversation, entries } = await loadSession(path);
+        const now = promptsOf(await loadSession(path));
+        expect(now.map(({ timestamp }) => timestamp)).toEqual(prompts.map(({ timestamp }) => timestamp));
+        const chosen = prompts.map(({ uuid }) => chooseMessage(conversation, uuid, entries));
+        expect(chosen).toEqual(now.map(({ uuid }) => uuid));
+      }
+      const current = await loadSession(path);
+      const coveredUuid = (await readNotes(current))?.notes.coveredUuid;
+      const keep = { leastTokens: 1_000, leastMessages: 1 };
+      const { plan } = await compactSession(current, { fromNotes: { text: "Notes.", coveredUuid, keep } });
+      expect(plan.summarised.length).toBeGreaterThan(0);
+    },
+    120_000,
   );
 });
