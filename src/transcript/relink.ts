@@ -40,11 +40,7 @@ const NOTHING: Omit<Conversation, "entries"> = Object.freeze({
 const NO_LINES: ConversationLines = Object.freeze({ ...NOTHING, lines: [] });
 const EMPTY: Conversation = Object.freeze({ ...NOTHING, entries: [] });
 
-export function conversationFrom(
-  index: EntryIndex,
-  leaf?: number,
-  before?: number,
-): Conversation | MoreNeeded {
+function conversationFrom(index: EntryIndex, leaf?: number, before?: number): Conversation | MoreNeeded {
   const found = linesFrom(index, leaf, before);
   return isMoreNeeded(found) ? found : asConversation(found);
 }

@@ -87,8 +87,11 @@ class Places {
 const parentOf = ({ parentUuid }: Entry): string | undefined =>
   typeof parentUuid === "string" ? parentUuid : undefined;
 
-/** So far above the part that was read, a repeated line is looked for: a hundredth of a second of searching. */
-const FARTHEST_REPEAT_BYTES = 32 * 1024 * 1024;
+/**
+ * How far above the part that was read a repeated line is searched for. Longer than nearly every session, and a few
+ * milliseconds of searching: the time to resume must not grow with the file.
+ */
+const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 /** A sound session has two at most: the boundary and the first kept message. */
 const MOST_SEARCHED_LINES = 8;
 

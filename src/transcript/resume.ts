@@ -37,7 +37,7 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
       needs = lines.needs;
       continue;
     }
-    const repeated = await repeatedAbove(readAt, from, index, lines.lines);
+    const repeated = await repeatedAbove(file.readAt, from, index, lines.lines);
     if (repeated !== undefined) {
       needs = repeated === "too-many" ? "whole-file" : { uuid: repeated };
       continue;
