@@ -54,6 +54,7 @@ export type {
   EntryLink,
   MicrocompactBoundaryEntry,
   OpaqueEntry,
+  PreservedMessages,
   PreservedSegment,
   ProgressEntry,
   SystemEntry,

@@ -13,7 +13,7 @@ import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
-import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
+import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
@@ -79,7 +79,7 @@ export function assemble(
     follow({ ...newLink(entries, parent, ports), type: "attachment", attachment });
   const needsAfterword = block !== undefined && text !== "";
   return {
-    boundary: isKeptRenewed ? plainBoundary : withPreservedSegment(plainBoundary, anchorUuid, kept),
+    boundary: isKeptRenewed ? plainBoundary : withPreservedMessages(plainBoundary, anchorUuid, kept),
     summary,
     kept,
     keptPlace: plan.keptPlace,

@@ -4,7 +4,7 @@ import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
-import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedSegment } from "./boundary.ts";
+import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 
 const TITLE = { type: "summary", summary: "a title" } as unknown as Entry;
 const KNOWLEDGE = { overheadTokens: 5, tokenRatio: 1 };
@@ -108,21 +108,22 @@ describe("the summary's entry", () => {
   });
 });
 
-describe("the segment of kept messages", () => {
-  it("reaches from the first that has an id to the last, and is absent where none has", () => {
+describe("the record of kept messages", () => {
+  it("lists every line that has an id, beside the first and the last, and is absent when none has one", () => {
     const boundary = deepFreeze(boundaryAfter([]));
     const c = new ConversationBuilder();
     c.user("one");
     c.user("two");
-    const marked = withPreservedSegment(boundary, "anchor", [TITLE, ...c.entries, TITLE]);
+    const marked = withPreservedMessages(boundary, "anchor", [TITLE, ...c.entries, TITLE]);
     expect(marked).toEqual({
       ...boundary,
       compactMetadata: {
         ...boundary.compactMetadata,
         preservedSegment: { headUuid: "e-1", anchorUuid: "anchor", tailUuid: "e-2" },
+        preservedMessages: { anchorUuid: "anchor", uuids: ["e-1", "e-2"], allUuids: ["e-1", "e-2"] },
       },
     });
-    expect(withPreservedSegment(boundary, "anchor", [TITLE])).toBe(boundary);
-    expect(withPreservedSegment(boundary, "anchor", [])).toBe(boundary);
+    expect(withPreservedMessages(boundary, "anchor", [TITLE])).toBe(boundary);
+    expect(withPreservedMessages(boundary, "anchor", [])).toBe(boundary);
   });
 });

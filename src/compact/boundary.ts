@@ -90,19 +90,21 @@ export function createMetaEntry(
 }
 
 /**
- * Tells readers of the transcript where the kept messages stand, which keep their old place and parents there.
- * The anchor is what stands right before the first of them.
+ * Records on the boundary which messages were kept: they stay where they are in the file, with their old parents.
+ * The anchor is the line that the first of them follows.
  */
-export function withPreservedSegment(
+export function withPreservedMessages(
   boundary: CompactBoundaryEntry,
   anchorUuid: string,
   kept: readonly Entry[],
 ): CompactBoundaryEntry {
-  const headUuid = kept.find((entry) => entry.uuid !== undefined)?.uuid;
-  const tailUuid = kept.findLast((entry) => entry.uuid !== undefined)?.uuid;
+  const uuids = kept.flatMap(({ uuid }) => uuid ?? []);
+  const [headUuid, tailUuid] = [uuids[0], uuids.at(-1)];
   if (headUuid === undefined || tailUuid === undefined) return boundary;
   const preservedSegment = { headUuid, anchorUuid, tailUuid };
-  return { ...boundary, compactMetadata: { ...boundary.compactMetadata, preservedSegment } };
+  const preservedMessages = { anchorUuid, uuids, allUuids: uuids };
+  const compactMetadata = { ...boundary.compactMetadata, preservedSegment, preservedMessages };
+  return { ...boundary, compactMetadata };
 }
 
 /** Names of all tools used so far, those before earlier boundaries included. */

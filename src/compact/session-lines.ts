@@ -42,7 +42,11 @@ function chained(
   conventions: HostConventions,
   fields: Readonly<Record<string, unknown>>,
 ): readonly Entry[] {
-  const { preservedSegment: _, ...compactMetadata } = compacted.boundary.compactMetadata;
+  const {
+    preservedSegment: _,
+    preservedMessages: __,
+    ...compactMetadata
+  } = compacted.boundary.compactMetadata;
   const whole = { ...compacted, boundary: { ...compacted.boundary, compactMetadata } };
   let parentUuid: string | null = null;
   return rebuild(whole).map((entry) => {

@@ -96,6 +96,7 @@ export interface CompactMetadata {
   readonly messagesSummarized?: number;
   readonly preCompactDiscoveredTools?: readonly string[];
   readonly preservedSegment?: PreservedSegment;
+  readonly preservedMessages?: PreservedMessages;
   /** Only on boundaries that we wrote. */
   readonly longhaul?: BoundaryKnowledge;
 }
@@ -126,6 +127,18 @@ export interface PreservedSegment {
   readonly headUuid: string;
   readonly anchorUuid: string;
   readonly tailUuid: string;
+}
+
+/**
+ * Every kept line. Claude Code links them in this order, and drops a line before the boundary that is not listed. With
+ * a segment alone it follows `parentUuid` from tail to head, and misses the parallel calls that hang beside that path.
+ */
+export interface PreservedMessages {
+  readonly anchorUuid: string;
+  /** Kept lines that stand in the file. */
+  readonly uuids: readonly string[];
+  /** The same, with messages that were never written to the file. */
+  readonly allUuids?: readonly string[];
 }
 
 export interface MicrocompactBoundaryEntry extends EntryLink {

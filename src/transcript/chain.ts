@@ -1,7 +1,8 @@
-import type { PreservedSegment } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
+import { type Preserved, preservedBy } from "./preserved.ts";
 
 /** The end of the file that has been read does not reach far enough to tell. */
 export interface MoreNeeded {
@@ -13,6 +14,8 @@ export interface Chain {
   readonly newestFirst: readonly number[];
   /** Entries whose parent is in no line; they were taken to follow the line above them. */
   readonly bridged: readonly number[];
+  /** Set when the boundary lists the lines that it kept: no other line above it is part of the conversation. */
+  readonly listed?: ReadonlySet<number> | undefined;
 }
 
 export function isMoreNeeded(outcome: object): outcome is MoreNeeded {
@@ -39,11 +42,18 @@ export class ChainWalker {
   readonly #index: EntryIndex;
   readonly #segments = new Map<number, readonly number[] | undefined>();
   readonly #boundaryByAnchor = new Map<number, number>();
+  /** Boundaries that kept messages, oldest first. */
+  readonly #preserving = new Map<number, Preserved>();
   readonly #segmented: readonly number[];
 
   constructor(index: EntryIndex) {
     this.#index = index;
-    this.#segmented = index.boundaries.filter((position) => this.#segmentField(position) !== undefined);
+    for (const position of index.boundaries) {
+      const boundary = boundaryAt(index, position);
+      const preserved = boundary && preservedBy(boundary);
+      if (preserved !== undefined) this.#preserving.set(position, preserved);
+    }
+    this.#segmented = [...this.#preserving.keys()];
     for (const position of this.#segmented) {
       this.#boundaryByAnchor.set(this.#anchorOf(position), position);
     }
@@ -55,7 +65,11 @@ export class ChainWalker {
    */
   walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
     const uuid = this.#index.entries[leaf]?.uuid ?? null;
-    return this.#follow({ child: asOf, parentUuid: uuid });
+    const chain = this.#follow({ child: asOf, parentUuid: uuid });
+    if (isMoreNeeded(chain)) return chain;
+    const listed = this.#listedBy(chain.newestFirst.at(-1) ?? -1);
+    if (listed === undefined) return chain;
+    return isMoreNeeded(listed) ? listed : { ...chain, listed: new Set(listed) };
   }
 
   #follow(start: Link, until?: string): Chain | MoreNeeded {
@@ -124,15 +138,33 @@ export class ChainWalker {
   /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#segments.has(boundary)) return this.#segments.get(boundary);
-    const field = this.#segmentField(boundary);
     // Until it is known it has none: links that run in a circle must not bring us here for ever.
     this.#segments.set(boundary, undefined);
-    const kept = field === undefined ? undefined : this.#walkSegment(boundary, field);
+    const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#segments.set(boundary, kept);
     return kept;
   }
 
-  #walkSegment(boundary: number, field: PreservedSegment): readonly number[] | MoreNeeded | undefined {
+  /**
+   * The kept lines that the boundary lists, newest first. Undefined when it lists none, or one that cannot have been
+   * kept: a line that is not in the file, that was written later, or a boundary.
+   */
+  #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
+    const { positions, isWholeFile } = this.#index;
+    const listed: number[] = [];
+    for (const uuid of this.#preserving.get(boundary)?.uuids ?? []) {
+      const position = positions.get(uuid);
+      if (position === undefined && !isWholeFile) return { needs: { uuid } };
+      if (position === undefined || position >= boundary) return undefined;
+      if (boundaryAt(this.#index, position) !== undefined) return undefined;
+      listed.push(position);
+    }
+    return listed.length === 0 ? undefined : listed.reverse();
+  }
+
+  #walkSegment(boundary: number): readonly number[] | MoreNeeded | undefined {
+    const field = this.#preserving.get(boundary)?.segment;
+    if (field === undefined) return undefined;
     const { positions, isWholeFile, entries } = this.#index;
     const head = positions.get(field.headUuid);
     if (!isWholeFile) {
@@ -154,21 +186,16 @@ export class ChainWalker {
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
     for (const boundary of this.#segmented) {
-      const field = this.#segmentField(boundary);
+      const field = this.#preserving.get(boundary)?.segment;
       const isTail = field?.tailUuid === uuid;
       if (isTail && !this.#index.positions.has(field.headUuid)) return { needs: { uuid: field.headUuid } };
     }
     return { needs: { uuid } };
   }
 
-  #segmentField(boundary: number): PreservedSegment | undefined {
-    const field = boundaryAt(this.#index, boundary)?.compactMetadata.preservedSegment;
-    return field !== null && typeof field === "object" ? field : undefined;
-  }
-
   /** The boundary itself or a summary below it. When the field names neither, the last summary stands in. */
   #anchorOf(boundary: number): number {
-    const named = this.#index.positions.get(this.#segmentField(boundary)?.anchorUuid ?? "");
+    const named = this.#index.positions.get(this.#preserving.get(boundary)?.anchorUuid ?? "");
     if (named === boundary) return boundary;
     const summary = this.#summaryOf(boundary);
     return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);
@@ -178,8 +205,9 @@ export class ChainWalker {
   #boundaryMissingAbove(position: number): string | undefined {
     const { entries, positions, isWholeFile } = this.#index;
     let entry = entries[position];
-    for (let steps = 0; steps < entries.length && !isWholeFile; steps++) {
-      if (entry === undefined || !isSummaryEntry(entry)) return undefined;
+    if (isWholeFile || entry === undefined || !isSummaryEntry(entry)) return undefined;
+    for (let steps = 0; steps < entries.length; steps++) {
+      if (entry === undefined || !isAboveSummary(entry)) return undefined;
       const above = typeof entry.parentUuid === "string" ? entry.parentUuid : undefined;
       if (above === undefined) return undefined;
       const parent = positions.get(above);
@@ -189,19 +217,21 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** Newest first. */
+  /** The lines below a boundary down to its last summary, newest first. Empty when it has none. */
   #summaryOf(boundary: number): readonly number[] {
     const { entries } = this.#index;
-    const messages: number[] = [];
+    const lines: number[] = [];
+    let summaryEnd = 0;
     let above = entries[boundary]?.uuid;
     for (let position = boundary + 1; position < entries.length; position++) {
       const entry = entries[position];
       if (entry !== undefined && (entry.uuid === undefined || isFromQueue(entry))) continue;
-      if (entry === undefined || !isSummaryEntry(entry) || entry.parentUuid !== above) break;
-      messages.unshift(position);
+      if (entry === undefined || entry.parentUuid !== above || !isAboveSummary(entry)) break;
+      lines.push(position);
+      if (isSummaryEntry(entry)) summaryEnd = lines.length;
       above = entry.uuid;
     }
-    return messages;
+    return lines.slice(0, summaryEnd).reverse();
   }
 
   #parentOf(position: number): string | null {
@@ -209,3 +239,6 @@ export class ChainWalker {
     return typeof parent === "string" ? parent : null;
   }
 }
+
+/** After an automatic compaction Claude Code writes attachments between the boundary and the summary. */
+const isAboveSummary = (entry: Entry): boolean => isSummaryEntry(entry) || entry.type === "attachment";

@@ -9,13 +9,16 @@ import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.
  * last result alone: the others are side leaves. Branches that the user left by going back stay out.
  *
  * What stands before an undo is as it was before the step that the undo took back: lines between are no part of it.
+ *
+ * @param mayTake tells whether a line off the chain can belong to the conversation.
  */
 export function reattachParallelEntries(
   index: EntryIndex,
   chain: readonly number[],
   before: number = index.entries.length,
+  mayTake: (position: number) => boolean = () => true,
 ): readonly number[] {
-  const round = new Round(index);
+  const round = new Round(index, mayTake);
   let from = before;
   for (const position of chain) {
     const asOf = continuedBefore(index, position);
@@ -34,6 +37,7 @@ export function reattachParallelEntries(
 /** The entries taken so far, and what they still lack. */
 class Round {
   readonly #index: EntryIndex;
+  readonly #mayTake: (position: number) => boolean;
   readonly #chain: number[] = [];
   /** For each entry taken: after which element of the chain it stands. */
   readonly #slots = new Map<number, number>();
@@ -44,8 +48,9 @@ class Round {
   readonly #connectors = new Set<number>();
   readonly #extrasBySlot = new Map<number, number[]>();
 
-  constructor(index: EntryIndex) {
+  constructor(index: EntryIndex, mayTake: (position: number) => boolean) {
     this.#index = index;
+    this.#mayTake = mayTake;
   }
 
   /** The next of the chain. */
@@ -63,6 +68,7 @@ class Round {
   #offer(position: number): void {
     const entry = this.#index.entries[position];
     if (entry === undefined || this.#slots.has(position) || !isOnMainThread(this.#index, entry)) return;
+    if (!this.#mayTake(position)) return;
     if (this.#index.positions.get(entry.uuid ?? "") !== position) return;
     if (isFromQueue(entry)) this.#offerQueued(position, entry);
     else if (entry.type === "assistant") this.#offerSibling(position, entry);

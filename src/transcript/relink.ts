@@ -63,7 +63,10 @@ export function linesFrom(index: EntryIndex, leaf?: number, before?: number): Co
   const chain = new ChainWalker(index).walkFrom(start, before);
   if (isMoreNeeded(chain)) return chain;
   const oldestFirst = chain.newestFirst.toReversed();
-  const order = reattachParallelEntries(index, oldestFirst, before);
+  const { listed } = chain;
+  const boundary = listed && oldestFirst[0];
+  const isOpen = (at: number): boolean => boundary === undefined || at > boundary || listed?.has(at) === true;
+  const order = reattachParallelEntries(index, oldestFirst, before, isOpen);
   const lines: Entry[] = [];
   for (const position of order) {
     const entry = index.entries[position];
