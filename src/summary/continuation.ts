@@ -42,6 +42,7 @@ const AFTERWORDS: readonly string[] = [
   AUTONOMOUS,
   "If you need specific details from before compaction",
   "Recent messages are preserved verbatim",
+  "The messages after this summary are the most recent messages",
   "Please continue the conversation from where we left it off",
   "Continue the conversation from where it left off",
   "You are running in autonomous",

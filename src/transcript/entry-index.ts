@@ -16,12 +16,14 @@ export interface EntryIndex {
   readonly boundaries: readonly number[];
   /** Queue lines further up may belong to messages of this part: only the whole file tells. */
   readonly isQueueUncertain: boolean;
+  /** Positions of boundaries that no message follows yet, and of the attachments below them. */
+  readonly unfinished: ReadonlySet<number>;
 }
 
 export function indexEntries(lines: readonly Entry[], isWholeFile = true): EntryIndex {
   const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
   const positions = new Map<string, number>();
-  const unfinished = new Map<string, number>();
+  const unfinished = new UnfinishedCompactions();
   const boundaries: number[] = [];
   let hasMainThread = false;
   for (let position = 0; position < entries.length; position++) {
@@ -29,14 +31,47 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
     if (entry === undefined || typeof entry.uuid !== "string") continue;
     positions.set(entry.uuid, position);
     if (!hasMainThread && entry.isSidechain !== true && canBeLeaf(entry)) hasMainThread = true;
-    if (isCompactBoundary(entry)) unfinished.set(entry.uuid, position);
-    else if (unfinished.size > 0 && typeof entry.parentUuid === "string") {
-      const boundary = unfinished.get(entry.parentUuid);
-      if (boundary !== undefined && unfinished.delete(entry.parentUuid)) boundaries.push(boundary);
-    }
+    const finished = unfinished.add(entry, entry.uuid, position);
+    if (finished !== undefined) boundaries.push(finished);
   }
   boundaries.sort((a, b) => a - b);
-  return { entries, positions, isWholeFile, hasMainThread, boundaries, isQueueUncertain };
+  return {
+    entries,
+    positions,
+    isWholeFile,
+    hasMainThread,
+    boundaries,
+    unfinished: unfinished.positions(),
+    isQueueUncertain,
+  };
+}
+
+/** Compactions whose writer may have died: of some only the boundary stands, of some also attachments below it. */
+class UnfinishedCompactions {
+  /** The first is the boundary; listed under the uuid of each. */
+  readonly #lines = new Map<string, number[]>();
+
+  /** Returns the position of the boundary whose compaction this entry finishes. */
+  add(entry: Entry, uuid: string, position: number): number | undefined {
+    if (isCompactBoundary(entry)) {
+      this.#lines.set(uuid, [position]);
+      return undefined;
+    }
+    if (this.#lines.size === 0 || typeof entry.parentUuid !== "string") return undefined;
+    const lines = this.#lines.get(entry.parentUuid);
+    if (lines === undefined) return undefined;
+    if (entry.type === "attachment") {
+      lines.push(position);
+      this.#lines.set(uuid, lines);
+      return undefined;
+    }
+    for (const [key, of] of this.#lines) if (of === lines) this.#lines.delete(key);
+    return lines[0];
+  }
+
+  positions(): ReadonlySet<number> {
+    return new Set([...this.#lines.values()].flat());
+  }
 }
 
 /** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */
@@ -55,7 +90,7 @@ export function isOnMainThread(index: EntryIndex, entry: Entry): boolean {
 }
 
 /**
- * The newest entry that the agent would go on from. A boundary that nothing follows is a compaction
+ * The newest entry that the agent would go on from. A boundary that no message follows is a compaction
  * whose writer died before the summary: starting there would lose the whole conversation.
  */
 export function newestLeaf(index: EntryIndex, before: number = index.entries.length): number | undefined {
@@ -63,7 +98,7 @@ export function newestLeaf(index: EntryIndex, before: number = index.entries.len
   for (let position = before - 1; position >= 0; position--) {
     const entry = index.entries[position];
     if (entry === undefined || !canBeLeaf(entry) || !isOnMainThread(index, entry)) continue;
-    if (isCompactBoundary(entry) && !index.boundaries.includes(position)) continue;
+    if (index.unfinished.has(position)) continue;
     return position;
   }
   return undefined;

@@ -3,6 +3,7 @@ import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/
 import type { Entry } from "../../conversation/entry.ts";
 import { currentConversation } from "../../transcript/relink.ts";
 import { digestSession } from "./digest.ts";
+import { earlierItems } from "./read/earlier.ts";
 
 const messagesOf = (entries: readonly Entry[]): string[] =>
   digestSession(entries).exchanges.flatMap(({ message }) => (message ? [message.text] : []));
@@ -171,6 +172,19 @@ describe("the work of a session", () => {
     middle.boundary();
     middle.summary("1. Primary Request and Intent:\n- earlier");
     expect(digestSession(middle.entries).earlier).toBeUndefined();
+  });
+
+  it("carries over a summary that follows kept messages, and one that was kept with them", () => {
+    const session = new ConversationBuilder();
+    session.boundary();
+    session.summary("1. Primary Request and Intent:\n- first\n\n2. Key Technical Concepts:\n- concept one");
+    session.user("kept question");
+    session.assistant("kept answer");
+    session.summary("1. Primary Request and Intent:\n- second\n\n2. Key Technical Concepts:\n- concept two");
+    session.user("now");
+    const { earlier } = digestSession(session.entries);
+    expect(earlierItems(earlier, "Primary Request and Intent")).toEqual(["- first", "- second"]);
+    expect(earlierItems(earlier, "Key Technical Concepts")).toEqual(["- concept one", "- concept two"]);
   });
 
   it("knows who has the next move", () => {

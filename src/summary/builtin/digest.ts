@@ -1,4 +1,4 @@
-import type { Entry } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
 import { field } from "../../conversation/fields.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import type { FollowedTodo } from "../../conversation/todos.ts";
@@ -57,6 +57,9 @@ export function digestSession(entries: readonly Entry[], before?: OpenBefore): S
         break;
       case "attachment":
         if (!aside) reader.attachment(at, entry);
+        break;
+      case "system":
+        if (isCompactBoundary(entry)) reader.boundary();
         break;
       default:
     }

@@ -26,6 +26,8 @@ export class Reader {
   #cwd: string | undefined;
   #branch: string | undefined;
   #earlier: EarlierSummary | undefined;
+  /** What the latest boundary compacted was read entry by entry. */
+  #isPastRead = false;
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";
 
@@ -69,6 +71,11 @@ export class Reader {
     else this.#tools.todos.attachment(entry.attachment);
   }
 
+  /** A compaction: what was read before it is what its summary covers. */
+  boundary(): void {
+    this.#isPastRead = !this.#exchanges.every(isEmpty);
+  }
+
   digest(): SessionDigest {
     const exchanges = this.#exchanges.filter((exchange) => !isEmpty(exchange));
     return {
@@ -93,9 +100,12 @@ export class Reader {
     return first;
   }
 
-  /** A summary in the middle covers what has just been read entry by entry; only a leading one is news. */
+  /**
+   * A summary covers what stands before its boundary. When that was read entry by entry, the summary says nothing new.
+   * Below the boundary it may follow messages that were kept, and other summaries that were kept with them.
+   */
   #earlierSummary(text: string): void {
-    if (this.#exchanges.every(isEmpty)) this.#earlier = parseEarlierSummary(text);
+    if (!this.#isPastRead) this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(text));
   }
 
   #agentText(at: number, text: string): void {
