@@ -230,6 +230,106 @@ describe("kept messages", () => {
   });
 });
 
+describe("kept messages that the boundary lists", () => {
+  /** A parallel round of which the boundary keeps everything: e-2 to e-5. */
+  const round = (preservedMessages: unknown, anchorUuid = "e-7"): ConversationBuilder => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.assistant([toolUse("a", "Read", {})], { id: "m" });
+    b.assistant([toolUse("b", "Read", {})], { id: "m" });
+    b.user([toolResult("b", "second")]);
+    b.user([toolResult("a", "first")], { parentUuid: "e-2" });
+    const preservedSegment = { headUuid: "e-2", anchorUuid, tailUuid: "e-5" };
+    b.boundary({ preservedSegment, preservedMessages } as object);
+    b.summary("summary");
+    return b;
+  };
+  const listed = (...uuids: unknown[]): unknown => ({ anchorUuid: "e-7", uuids, allUuids: uuids });
+
+  it("are all part of the conversation, in the order of the list", () => {
+    const b = round(listed("e-2", "e-3", "e-5", "e-4"));
+    expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4"]);
+    b.user("later", { parentUuid: "e-4" });
+    expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4", "e-8"]);
+  });
+
+  it("need no segment beside the list", () => {
+    const b = new ConversationBuilder();
+    b.user("kept");
+    b.boundary({ preservedMessages: { anchorUuid: "e-3", uuids: ["e-1"] } });
+    b.summary("summary");
+    expect(found(b.entries)).toEqual(["e-2", "e-3", "e-1"]);
+  });
+
+  it("are the only lines above the boundary that count: what the list leaves out is not put back", () => {
+    const b = round(listed("e-2", "e-5"));
+    expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-5"]);
+  });
+
+  it("may be an earlier summary and what was kept with it, which stand above one another in the file", () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.user("kept");
+    b.boundary({ preservedMessages: { anchorUuid: "e-4", uuids: ["e-2"] } });
+    b.summary("first summary");
+    b.user("later", { parentUuid: "e-2" });
+    b.boundary({ preservedMessages: { anchorUuid: "e-6", uuids: ["e-4", "e-2"] } });
+    b.summary("second summary");
+    expect(found(b.entries)).toEqual(["e-6", "e-4", "e-2", "e-7"]);
+  });
+
+  it.each([
+    ["is no object", "e-2"],
+    ["has no list", { anchorUuid: "e-7" }],
+    ["has something else for a list", { anchorUuid: "e-7", uuids: { 0: "e-2", length: 1 } }],
+    ["is empty", listed()],
+    ["holds something else than ids", listed("e-2", 3)],
+    ["names a line twice", listed("e-2", "e-3", "e-2")],
+    ["names a line that is not in the file", listed("e-2", "nowhere")],
+    ["names its own summary", listed("e-2", "e-7")],
+    ["names its own boundary", listed("e-6", "e-2")],
+    ["is endless", listed(...Array.from({ length: 50_000 }, (_, nth) => `x-${nth}`))],
+  ])("are found by the segment when the list %s", (_, preservedMessages) => {
+    expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
+  });
+
+  it("are left out, and the summary stands alone, when neither list nor segment leads to them", () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    const nowhere = { headUuid: "x", anchorUuid: 5, tailUuid: [] };
+    b.boundary({ preservedSegment: nowhere, preservedMessages: { uuids: ["y"] } } as object);
+    b.summary("summary");
+    b.user("later");
+    expect(found(b.entries)).toEqual(["e-2", "e-3", "e-4"]);
+  });
+});
+
+describe("a summary that attachments part from its boundary", () => {
+  const automatic = (): ConversationBuilder => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.user("kept");
+    b.boundary({ preservedSegment: { headUuid: "e-2", anchorUuid: "e-6", tailUuid: "e-2" } });
+    b.attachment({ type: "session_context" });
+    b.attachment({ type: "date" });
+    b.summary("summary");
+    return b;
+  };
+
+  it("stands before the messages that were kept after it", () => {
+    const b = automatic();
+    expect(found(b.entries)).toEqual(["e-3", "e-4", "e-5", "e-6", "e-2"]);
+    b.attachment({ type: "file" });
+    expect(found(b.entries)).toEqual(["e-3", "e-4", "e-5", "e-6", "e-2", "e-7"]);
+  });
+
+  it("does not count while only the attachments are written: its writer died, and nothing is lost", () => {
+    const b = automatic();
+    b.entries.pop();
+    expect(found(b.entries)).toEqual(["e-1", "e-2"]);
+  });
+});
+
 describe("going back across a compaction", () => {
   it("follows logicalParentUuid", () => {
     const b = new ConversationBuilder();

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import type { ContentBlock, MessageContent } from "../../src/conversation/block.ts";
 import type {
   CompactBoundaryEntry,
+  CompactMetadata,
   Entry,
   EntryLink,
-  PreservedSegment,
 } from "../../src/conversation/entry.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
 
@@ -30,7 +30,13 @@ type Step =
       readonly keep: "none" | "newest" | "oldest";
       readonly at: number;
       readonly hang: boolean;
+      /** How the boundary names what was kept. */
+      readonly names: "ends" | "every-line";
+      /** Attachments between the boundary and the summary. */
+      readonly attachments: number;
     };
+
+type CompactStep = Extract<Step, { readonly kind: "compact" }>;
 
 const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("prompt" as const) }) },
@@ -63,18 +69,33 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       keep: fc.constantFrom("none" as const, "newest" as const, "oldest" as const),
       at: fc.nat(1000),
       hang: fc.boolean(),
+      names: fc.constantFrom("ends" as const, "every-line" as const),
+      attachments: fc.nat(2),
     }),
   },
 );
 
-export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = fc
-  .array(stepArbitrary, { minLength: 1, maxLength: 40 })
-  .map((steps) => {
-    const agent = new PretendedAgent();
-    agent.take({ kind: "prompt" });
-    for (const step of steps) agent.take(step);
-    return { lines: agent.lines, context: agent.context, compactions: agent.compactions };
-  });
+const stepsArbitrary = fc.array(stepArbitrary, { minLength: 1, maxLength: 40 });
+
+export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map(playedBack);
+
+/** Sessions as current versions write them: every kept line is named, and messages follow a summary that comes last. */
+export const currentSessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map((steps) =>
+  playedBack(
+    steps.map((step) =>
+      step.kind === "compact"
+        ? { ...step, names: "every-line" as const, hang: step.hang && step.keep === "newest" }
+        : step,
+    ),
+  ),
+);
+
+function playedBack(steps: readonly Step[]): GeneratedSession {
+  const agent = new PretendedAgent();
+  agent.take({ kind: "prompt" });
+  for (const step of steps) agent.take(step);
+  return { lines: agent.lines, context: agent.context, compactions: agent.compactions };
+}
 
 /** Plays an agent that writes its session the way Claude Code does. */
 class PretendedAgent {
@@ -206,7 +227,7 @@ class PretendedAgent {
     this.#prompt();
   }
 
-  #compact({ keep, at, hang }: { keep: "none" | "newest" | "oldest"; at: number; hang: boolean }): void {
+  #compact({ keep, at, hang, names, attachments }: CompactStep): void {
     if (this.context.length === 0) return;
     const first = this.context[0]?.type === "system" && this.#isBoundary(this.context[0]) ? 1 : 0;
     const cuts = [...this.#starts.filter((start) => start > first), this.context.length];
@@ -215,18 +236,16 @@ class PretendedAgent {
       keep === "newest" ? this.context.slice(cut) : keep === "oldest" ? this.context.slice(first, cut) : [];
     const tipBefore = this.#tip;
     const boundaryLink = this.#link(null);
-    const summaryLink = this.#link(boundaryLink.uuid);
-    const [head, tail] = [kept[0]?.uuid, kept.at(-1)?.uuid];
+    const injected = this.#injected(boundaryLink.uuid, attachments);
+    const summaryLink = this.#link(injected.at(-1)?.uuid ?? boundaryLink.uuid);
     const anchorUuid = keep === "newest" ? summaryLink.uuid : boundaryLink.uuid;
-    const segment: PreservedSegment | undefined =
-      head === undefined || tail === undefined ? undefined : { headUuid: head, anchorUuid, tailUuid: tail };
     const boundary: CompactBoundaryEntry = {
       ...boundaryLink,
       type: "system",
       subtype: "compact_boundary",
       content: "Conversation compacted",
       logicalParentUuid: tipBefore,
-      compactMetadata: { trigger: "auto", preTokens: 1, ...(segment ? { preservedSegment: segment } : {}) },
+      compactMetadata: { trigger: "auto", preTokens: 1, ...preserved(kept, anchorUuid, names) },
     };
     const summary: Entry = {
       ...summaryLink,
@@ -235,17 +254,42 @@ class PretendedAgent {
       isCompactSummary: true,
     };
     this.compactions.push({ boundary, before: this.context });
-    this.lines.push(boundary, summary);
-    this.context = keep === "oldest" ? [boundary, ...kept, summary] : [boundary, summary, ...kept];
+    this.lines.push(boundary, ...injected, summary);
+    const top = [boundary, ...injected, summary];
+    this.context = keep === "oldest" ? [boundary, ...kept, ...injected, summary] : [...top, ...kept];
     this.#starts =
-      keep === "newest" ? this.#starts.filter((start) => start >= cut).map((s) => s - cut + 2) : [];
-    this.#noRewindAt = keep === "newest" && kept.length > 0 ? 2 : -1;
+      keep === "newest" ? this.#starts.filter((start) => start >= cut).map((s) => s - cut + top.length) : [];
+    this.#noRewindAt = keep === "newest" && kept.length > 0 ? top.length : -1;
     // What comes next hangs on the newest kept message or on the summary: both are found in the wild.
-    const isHungOnTail = tail !== undefined && hang;
-    this.#tip = isHungOnTail ? tail : summaryLink.uuid;
+    const tail = kept.at(-1)?.uuid;
+    this.#tip = tail !== undefined && hang ? tail : summaryLink.uuid;
+  }
+
+  /** What Claude Code writes between the boundary and the summary of an automatic compaction. */
+  #injected(boundaryUuid: string, count: number): readonly Entry[] {
+    const lines: Entry[] = [];
+    for (const type of ["session_context", "date"].slice(0, count)) {
+      const link = this.#link(lines.at(-1)?.uuid ?? boundaryUuid);
+      lines.push({ ...link, type: "attachment", attachment: { type } });
+    }
+    return lines;
   }
 
   #isBoundary(entry: Entry): boolean {
     return entry.type === "system" && entry.subtype === "compact_boundary";
   }
+}
+
+function preserved(
+  kept: readonly Entry[],
+  anchorUuid: string,
+  names: CompactStep["names"],
+): Pick<CompactMetadata, "preservedSegment" | "preservedMessages"> {
+  const uuids = kept.flatMap(({ uuid }) => uuid ?? []);
+  const [headUuid, tailUuid] = [uuids[0], uuids.at(-1)];
+  if (headUuid === undefined || tailUuid === undefined) return {};
+  return {
+    preservedSegment: { headUuid, anchorUuid, tailUuid },
+    ...(names === "ends" ? {} : { preservedMessages: { anchorUuid, uuids, allUuids: uuids } }),
+  };
 }
