@@ -2,7 +2,6 @@ import type { Entry } from "../conversation/entry.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
-import { type Preserved, preservedBy } from "./preserved.ts";
 
 /** The end of the file that has been read does not reach far enough to tell. */
 export interface MoreNeeded {
@@ -40,21 +39,15 @@ interface Splice {
  */
 export class ChainWalker {
   readonly #index: EntryIndex;
-  readonly #segments = new Map<number, readonly number[] | undefined>();
+  readonly #kept = new Map<number, readonly number[] | undefined>();
   readonly #boundaryByAnchor = new Map<number, number>();
   /** Boundaries that kept messages, oldest first. */
-  readonly #preserving = new Map<number, Preserved>();
-  readonly #segmented: readonly number[];
+  readonly #preserving: readonly number[];
 
   constructor(index: EntryIndex) {
     this.#index = index;
-    for (const position of index.boundaries) {
-      const boundary = boundaryAt(index, position);
-      const preserved = boundary && preservedBy(boundary);
-      if (preserved !== undefined) this.#preserving.set(position, preserved);
-    }
-    this.#segmented = [...this.#preserving.keys()];
-    for (const position of this.#segmented) {
+    this.#preserving = [...index.preserved.keys()];
+    for (const position of this.#preserving) {
       this.#boundaryByAnchor.set(this.#anchorOf(position), position);
     }
   }
@@ -111,8 +104,8 @@ export class ChainWalker {
 
   /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
   #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
-    for (let nth = this.#segmented.length - 1; nth >= 0; nth--) {
-      const boundary = this.#segmented[nth] ?? -1;
+    for (let nth = this.#preserving.length - 1; nth >= 0; nth--) {
+      const boundary = this.#preserving[nth] ?? -1;
       if (boundary >= child) continue;
       if (boundary <= parent) break;
       const kept = this.#keptBy(boundary);
@@ -137,11 +130,11 @@ export class ChainWalker {
 
   /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
-    if (this.#segments.has(boundary)) return this.#segments.get(boundary);
+    if (this.#kept.has(boundary)) return this.#kept.get(boundary);
     // Until it is known it has none: links that run in a circle must not bring us here for ever.
-    this.#segments.set(boundary, undefined);
+    this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
-    if (kept === undefined || !isMoreNeeded(kept)) this.#segments.set(boundary, kept);
+    if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
     return kept;
   }
 
@@ -152,7 +145,7 @@ export class ChainWalker {
   #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     const { positions, isWholeFile } = this.#index;
     const listed: number[] = [];
-    for (const uuid of this.#preserving.get(boundary)?.uuids ?? []) {
+    for (const uuid of this.#index.preserved.get(boundary)?.uuids ?? []) {
       const position = positions.get(uuid);
       if (position === undefined && !isWholeFile) return { needs: { uuid } };
       if (position === undefined || position >= boundary) return undefined;
@@ -163,7 +156,7 @@ export class ChainWalker {
   }
 
   #walkSegment(boundary: number): readonly number[] | MoreNeeded | undefined {
-    const field = this.#preserving.get(boundary)?.segment;
+    const field = this.#index.preserved.get(boundary)?.segment;
     if (field === undefined) return undefined;
     const { positions, isWholeFile, entries } = this.#index;
     const head = positions.get(field.headUuid);
@@ -185,8 +178,8 @@ export class ChainWalker {
   /** Of kept messages the head stands highest in the file: reading up to it brings all of them at once. */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
-    for (const boundary of this.#segmented) {
-      const field = this.#preserving.get(boundary)?.segment;
+    for (const boundary of this.#preserving) {
+      const field = this.#index.preserved.get(boundary)?.segment;
       const isTail = field?.tailUuid === uuid;
       if (isTail && !this.#index.positions.has(field.headUuid)) return { needs: { uuid: field.headUuid } };
     }
@@ -195,7 +188,7 @@ export class ChainWalker {
 
   /** The boundary itself or a summary below it. When the field names neither, the last summary stands in. */
   #anchorOf(boundary: number): number {
-    const named = this.#index.positions.get(this.#preserving.get(boundary)?.anchorUuid ?? "");
+    const named = this.#index.positions.get(this.#index.preserved.get(boundary)?.anchorUuid ?? "");
     if (named === boundary) return boundary;
     const summary = this.#summaryOf(boundary);
     return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);

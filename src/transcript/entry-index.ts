@@ -2,6 +2,7 @@ import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../con
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { withQueuedMessages } from "./message-queue.ts";
+import { type Preserved, preservedBy } from "./preserved.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -16,6 +17,8 @@ export interface EntryIndex {
   readonly boundaries: readonly number[];
   /** Queue lines further up may belong to messages of this part: only the whole file tells. */
   readonly isQueueUncertain: boolean;
+  /** The record of kept messages, by the position of the finished compaction that has one; oldest first. */
+  readonly preserved: ReadonlyMap<number, Preserved>;
   /** Positions of boundaries that no message follows yet, and of the attachments below them. */
   readonly unfinished: ReadonlySet<number>;
 }
@@ -41,9 +44,20 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
     isWholeFile,
     hasMainThread,
     boundaries,
+    preserved: preservedAt(entries, boundaries),
     unfinished: unfinished.positions(),
     isQueueUncertain,
   };
+}
+
+function preservedAt(entries: readonly Entry[], boundaries: readonly number[]): Map<number, Preserved> {
+  const found = new Map<number, Preserved>();
+  for (const position of boundaries) {
+    const boundary = entries[position];
+    const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
+    if (preserved !== undefined) found.set(position, preserved);
+  }
+  return found;
 }
 
 /** Compactions whose writer may have died: of some only the boundary stands, of some also attachments below it. */
