@@ -70,8 +70,10 @@ function partsOf(after: readonly Entry[], before: readonly Entry[], boundary: Co
   let isKeptFirst = false;
   for (const entry of after) {
     if (isCompactBoundary(entry)) continue;
-    if (isSummaryEntry(entry)) summary.push(entry);
-    else if (known.has(entry.uuid ?? "") || isRenewed(entry, boundary)) {
+    const isKnown = known.has(entry.uuid ?? "");
+    // An earlier summary may be kept like a message.
+    if (isSummaryEntry(entry) && !isKnown) summary.push(entry);
+    else if (isKnown || isRenewed(entry, boundary)) {
       isKeptFirst ||= summary.length === 0;
       kept.push(entry);
     } else if (entry.type === "attachment") {

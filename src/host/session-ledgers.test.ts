@@ -110,6 +110,28 @@ describe("the ledgers of a session", () => {
     );
   });
 
+  it("count an earlier summary that was kept as kept, not as the new summary", async () => {
+    const c = new ConversationBuilder();
+    workCompacted(c);
+    const from = c.entries.length - 1;
+    c.user("Go on with the sun.");
+    c.assistant("It shines.");
+    const uuids = c.entries.slice(from).map(({ uuid }) => uuid ?? "");
+    c.user("Now the stars.");
+    c.assistant("They shine too.");
+    const next = c.boundary();
+    const compactMetadata = {
+      ...next.compactMetadata,
+      preservedMessages: { anchorUuid: next.uuid, uuids, allUuids: uuids },
+    };
+    c.entries[c.entries.length - 1] = { ...next, compactMetadata };
+    c.user("A summary of the stars.", { isCompactSummary: true });
+    const [newest] = sessionLedgers(await sessionOf(c.entries));
+    expect(newest?.ledger?.kept.messages).toBe(3);
+    expect(fateOf(newest?.ledger, "Never use tabs")).toBe("kept");
+    expect(fateOf(newest?.ledger, "tide.ts")).toBe("kept");
+  });
+
   it("say that nothing is known where the file begins with a boundary that tells nothing", async () => {
     const c = new ConversationBuilder();
     c.boundary();
