@@ -44,18 +44,25 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
     isWholeFile,
     hasMainThread,
     boundaries,
-    preserved: preservedAt(entries, boundaries),
+    preserved: preservedAt(entries, boundaries, positions),
     unfinished: unfinished.positions(),
     isQueueUncertain,
   };
 }
 
-function preservedAt(entries: readonly Entry[], boundaries: readonly number[]): Map<number, Preserved> {
+/** A fork copies kept messages to their new place, below the boundary: there the record has nothing more to tell. */
+function preservedAt(
+  entries: readonly Entry[],
+  boundaries: readonly number[],
+  positions: ReadonlyMap<string, number>,
+): ReadonlyMap<number, Preserved> {
   const found = new Map<number, Preserved>();
   for (const position of boundaries) {
     const boundary = entries[position];
     const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
-    if (preserved !== undefined) found.set(position, preserved);
+    if (preserved === undefined) continue;
+    const first = positions.get(preserved.uuids?.[0] ?? preserved.segment?.headUuid ?? "");
+    if (first === undefined || first <= position) found.set(position, preserved);
   }
   return found;
 }

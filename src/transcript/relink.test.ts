@@ -293,6 +293,21 @@ describe("kept messages that the boundary lists", () => {
     expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
   });
 
+  it("stand where a fork has copied them, also when the user then goes back to one of them", () => {
+    for (const preservedMessages of [listed("e-3", "e-4", "e-5"), undefined]) {
+      const b = new ConversationBuilder();
+      const preservedSegment = { headUuid: "e-3", anchorUuid: "e-2", tailUuid: "e-5" };
+      b.boundary({ preservedSegment, preservedMessages } as object);
+      b.summary("summary");
+      b.user("kept");
+      b.assistant("kept answer");
+      b.user("kept too");
+      expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5"]);
+      b.user("another way", { parentUuid: "e-4" });
+      expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-6"]);
+    }
+  });
+
   it("are left out, and the summary stands alone, when neither list nor segment leads to them", () => {
     const b = new ConversationBuilder();
     b.user("old");
