@@ -95,6 +95,22 @@ describe("what is searched", () => {
     expect(present?.isInContext).toBe(true);
   });
 
+  it("leaves out the lines that a boundary lists as kept, parallel results included, and no others", async () => {
+    const builder = new ConversationBuilder();
+    builder.user("Look at the animals.");
+    builder.assistant([toolUse("a", "Read", { file_path: "/a" })], { id: "m" });
+    builder.assistant([toolUse("b", "Read", { file_path: "/b" })], { id: "m" });
+    builder.user([toolResult("b", "The zebra of b.")]);
+    builder.user([toolResult("a", "The zebra of a.")], { parentUuid: "e-2" });
+    builder.assistant("A zebra stands in both.");
+    const uuids = ["e-2", "e-3", "e-4", "e-5"];
+    builder.boundary({ preservedMessages: { anchorUuid: "e-8", uuids, allUuids: uuids } });
+    builder.summary("Animals.");
+    builder.user("Go on.");
+    const found = await openRecall(sessionFile(builder.entries)).search({ words: "zebra" });
+    expect(texts(found)).toEqual(["A zebra stands in both."]);
+  });
+
   it("are results that were cleared, though their calls are still in the context", async () => {
     const builder = new ConversationBuilder();
     builder.user("Look.");
