@@ -69,29 +69,31 @@ function preservedAt(
 
 /** Compactions whose writer may have died: of some only the boundary stands, of some also attachments below it. */
 class UnfinishedCompactions {
-  /** The first is the boundary; listed under the uuid of each. */
-  readonly #lines = new Map<string, number[]>();
+  /** Positions by uuid, the boundary first; listed under the uuid of each line. */
+  readonly #lines = new Map<string, Map<string, number>>();
 
   /** Returns the position of the boundary whose compaction this entry finishes. */
   add(entry: Entry, uuid: string, position: number): number | undefined {
     if (isCompactBoundary(entry)) {
-      this.#lines.set(uuid, [position]);
+      this.#lines.set(uuid, new Map([[uuid, position]]));
       return undefined;
     }
     if (this.#lines.size === 0 || typeof entry.parentUuid !== "string") return undefined;
     const lines = this.#lines.get(entry.parentUuid);
     if (lines === undefined) return undefined;
     if (entry.type === "attachment") {
-      lines.push(position);
+      lines.set(uuid, position);
       this.#lines.set(uuid, lines);
       return undefined;
     }
-    for (const [key, of] of this.#lines) if (of === lines) this.#lines.delete(key);
-    return lines[0];
+    for (const key of lines.keys()) this.#lines.delete(key);
+    return lines.values().next().value;
   }
 
   positions(): ReadonlySet<number> {
-    return new Set([...this.#lines.values()].flat());
+    const found = new Set<number>();
+    for (const lines of new Set(this.#lines.values())) for (const at of lines.values()) found.add(at);
+    return found;
   }
 }
 
