@@ -21,6 +21,7 @@ export {
 export { planReactive, type ReactiveOptions } from "./compact/reactive.ts";
 export { linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
+export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compact/worthwhile.ts";
 export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
 export type {
   CacheControl,
@@ -170,7 +171,13 @@ export {
   type BuiltInModelOptions,
   builtInModel,
 } from "./summary/builtin-model/builtin-model.ts";
-export { attemptsOf, type BuiltInFallback, type ChainOptions, SummaryChainError } from "./summary/chain.ts";
+export {
+  AttemptedError,
+  attemptsOf,
+  type BuiltInFallback,
+  type ChainOptions,
+  SummaryChainError,
+} from "./summary/chain.ts";
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
 export type { SummaryProgress } from "./summary/progress.ts";

@@ -94,7 +94,10 @@ function callOf(input: CompactCostInput): CallCost | null | undefined {
 }
 
 /** Those that failed were paid for as well. */
-function callsMade(attempts: readonly SummaryAttempt[], prices: PriceTable): CallCost | null | undefined {
+export function callsMade(
+  attempts: readonly SummaryAttempt[],
+  prices: PriceTable,
+): CallCost | null | undefined {
   const calls: CallCost[] = [];
   for (const { usage, model } of attempts) {
     if (usage === undefined || model === undefined) continue;

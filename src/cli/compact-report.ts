@@ -1,6 +1,7 @@
 import type { Compaction } from "../compact/compact.ts";
 import { rebuild } from "../compact/compact.ts";
 import type { CompactionPlan } from "../compact/plan.ts";
+import type { Saving } from "../compact/worthwhile.ts";
 import type { WrittenSummary } from "../compact/write-summary.ts";
 import { clearedResultIds, isCleared } from "../conversation/cleared.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
@@ -27,6 +28,8 @@ export interface CompactReport {
   readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "blocking">;
   /** In the context before and after, but in no line of the file: system prompt, tools. */
   readonly notInFile: number;
+  /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
+  readonly saving: Saving;
   /** Whether the result is under the auto-compact threshold of that window. */
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
@@ -121,6 +124,7 @@ export function compactReport({
     after: { tokens: compaction.tokensAfter, messages: messagesSent(rebuild(compaction)) },
     window: { size, effective, autoCompact, warning, blocking },
     notInFile: plan.overheadTokens,
+    saving: compaction.saving,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),

@@ -88,7 +88,7 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     );
 }
 
-const COMPACT_HELP = `\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
+const COMPACT_HELP = `\nA compaction that saves too little to pay fails with exit code 1 (error code\ncompaction-ineffective) and changes nothing, unless you pass --force or\n--instructions. A preview says so and exits with 0.\n\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
   "compact latest --dry-run --summary",
   "compact 70d782f7 --in-place",
   "compact old.jsonl --out new.jsonl --keep-recent 20000",
@@ -110,7 +110,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .option("--dry-run", "only show what would happen, whatever else is given")
     .option(
       "--keep-recent <tokens>",
-      `keep about this many tokens of the newest messages verbatim (default: ${KEEP_RECENT_TOKENS})`,
+      `keep about this many tokens of the newest messages verbatim (default: ${KEEP_RECENT_TOKENS}, at most a quarter of the session)`,
       parseTokens,
     )
     .addOption(
@@ -129,7 +129,8 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         "use the session's notes as the summary; they are built if there are none",
       ).conflicts(["instructions", "model", "from", "upTo", "keepRecent"]),
     )
-    .option("--instructions <text>", "what the summary should look after above all")
+    .option("--instructions <text>", "what the summary should look after above all; implies --force")
+    .option("--force", "compact even if it saves too little to pay")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--no-restore", "put nothing back: no files, to-dos, plan, skills")

@@ -145,7 +145,7 @@ class Life {
       expectWhole(plan);
       const bindsThinking = this.#bindsThinking;
       const notes = next.kind === "notes" ? NOTES : undefined;
-      const compaction = await compact(plan, this.#ports, { bindsThinking, notes });
+      const compaction = await compact(plan, this.#ports, { bindsThinking, notes, leastSaving: "some" });
       expect(tierOf(compaction) === "memory").toBe(next.kind === "notes");
       expectKept(plan, compaction, this.#bindsThinking);
       this.entries = deepFreeze(rebuild(compaction));

@@ -4,6 +4,7 @@ import type { HostState } from "../restore/host-state.ts";
 import type { HookContext } from "./hook-steps.ts";
 import type { PreviousLedger } from "./ledger.ts";
 import type { PreparedSummary } from "./prepare-summary.ts";
+import type { LeastSaving } from "./worthwhile.ts";
 import type { SummaryOptions } from "./write-summary.ts";
 
 export interface CompactOptions extends SummaryOptions {
@@ -32,6 +33,8 @@ export interface CompactOptions extends SummaryOptions {
   readonly facts?: "check" | "off" | undefined;
   /** What an earlier compaction left, for a boundary that does not tell: one of another agent. */
   readonly previousLedger?: PreviousLedger | undefined;
+  /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
+  readonly leastSaving?: LeastSaving | undefined;
   /** The summary has been written before, by `prepareSummary`, for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }

@@ -1,5 +1,4 @@
 import type { Ledger } from "../conversation/ledger.ts";
-import { LonghaulError } from "../errors.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
@@ -20,6 +19,7 @@ import { makeLedger } from "./ledger.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { hookSteps, prepareSummary } from "./prepare-summary.ts";
 import { tierOf } from "./tier.ts";
+import { requireSaving, type Saving, savingOf, smallestWorthwhileSaving } from "./worthwhile.ts";
 import type { WrittenSummary } from "./write-summary.ts";
 
 export { rebuild } from "./assemble.ts";
@@ -40,6 +40,7 @@ export interface Compaction extends CompactedEntries {
   readonly hookOutcomes: readonly HookOutcome[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  readonly saving: Saving;
   readonly messagesSummarised: number;
   readonly messagesKept: number;
   /** Where the tokens were before, as flat names and numbers. */
@@ -72,6 +73,8 @@ async function carryOut(
   options: CompactOptions,
   wait: Abortable["wait"],
 ): Promise<Compaction> {
+  const { leastSaving: least = "worthwhile" } = options;
+  requireWorthAsking(plan, options);
   const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(plan, options));
   const hooks = hookSteps(plan, options, wait);
   const kept = keptMessages(plan, {
@@ -80,8 +83,8 @@ async function carryOut(
   });
   const blockTokens = written.source === "provider" ? plan.countTokens(written.text) : 0;
   const besides = plan.overheadTokens + kept.tokens + blockTokens;
-  const ceiling = resultCeiling(plan, options) - 1;
   const asWritten = summaryTexts(plan, written, options, "");
+  const ceiling = resultCeiling(plan, options, besides + plan.countTokens(asWritten.text));
   const checked =
     options.facts === "off"
       ? undefined
@@ -96,13 +99,15 @@ async function carryOut(
   const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
   const fixedTokens = besides + plan.countTokens(summary.text);
   const room = Math.max(0, ceiling - fixedTokens);
+  // Before hooks hear of it: what else is put back stays within that room.
+  requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
   // Before anything is put back: that takes what room there is, and would leave none for the hooks.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await wait(restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
 
   const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
-  if (tokensAfter >= plan.tokensBefore) throw ineffective(plan.tokensBefore, tokensAfter);
+  requireSaving(plan, { tokensAfter, least }, written.attempts);
   const tier = tierOf({ variant: plan.variant, written });
   const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
   const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier, ledger };
@@ -117,6 +122,14 @@ async function carryOut(
     tokensAfter,
     hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
   });
+}
+
+/** Where not even an empty summary would pay, nobody has to write one. */
+function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
+  const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
+  if (least !== "worthwhile") return;
+  const { tokens } = keptMessages(plan, { bindsThinking, isSigned: false });
+  requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens, least }, []);
 }
 
 interface Outcomes {
@@ -166,9 +179,16 @@ function summaryTexts(
   return { text: continuationMessage({ ...words, summary, isNotes, keptRecent, keptEarlier }) };
 }
 
-/** What the result must stay below. */
-const resultCeiling = ({ tokensBefore }: CompactionPlan, { targetTokens }: CompactOptions): number =>
-  Math.min(targetTokens ?? tokensBefore, tokensBefore);
+/**
+ * The most that the result may have with everything that is put around the summary: it must not eat up the saving.
+ * Where summary and kept messages alone do, it must at least not make the conversation larger.
+ */
+function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
+  const { leastSaving, targetTokens = plan.tokensBefore } = options;
+  const worthwhile = plan.tokensBefore - smallestWorthwhileSaving(plan);
+  const most = leastSaving === "some" || leastTokens > worthwhile ? plan.tokensBefore - 1 : worthwhile;
+  return Math.min(targetTokens - 1, most);
+}
 
 async function restore(
   plan: CompactionPlan,
@@ -204,6 +224,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     attempts: written.attempts,
     usage: "usage" in written ? written.usage : undefined,
     tokensBefore: plan.tokensBefore,
+    saving: savingOf(plan, tokensAfter),
     messagesSummarised,
     messagesKept,
     accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
@@ -212,14 +233,3 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-function ineffective(before: number, after: number): LonghaulError {
-  return new LonghaulError(
-    "compaction-ineffective",
-    `Compacting would not make the conversation smaller: it has ${before} tokens now and would have ${after}.`,
-    {
-      remedy: "Nothing was changed. Keep fewer recent tokens, or go on with the session.",
-      facts: { before, after },
-    },
-  );
-}

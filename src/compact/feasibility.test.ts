@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { type Feasibility, fitToTarget } from "./feasibility.ts";
-import type { Snapshot } from "./sized.ts";
+import type { KnownMeasures, Snapshot } from "./sized.ts";
 
 /** A short conversation with so much that no compaction can take away. */
 function snapshot(overheadTokens: number): Snapshot {
@@ -12,6 +12,20 @@ function snapshot(overheadTokens: number): Snapshot {
   c.assistant("ok", { usage: usage(overheadTokens, 1) });
   return { entries: c.entries };
 }
+
+/** Two messages of so many tokens together, beside an overhead of 20,000. */
+const measured = (messageTokens: number): KnownMeasures => ({
+  tokensOf: () => messageTokens / 2,
+  ratio: 1,
+  overheadTokens: 20_000,
+  context: {
+    tokens: 20_000 + messageTokens,
+    source: "usage",
+    reportedTokens: 20_000 + messageTokens,
+    estimatedTokens: 0,
+    paddedTokens: 20_000 + messageTokens,
+  },
+});
 
 const granted = (
   overheadTokens: number,
@@ -49,10 +63,13 @@ describe("whether a compaction can get under its target", () => {
     expect(granted(20_000, 20_800, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
-  it("wishes to keep what a plan would keep by itself: 10,000, and never over a tenth of the target", () => {
-    expect(granted(20_000, 167_000)).toMatchObject({ keepRecentTokens: 10_000 });
-    expect(granted(20_000, 90_000)).toMatchObject({ keepRecentTokens: 9_000 });
-    expect(granted(2_000, 12_000)).toMatchObject({ keepRecentTokens: 1_200 });
+  it("wishes to keep what a plan would keep by itself: 10,000, at most a tenth of the target and a quarter of the messages", () => {
+    const keptOf = (messageTokens: number, targetTokens: number): Feasibility =>
+      fitToTarget(snapshot(20_000), { targetTokens, measured: measured(messageTokens), summaryTokens: 8_000 });
+    expect(keptOf(150_000, 167_000)).toMatchObject({ keepRecentTokens: 10_000 });
+    expect(keptOf(150_000, 90_000)).toMatchObject({ keepRecentTokens: 9_000 });
+    expect(keptOf(40_000, 42_000)).toMatchObject({ keepRecentTokens: 4_200 });
+    expect(keptOf(12_000, 90_000)).toMatchObject({ keepRecentTokens: 3_000 });
   });
 
   it("says what there is at least where even that does not fit", () => {

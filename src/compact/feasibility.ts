@@ -1,6 +1,6 @@
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
-import { keepRecentUnder } from "./keep-recent.ts";
-import { type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
+import { defaultKeepRecent } from "./keep-recent.ts";
+import { type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "./write-summary.ts";
 
 /** All that is ever put back: 50,000 tokens of files and 25,000 of skills, the rest is small beside them. */
@@ -39,7 +39,7 @@ export type Feasibility =
  * there is: an agent that never saw the result it has just asked for would ask again.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
-  const { overheadTokens } = sizeUp(snapshot, wishes);
+  const { overheadTokens, tokens } = sizeUp(snapshot, wishes);
   const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
   const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
   if (!(floorTokens < wishes.targetTokens)) return { feasible: false, floorTokens };
@@ -53,7 +53,8 @@ export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibili
   const restoreWish = wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS;
   const restoreBase = grant(Math.min(restoreWish, LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE));
   const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2)));
-  const keepRecentTokens = grant(wishes.keepRecentTokens ?? keepRecentUnder(wishes.targetTokens));
+  const limits = { targetTokens: wishes.targetTokens, conversationTokens: sum(tokens) };
+  const keepRecentTokens = grant(wishes.keepRecentTokens ?? defaultKeepRecent(limits));
   const restoreBudgetTokens = restoreBase + grant(restoreWish - restoreBase);
   return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
 }

@@ -74,10 +74,10 @@ describe("compaction from notes is declined", () => {
     expect(declineOf(entries, { ...asked, trigger: "auto" })).toBe("above-threshold");
   });
 
-  it("where the notes are as long as what they stand for: not-smaller", () => {
+  it("where the notes are as long as what they stand for: does-not-pay", () => {
     const { entries } = talk(60);
     const text = "The harbour is being dredged. ".repeat(10_000);
-    expect(declineOf(entries, { coveredUuid: "e-40", text })).toBe("not-smaller");
+    expect(declineOf(entries, { coveredUuid: "e-40", text })).toBe("does-not-pay");
   });
 });
 

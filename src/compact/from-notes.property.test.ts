@@ -44,7 +44,7 @@ const cases: fc.Arbitrary<Case> = fc
     return { entries: deepFreeze(entries), request: { coveredUuid, text: NOTES, thresholdTokens, keep } };
   });
 
-const REASONS = ["message-not-found", "nothing-new-noted", "above-threshold", "not-smaller"];
+const REASONS = ["message-not-found", "nothing-new-noted", "above-threshold", "does-not-pay"];
 
 function planned({ entries, request }: Case): CompactionPlan | undefined {
   const made = planFromNotes({ entries }, request);

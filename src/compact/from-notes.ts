@@ -10,6 +10,7 @@ import { firstAfterSummary } from "./choose-cut.ts";
 import { KEEP_RECENT_TOKENS, keepRecentUnder } from "./keep-recent.ts";
 import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
+import { type LeastSaving, savingOf } from "./worthwhile.ts";
 
 /** What is kept of the newest messages beside the notes, in tokens as the provider counts them. */
 export interface NotesKeep {
@@ -38,6 +39,8 @@ export interface NotesPlanRequest extends SizeOptions {
   readonly text: string;
   /** A result at or above it would be due for the next compaction at once. */
   readonly thresholdTokens?: number | undefined;
+  /** By default notes that save less than is worthwhile are declined; `none` leaves the verdict to the caller. */
+  readonly leastSaving?: LeastSaving | undefined;
   /** By default {@link NOTES_KEEP}, or less where the threshold is low. */
   readonly keep?: Partial<NotesKeep> | undefined;
   /** These make the words around the notes longer. */
@@ -68,9 +71,9 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   }
   const tokensAfter = besides + tail.tokens;
   if (tokensAfter >= thresholdTokens) return { declined: "above-threshold" };
-  if (tokensAfter >= sized.contextTokens) return { declined: "not-smaller" };
-  const { trigger = "manual" } = request;
+  const { trigger = "manual", leastSaving = "worthwhile" } = request;
   const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
+  if (leastSaving === "worthwhile" && !savingOf(plan, tokensAfter).pays) return { declined: "does-not-pay" };
   // Carrying it out asks for the very same text, which is as long as a small conversation.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };

@@ -4,7 +4,27 @@ export const KEEP_RECENT_TOKENS = 10_000;
 /** What is kept verbatim is never so much that a small window would be full of it. */
 const KEEP_RECENT_SHARE = 0.1;
 
-/** What is kept where nobody wished for anything else, of a result that must stay below the target. */
+/** Recent tokens to keep where the result must stay below the target. */
 export function keepRecentUnder(targetTokens: number): number {
   return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
+}
+
+/** Of the conversation: a compaction of a short one would otherwise keep nearly all of it. */
+const KEEP_RECENT_CONVERSATION_SHARE = 0.25;
+
+export interface KeepRecentLimits {
+  /** The result must stay below it. */
+  readonly targetTokens: number;
+  /** All messages before the compaction. */
+  readonly conversationTokens: number;
+}
+
+/** Recent tokens to keep where the caller does not say how many. */
+export function defaultKeepRecent({ targetTokens, conversationTokens }: KeepRecentLimits): number {
+  return shareToKeep(keepRecentUnder(targetTokens), conversationTokens);
+}
+
+/** At most a quarter of the conversation. */
+export function shareToKeep(wantedTokens: number, conversationTokens: number): number {
+  return Math.min(wantedTokens, Math.floor(conversationTokens * KEEP_RECENT_CONVERSATION_SHARE));
 }

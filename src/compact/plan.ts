@@ -7,7 +7,7 @@ import type { SummaryVariant } from "../summary/sources.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
-import { keepRecentUnder } from "./keep-recent.ts";
+import { defaultKeepRecent, shareToKeep } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
 
@@ -30,8 +30,12 @@ export interface PlanOptions {
   readonly variant?: SummaryVariant | undefined;
   /** The message that the user picked, for `from` and `up-to`. */
   readonly at?: MessageRef | undefined;
-  /** By default 10,000, or less where the target is small. */
+  /** By default 10,000, less where the target is small, and at most a quarter of the conversation. */
   readonly keepRecentTokens?: number | undefined;
+  /** Replaces the default of 10,000; the quarter still applies. */
+  readonly usualKeepRecentTokens?: number | undefined;
+  /** Summarise whatever there is, even if that is only an earlier summary. */
+  readonly force?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
   readonly countText?: CountText | undefined;
@@ -73,23 +77,25 @@ export interface CompactionPlan {
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   const sized = sizeUp(snapshot, options);
-  const { variant = "whole", trigger = "manual" } = options;
-  if (variant !== "whole") return planAt(sized, { trigger, variant, cut: partialCut(sized, options) });
-  return planAt(sized, {
-    trigger,
-    variant,
-    cut: cutForRecent(sized.entries, sized.tokens, recentWish(sized, options)),
-  });
+  const { variant = "whole", trigger = "manual", force = false } = options;
+  const cut =
+    variant === "whole"
+      ? cutForRecent(sized.entries, sized.tokens, recentWish(sized, options))
+      : partialCut(sized, options);
+  return planAt(sized, { trigger, variant, cut, force });
 }
 
 export interface PlannedCut {
   readonly trigger: "manual" | "auto";
   readonly variant: SummaryVariant;
   readonly cut: number;
+  /** See {@link PlanOptions.force}. */
+  readonly force?: boolean;
 }
 
 /** The plan that cuts the conversation there. */
-export function planAt(sized: SizedConversation, { trigger, variant, cut }: PlannedCut): CompactionPlan {
+export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
+  const { trigger, variant, cut, force = false } = planned;
   const { entries, tokens, ratio, countText, clearedToolUseIds, estimateOfBlock } = sized;
   const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
   const [olderTokens, newerTokens] = [
@@ -98,7 +104,9 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
   ];
   const isFrom = variant === "from";
   const summarised = isFrom ? newer : older;
-  if (!summarised.some(isWorthSummarising)) throw notEnoughMessages(entries.length, variant);
+  if (!summarised.some(force ? isMessage : isWorthSummarising)) {
+    throw notEnoughMessages(entries.length, variant);
+  }
   const keptAsTheyAre = isFrom ? older.filter((entry) => !isCompactBoundary(entry)) : newer;
   const kept = withClearedResults(keptAsTheyAre, clearedToolUseIds);
   return {
@@ -127,9 +135,15 @@ export function planAt(sized: SizedConversation, { trigger, variant, cut }: Plan
 }
 
 /** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
-function recentWish({ overheadTokens }: SizedConversation, options: PlanOptions): RecentWish {
-  const { targetTokens = Number.POSITIVE_INFINITY } = options;
-  const keepTokens = options.keepRecentTokens ?? keepRecentUnder(targetTokens);
+function recentWish(sized: SizedConversation, options: PlanOptions): RecentWish {
+  const { overheadTokens } = sized;
+  const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usual } = options;
+  const conversationTokens = sum(sized.tokens);
+  const keepTokens =
+    options.keepRecentTokens ??
+    (usual === undefined
+      ? defaultKeepRecent({ targetTokens, conversationTokens })
+      : shareToKeep(usual, conversationTokens));
   const room = (targetTokens - overheadTokens) / 2;
   return { keepTokens, mostTokens: Math.max(keepTokens, Math.min(keepTokens * KEEP_OVERSHOOT, room)) };
 }
@@ -141,8 +155,9 @@ function partialCut({ entries }: SizedConversation, { variant, at }: PlanOptions
 }
 
 /** Nothing is gained by a summary of a summary alone. */
-export const isWorthSummarising = (entry: Entry): boolean =>
-  (entry.type === "assistant" || entry.type === "user") && !isSummaryEntry(entry);
+export const isWorthSummarising = (entry: Entry): boolean => isMessage(entry) && !isSummaryEntry(entry);
+
+const isMessage = (entry: Entry): boolean => entry.type === "assistant" || entry.type === "user";
 
 const REMEDIES: Readonly<Record<SummaryVariant, string>> = {
   whole: "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.",

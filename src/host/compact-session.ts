@@ -21,7 +21,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger"
+    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "leastSaving"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
@@ -29,6 +29,11 @@ export interface CompactSessionOptions
   /** Summarise what came before this message; keep it and what follows. Not together with `from`. */
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
+  /**
+   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
+   * compaction fails with `compaction-ineffective`.
+   */
+  readonly force?: boolean | undefined;
   /**
    * The session's notes in place of a summary, and what they do not know yet is kept: no model is called. Not together
    * with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` where they do not serve.
@@ -69,6 +74,7 @@ export async function compactSession(
   const plan = planOf(session, options);
   const compaction = await compact(plan, ports, {
     ...rest,
+    leastSaving: isForced(options) ? "none" : "worthwhile",
     ...(targetTokens === undefined ? {} : { targetTokens }),
     notes: fromNotes && { text: fromNotes.text },
     transcriptPath: transcriptPathOf(session),
@@ -80,12 +86,15 @@ export async function compactSession(
   return { session, plan, compaction };
 }
 
+const isForced = ({ force, instructions }: CompactSessionOptions): boolean =>
+  force === true || Boolean(instructions?.trim());
+
 function planOf(session: Session, options: CompactSessionOptions): CompactionPlan {
   const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions } = options;
   const snapshot = { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds };
   if (fromNotes === undefined) {
     const part = partOf(placeIn(session, from), placeIn(session, upTo));
-    return planCompaction(snapshot, { keepRecentTokens, targetTokens, ...part });
+    return planCompaction(snapshot, { keepRecentTokens, targetTokens, force: isForced(options), ...part });
   }
   if (instructions?.trim()) throw notesNotUsable("instructions");
   const { text, keep } = fromNotes;
@@ -96,6 +105,8 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
+    // Whether it pays is judged as for any other compaction.
+    leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,
   });

@@ -46,8 +46,9 @@ const WORDS: Readonly<Record<NotesDecline, Words>> = {
     message: "With the notes and what they do not hold yet, the next compaction would be due at once.",
     remedy: `Bring the notes up to date or shorten them, ${WITHOUT_NOTES}.`,
   },
-  "not-smaller": {
-    message: "With the notes in its place the conversation would not become smaller.",
+  "does-not-pay": {
+    message:
+      "The notes are nearly as long as the messages that they would replace, so the compaction does not pay.",
     remedy: `Shorten the notes, ${WITHOUT_NOTES}.`,
   },
 };

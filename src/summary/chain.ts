@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../errors.ts";
 import { abortedError, throwIfAborted } from "../models/abort.ts";
 import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
@@ -156,22 +156,36 @@ function fallsBack(error: unknown, { builtInFallback = "always" }: ChainOptions)
 const isOf = (kinds: ReadonlySet<ModelFailureKind>, error: unknown): boolean =>
   error instanceof ModelError && kinds.has(error.failure.kind);
 
-/** No way led to a summary. Code, words and remedy are those of the last failure, which is its cause. */
-export class SummaryChainError extends LonghaulError {
-  override readonly name: string = "SummaryChainError";
+/** A compaction failed after somebody was asked for a summary. */
+export class AttemptedError extends LonghaulError {
+  override readonly name: string = "AttemptedError";
   readonly attempts: readonly SummaryAttempt[];
 
-  constructor(last: unknown, attempts: readonly SummaryAttempt[]) {
-    const known = last instanceof LonghaulError ? last : undefined;
-    super(known?.code ?? "no-summary", known?.message ?? "No summary could be written.", {
-      ...(known?.remedy === undefined ? {} : { remedy: known.remedy }),
-      facts: known?.facts ?? {},
-      cause: last,
-    });
+  constructor(
+    code: LonghaulErrorCode,
+    message: string,
+    attempts: readonly SummaryAttempt[],
+    details: LonghaulErrorDetails,
+  ) {
+    super(code, message, details);
     this.attempts = attempts;
   }
 }
 
-/** What was tried before a compaction failed; nothing where it did not fail for want of a summary. */
+/** No way led to a summary. Code, words and remedy are those of the last failure, which is its cause. */
+export class SummaryChainError extends AttemptedError {
+  override readonly name: string = "SummaryChainError";
+
+  constructor(last: unknown, attempts: readonly SummaryAttempt[]) {
+    const known = last instanceof LonghaulError ? last : undefined;
+    super(known?.code ?? "no-summary", known?.message ?? "No summary could be written.", attempts, {
+      ...(known?.remedy === undefined ? {} : { remedy: known.remedy }),
+      facts: known?.facts ?? {},
+      cause: last,
+    });
+  }
+}
+
+/** The ways to a summary that were tried before a compaction failed. */
 export const attemptsOf = (error: unknown): readonly SummaryAttempt[] =>
-  error instanceof SummaryChainError ? error.attempts : [];
+  error instanceof AttemptedError ? error.attempts : [];

@@ -142,7 +142,7 @@ class Life {
     try {
       const plan = planCompaction({ entries: this.memory }, { variant, at, keepRecentTokens: 100 });
       const bindsThinking = this.#bindsThinking;
-      const compaction = await compact(plan, this.#ports, { bindsThinking });
+      const compaction = await compact(plan, this.#ports, { bindsThinking, leastSaving: "some" });
       const lines = linesInPlace(compaction, CURRENT_CONVENTIONS, this.#ports);
       for (const line of lines) this.disk.push(line);
       this.memory = rebuild(compaction);

@@ -105,11 +105,11 @@ class Host {
     const { compactor, messages } = this;
     switch (step.kind) {
       case "manual":
-        return compactor.compact(messages).catch((error: unknown) => this.#refused(error));
+        return compactor.compact(messages, { force: true }).catch((error: unknown) => this.#refused(error));
       case "from":
-        return compactor.compact(messages, { from: step.at }).catch((error: unknown) => this.#refused(error));
+        return compactor.compact(messages, { from: step.at, force: true }).catch((error: unknown) => this.#refused(error));
       case "up-to":
-        return compactor.compact(messages, { upTo: step.at }).catch((error: unknown) => this.#refused(error));
+        return compactor.compact(messages, { upTo: step.at, force: true }).catch((error: unknown) => this.#refused(error));
       case "snip":
         return compactor.snip(messages, { keepLastTurns: step.keepLastTurns });
       case "expand":

@@ -111,6 +111,7 @@ describe("memory files that govern what the agent touches", () => {
     const work = Array.from({ length: 40 }, (_, at) => readOf(`w${at}`, `/p/docs/${at}.md`)).flat();
     const { messages: after } = await one.compactor.compact([...messages, ...work], {
       keepRecentTokens: 200,
+      force: true,
     });
     const sent = asText(
       (await one.compactor.before([...after, { role: "user", content: "on" }])).request.messages,

@@ -119,6 +119,13 @@ export class Background {
     this.#hasFailed = false;
   }
 
+  /** Forgets the summary that is ready, if there is one. */
+  discard(reason: string): void {
+    if (this.#ready === undefined) return;
+    this.#ready = undefined;
+    this.#tellEnd("discarded", reason);
+  }
+
   /** An answer that comes after the end begins nothing. */
   close(): void {
     this.reset();
@@ -159,7 +166,7 @@ export class Background {
     const measured = measuredBy(this.#state);
     const plan = planFromPrepared(snapshotOf(this.#state), ready.ids, { measured });
     if (plan !== undefined) return { ...ready, plan };
-    this.#discard("conversation-changed");
+    this.discard("conversation-changed");
     return undefined;
   }
 
@@ -197,7 +204,7 @@ export class Background {
       this.#refresh(known, fresh);
       return;
     }
-    if (this.#ready !== undefined) this.#discard("outdated");
+    this.discard("outdated");
     this.#start();
   }
 
@@ -259,11 +266,6 @@ export class Background {
       (ready) => end({ ready }),
       (error: unknown) => end({ reason: codeOf(error) }),
     );
-  }
-
-  #discard(reason: string): void {
-    this.#ready = undefined;
-    this.#tellEnd("discarded", reason);
   }
 
   #tellEnd(outcome: "ready" | "failed" | "discarded", reason: string | undefined, durationMs = 0): void {

@@ -60,6 +60,7 @@ function decide(state: ConversationState): "compact" | SkipReason {
 /** Our own count is no proof that the last compaction did not help: the next response tells. */
 function ripeness(state: ConversationState): "compact" | SkipReason {
   if (state.breaker.restsAfterUndo(state.size().tokens)) return "just-undone";
+  if (state.breaker.restsAfterLoss()) return "did-not-pay";
   return state.breaker.isResting() || isResumedAfterCompaction(state) ? "just-compacted" : "compact";
 }
 
@@ -106,6 +107,8 @@ async function compactByItself(state: ConversationState, signal: AbortSignal | u
     state.emit({ type: "floor-above-threshold", floorTokens, threshold });
     return { skipped: "floor-above-threshold", problem: floorTooHigh(floorTokens, threshold) };
   } catch (error) {
+    // More messages do not make it pay: they are kept.
+    if (failureReason(error) === "does_not_pay") state.background.discard("does-not-pay");
     return { problem: problemIn(error) };
   }
 }

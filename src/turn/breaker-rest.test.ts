@@ -129,7 +129,7 @@ const reason = fc.constantFrom(
   "api_error",
   "aborted",
   "not_enough_messages",
-  "not_smaller",
+  "does_not_pay",
   "other" as const,
 );
 const happening: fc.Arbitrary<Happening> = fc.oneof(

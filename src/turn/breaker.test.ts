@@ -78,7 +78,7 @@ describe("strikes", () => {
     "no_summary",
     "api_error",
     "prompt_too_long",
-    "not_smaller",
+    "does_not_pay",
     "blocked_by_hook",
     "transcript_failed",
     "other",

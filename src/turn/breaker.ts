@@ -45,7 +45,7 @@ export class Breaker {
   readonly #strikes: Strikes = new Strikes();
   /** Recoveries have strikes of their own: theirs is the last resort. */
   readonly #recoveries: Strikes = new Strikes();
-  /** The newest compactions that nobody asked for, oldest first. */
+  /** The newest compactions that nobody asked for, also those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
   /** The newest recoveries, oldest first. */
   readonly #recoveredAt: Moment[] = [];
@@ -53,6 +53,8 @@ export class Breaker {
   #toldOpen = false;
   /** Somebody undid a compaction: that would be pointless if the next turn compacted again. */
   #restUntilTokens: number | undefined;
+  /** Turn in which a summary was written for a compaction that did not pay. */
+  #unpaidTurn: number | undefined;
   #last: { readonly turn: number; readonly trigger: Trigger; readonly isProven: boolean } | undefined;
 
   constructor({ now }: BreakerPorts) {
@@ -81,9 +83,14 @@ export class Breaker {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
 
-  /** The newest compaction was just now, and nothing has shown yet that it helped; or it was undone. */
+  /** A summary was just written for nothing: what came since is too little to change that. */
+  restsAfterLoss(): boolean {
+    return this.#unpaidTurn !== undefined && this.#turn - this.#unpaidTurn < REST_TURNS;
+  }
+
+  /** The newest compaction was just now, and nothing has shown yet that it helped; or it did not pay, or was undone. */
   isResting(): boolean {
-    if (this.#restUntilTokens !== undefined) return true;
+    if (this.#restUntilTokens !== undefined || this.restsAfterLoss()) return true;
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;
   }
 
@@ -122,11 +129,13 @@ export class Breaker {
   undone({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
     this.#restUntilTokens = restUntilTokens;
     this.#last = undefined;
+    this.#unpaidTurn = undefined;
   }
 
   compacted({ trigger }: { readonly trigger: Trigger }): readonly BreakerChange[] {
     const changes = this.#settle("time");
     this.#restUntilTokens = undefined;
+    this.#unpaidTurn = undefined;
     const at = this.#moment();
     this.#last = { turn: this.#turn, trigger, isProven: false };
     if (trigger === "manual") {
@@ -137,8 +146,7 @@ export class Breaker {
     } else {
       this.#strikes.succeeded(at);
       if (trigger === "reactive") this.#recovered(at);
-      this.#recent.push(at);
-      if (this.#recent.length > MAX_COMPACTIONS) this.#recent.shift();
+      this.#tried(at);
     }
     return [...changes, ...this.#settle(trigger === "manual" ? "manual" : "success")];
   }
@@ -152,8 +160,10 @@ export class Breaker {
   }): readonly BreakerChange[] {
     const changes = this.#settle("time");
     if (trigger !== "manual" && !NO_STRIKE.has(reason)) {
-      this.#strikes.failed(this.#moment());
-      if (trigger === "reactive") this.#recoveries.failed(this.#moment());
+      const at = this.#moment();
+      if (reason === "does_not_pay") this.#lost(at);
+      else this.#strikes.failed(at);
+      if (trigger === "reactive") this.#recoveries.failed(at);
     }
     return [...changes, ...this.#settle("success")];
   }
@@ -171,6 +181,18 @@ export class Breaker {
       if (trigger === "reactive") this.#recoveries.ineffective(this.#moment());
     }
     return [...changes, ...this.#settle("success")];
+  }
+
+  /** It cost as much as a success that did not help, and counts like one. */
+  #lost(at: Moment): void {
+    this.#strikes.ineffective(at);
+    this.#tried(at);
+    this.#unpaidTurn = this.#turn;
+  }
+
+  #tried(at: Moment): void {
+    this.#recent.push(at);
+    if (this.#recent.length > MAX_COMPACTIONS) this.#recent.shift();
   }
 
   #recovered(at: Moment): void {

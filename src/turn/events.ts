@@ -24,7 +24,7 @@ export type FailureReason =
   | "no_summary"
   | "api_error"
   | "prompt_too_long"
-  | "not_smaller"
+  | "does_not_pay"
   | "blocked_by_hook"
   | "aborted"
   | "transcript_failed"
@@ -43,6 +43,8 @@ export type SkipReason =
   | "floor-above-threshold"
   | "just-undone"
   | "just-compacted"
+  /** A summary was just written for a compaction that would have saved too little. */
+  | "did-not-pay"
   /** It is being written in the background, and the window still holds what there is. */
   | "summary-under-way";
 

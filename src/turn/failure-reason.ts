@@ -1,11 +1,12 @@
 import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
+import { attemptsOf } from "../summary/chain.ts";
 import type { FailureReason } from "./events.ts";
 
 const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
   "not-enough-messages": "not_enough_messages",
   "message-not-found": "not_enough_messages",
   "no-summary": "no_summary",
-  "compaction-ineffective": "not_smaller",
+  "compaction-ineffective": "does_not_pay",
   "compaction-blocked": "blocked_by_hook",
   "transcript-failed": "transcript_failed",
   "model-aborted": "aborted",
@@ -16,6 +17,9 @@ const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
 /** Why a compaction did not come about, in the words of the events. */
 export function failureReason(error: unknown): FailureReason {
   if (!(error instanceof LonghaulError)) return "other";
+  // So little to summarize that no summary was written at all.
+  const isWritten = attemptsOf(error).length > 0;
+  if (error.code === "compaction-ineffective" && !isWritten) return "not_enough_messages";
   return REASONS[error.code] ?? (error.code.startsWith("model-") ? "api_error" : "other");
 }
 

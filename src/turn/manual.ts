@@ -16,17 +16,20 @@ export async function compactByHand<T extends Message>(
   if (whyNotToCompactByHand(state.options) !== undefined) throw compactionDisabled();
   state.takeIn(messages);
   const { from, upTo, instructions, signal } = options;
+  const force = options.force === true || Boolean(instructions?.trim());
   const picked = from ?? upTo;
   const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : passOverNotes(state);
   if (byNotes !== undefined) {
-    const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, signal });
+    const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, force, signal });
     return turnResult<T>(state, { compaction });
   }
   const plan = planCompaction(snapshotOf(state), {
     trigger: "manual",
     variant: from !== undefined ? "from" : upTo !== undefined ? "up-to" : "whole",
     at: picked === undefined ? undefined : state.thread.referTo(picked, messages),
-    keepRecentTokens: options.keepRecentTokens ?? state.options.compaction.keepRecentTokens,
+    keepRecentTokens: options.keepRecentTokens,
+    usualKeepRecentTokens: state.options.compaction.keepRecentTokens,
+    force,
     targetTokens: state.thresholds.autoCompact,
     measured: measuredBy(state),
   });
@@ -35,6 +38,7 @@ export async function compactByHand<T extends Message>(
     trigger: "manual",
     plan,
     instructions,
+    force,
     targetTokens,
     signal,
   });

@@ -171,7 +171,7 @@ describe("a compaction that the user asks for", () => {
     expect(compaction?.written.source).toBe("notes");
   });
 
-  it.each([{ instructions: "Mind the tides." }, { keepRecentTokens: 3_000 }, { upTo: 3 }])(
+  it.each([{ instructions: "Mind the tides." }, { keepRecentTokens: 3_000 }, { upTo: 3, force: true }])(
     "is written by the model with %j, and that is told",
     async (wish) => {
       const one = scene();
@@ -289,7 +289,7 @@ describe("notes that name no message", () => {
   it("know nothing of what came since, as long as nobody has noted it", async () => {
     const one = scene(refusing(), theirs);
     await workUntil(one, () => compactions(one).length > 0);
-    expect(one.reasons()).toEqual(["not-smaller"]);
+    expect(one.reasons()).toEqual(["does-not-pay"]);
     expect(compactions(one)).toEqual(["full"]);
   });
 });

@@ -199,6 +199,11 @@ export interface ResponseFacts {
 
 export interface ManualOptions {
   readonly instructions?: string | undefined;
+  /**
+   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
+   * compaction fails with `compaction-ineffective` and changes nothing.
+   */
+  readonly force?: boolean | undefined;
   /** Summarise this message and all after it, and keep what came before: an entry's uuid, or an index. */
   readonly from?: string | number | undefined;
   /** Summarise what comes before this message and keep the rest. */

@@ -1,4 +1,4 @@
-import { keepRecentUnder } from "../compact/keep-recent.ts";
+import { defaultKeepRecent } from "../compact/keep-recent.ts";
 import { carriedPays, type Rewriting } from "../cost/carried.ts";
 import { type NetSaving, netSaving } from "../cost/net-saving.ts";
 import { usualCompaction } from "../cost/usual-compaction.ts";
@@ -153,8 +153,12 @@ const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: Cl
 });
 
 /** What a compaction keeps beside its summary, but for what came while that was written. In tokens. */
-export const usuallyKept = ({ options, thresholds }: ConversationState): number =>
-  options.compaction.keepRecentTokens ?? keepRecentUnder(thresholds.autoCompact);
+export function usuallyKept(state: ConversationState): number {
+  const { options, thresholds, overheadTokens = state.frameTokens() } = state;
+  const targetTokens = thresholds.autoCompact;
+  const limits = { targetTokens, conversationTokens: Math.max(0, targetTokens - overheadTokens) };
+  return options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
+}
 
 function compactionWay(
   state: ConversationState,

@@ -4,6 +4,7 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import type { PreparedSummary } from "../compact/prepare-summary.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import { tierOf } from "../compact/tier.ts";
+import type { LeastSaving } from "../compact/worthwhile.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
@@ -30,6 +31,8 @@ export interface CompactionRequest {
   /** The summary has been written along the way. */
   readonly notes?: { readonly text: string } | undefined;
   readonly instructions?: string | undefined;
+  /** The user insists: compact even if it does not pay. */
+  readonly force?: boolean | undefined;
   /** There is no time to ask one. */
   readonly withoutModel?: boolean | undefined;
   /** What the result should stay below. */
@@ -90,6 +93,7 @@ export function compactOptions(
   let retries = 0;
   return {
     prepared,
+    leastSaving: leastSavingFor(request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
@@ -128,6 +132,12 @@ export function compactOptions(
       });
     },
   };
+}
+
+/** After an overflow the next call must fit, whatever the compaction costs. */
+function leastSavingFor({ trigger, force = false }: CompactionRequest): LeastSaving {
+  if (trigger === "reactive") return "some";
+  return force ? "none" : "worthwhile";
 }
 
 /** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */

@@ -187,11 +187,11 @@ export class EngineLife {
     const { compactor, messages } = this;
     switch (step.do) {
       case "whole":
-        return compactor.compact(messages, { keepRecentTokens: 500 });
+        return compactor.compact(messages, { keepRecentTokens: 500, force: true });
       case "from":
-        return compactor.compact(messages, { from: step.at % messages.length });
+        return compactor.compact(messages, { from: step.at % messages.length, force: true });
       case "upTo":
-        return compactor.compact(messages, { upTo: step.at % messages.length });
+        return compactor.compact(messages, { upTo: step.at % messages.length, force: true });
       case "snip": {
         const from = step.at % messages.length;
         return compactor.snip(messages, { from, to: Math.min(messages.length - 1, from + 2) });

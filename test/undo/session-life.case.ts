@@ -166,7 +166,7 @@ export class SessionLife {
         },
       },
     };
-    const result = await compactSession(session, { ...parts[next.do], ports });
+    const result = await compactSession(session, { ...parts[next.do], force: true, ports });
     await writeCompaction(result, { mode: "in-place" }, ports);
     return true;
   }

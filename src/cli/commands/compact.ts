@@ -11,6 +11,7 @@ import {
   withNotesHint,
 } from "../compaction-notes.ts";
 import type { Composition, WindowChoice } from "../composition.ts";
+import { withForceHint } from "../force-hint.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
@@ -23,6 +24,7 @@ export interface CompactCommandOptions extends WindowChoice, ModelChoice, Target
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
+  readonly force?: boolean;
   readonly fromNotes?: boolean;
   /** A message's uuid, or its beginning. */
   readonly from?: string;
@@ -49,7 +51,8 @@ export async function compact(
     const notes = options.fromNotes
       ? await notesForCompaction(session, { thresholds, isPreview: target === undefined, signal })
       : undefined;
-    return { notes, ...(await carryOut(session, { thresholds, signal, notes }, options, composition)) };
+    const circumstances = { thresholds, signal, notes, isPreview: target === undefined };
+    return { notes, ...(await carryOut(session, circumstances, options, composition)) };
   });
   const written = target && (await writeCompaction(result, target, composition));
   const { prices } = composition;
@@ -61,7 +64,11 @@ export async function compact(
     wouldAsk: options.dryRun && !options.fromNotes ? (options.model ?? session.model) : undefined,
   });
   const report = compactReport({ ...result, thresholds, written, cost, prices });
-  const view = { showSummary: options.summary === true, modelNotAsked: modelNotAsked(options) };
+  const view = {
+    showSummary: options.summary === true,
+    modelNotAsked: modelNotAsked(options),
+    isForced: options.force === true || Boolean(options.instructions?.trim()),
+  };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
 }
 
@@ -69,11 +76,13 @@ interface Circumstances {
   readonly thresholds: Thresholds;
   readonly signal: AbortSignal;
   readonly notes: CompactionNotes | undefined;
+  /** Nothing will be written. */
+  readonly isPreview: boolean;
 }
 
 async function carryOut(
   session: Session,
-  { thresholds, signal, notes }: Circumstances,
+  { thresholds, signal, notes, isPreview }: Circumstances,
   options: CompactCommandOptions,
   composition: Composition,
 ): Promise<SessionCompaction> {
@@ -84,6 +93,8 @@ async function carryOut(
     terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
     return await compactSession(session, {
       instructions: options.instructions,
+      // A preview shows a compaction that does not pay, and says so.
+      force: options.force === true || isPreview,
       fromNotes: notes?.source,
       state: notesPointer(session),
       targetTokens: thresholds.autoCompact,
@@ -100,7 +111,8 @@ async function carryOut(
       ports: composition,
     });
   } catch (error) {
-    throw withNotesHint(withHooksHint(withBuiltInOffer(error, options)));
+    const known = withForceHint(error, "--force", composition.prices);
+    throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
   }
 }
 

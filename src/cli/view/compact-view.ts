@@ -9,17 +9,22 @@ import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
 import { fitText, foldText, oneLine, padStart } from "./text-width.ts";
 import { writtenLine } from "./written.ts";
 
-export function compactView(report: CompactReport, options: SummaryViewOptions, terminal: Terminal): string {
+export interface CompactViewOptions extends SummaryViewOptions {
+  /** The user asked to compact even if it does not pay. */
+  readonly isForced?: boolean | undefined;
+}
+
+export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
   const sections = [
     header(report, terminal),
-    beforeAndAfter(report, terminal),
+    beforeAndAfter(report, options, terminal),
     whatBecameOfIt(report, terminal),
     compactCostSection(report.cost, terminal),
     report.ledger === null ? "" : ledgerLine(report.ledger, terminal),
     hooksSection(report, terminal),
     notesSection(report, terminal),
     summarySection(report.summary, options, terminal),
-    writtenLine(report, terminal),
+    writtenLine({ ...report, isRefused: !report.saving.pays && !options.isForced }, terminal),
   ];
   return sections.filter((section) => section !== "").join("\n\n");
 }
@@ -28,15 +33,25 @@ function header({ session }: CompactReport, { colours, width }: Terminal): strin
   return `${colours.bold("Compact")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`;
 }
 
-function beforeAndAfter(report: CompactReport, terminal: Terminal): string {
-  const { before, after, window, fits } = report;
-  const saved = formatPercent(1 - after.tokens / before.tokens);
+function beforeAndAfter(report: CompactReport, { isForced }: CompactViewOptions, terminal: Terminal): string {
+  const { before, after, window, fits, saving } = report;
+  const { colours, width } = terminal;
+  const change = after.tokens / before.tokens - 1;
+  const size = `${formatPercent(Math.abs(change))} ${change > 0 ? "larger" : "smaller"}`;
   const verdict = fits
-    ? `${saved} smaller; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
-    : terminal.colours.red(whyNotFitting(report));
-  return [...beforeAndAfterLines(report, terminal), foldText(`  ${verdict}`, terminal.width, "  ")].join(
-    "\n",
-  );
+    ? `${size}; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
+    : colours.red(whyNotFitting(report));
+  const loss = saving.pays ? [] : [colours.yellow(whyNotPaying(report, isForced === true))];
+  const verdicts = [verdict, ...loss].map((line) => foldText(`  ${line}`, width, "  "));
+  return [...beforeAndAfterLines(report, terminal), ...verdicts].join("\n");
+}
+
+function whyNotPaying({ saving, written }: CompactReport, isForced: boolean): string {
+  const { tokens, smallestWorthwhile } = saving;
+  const saved = tokens > 0 ? `it saves ${formatCount(tokens)} tokens` : "it saves nothing";
+  const figures = `Does not pay: ${saved}, and the smallest worthwhile saving is ${formatCount(smallestWorthwhile)}.`;
+  if (isForced) return written === null ? figures : `${figures} Compacted because you asked for it.`;
+  return `${figures} With --in-place or --out it would fail and change nothing.`;
 }
 
 function whyNotFitting({ window, notInFile }: CompactReport): string {

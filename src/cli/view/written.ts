@@ -7,11 +7,15 @@ export interface Written {
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
   /** Whether the result is under the threshold; true unless given. */
   readonly fits?: boolean;
+  /** Writing it would fail unless the user forces it. */
+  readonly isRefused?: boolean;
 }
 
-export function writtenLine({ out, written, fits = true }: Written, { colours, width }: Terminal): string {
+export function writtenLine(result: Written, { colours, width }: Terminal): string {
+  const { out, written, fits = true, isRefused = false } = result;
   if (out === null || written === null) {
-    const offer = "Add --in-place to append this to the session, or --out FILE to make a new one.";
+    const force = isRefused ? " With either, add --force." : "";
+    const offer = `Add --in-place to append this to the session, or --out FILE to make a new one.${force}`;
     return foldText(`${colours.yellow("Nothing was written.")} ${offer}`, width);
   }
   const done = fits ? colours.green("Done.") : colours.yellow("Done.");

@@ -28,6 +28,8 @@ export function plainSummary({ countText, summaryTokens }: PolicyOptions): Polic
         );
         const compaction = await compact(plan, portsFor(entries), {
           targetTokens,
+          // These programs do not ask whether it pays.
+          leastSaving: "some",
           facts: "off",
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
         });

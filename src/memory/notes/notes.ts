@@ -91,4 +91,4 @@ export type NotesDecline =
   | "hook-instructions"
   /** The result would be due for the next compaction at once. */
   | "above-threshold"
-  | "not-smaller";
+  | "does-not-pay";

@@ -1,10 +1,18 @@
+import { withForceHint } from "../../force-hint.ts";
 import type { ChatCommand } from "./command.ts";
 
 export const compactCommand: ChatCommand = {
   name: "/compact",
-  usage: "[what to look after]",
+  usage: "[--force] [what to look after]",
   about: "summarise the conversation now",
   needsIdle: true,
-  run: async (argument, { agent, signal }) =>
-    agent.compact({ signal, ...(argument === "" ? {} : { instructions: argument }) }),
+  run: async (argument, { agent, signal, composition }) => {
+    const [, flag, instructions = ""] = /^(--force(?!\S))?\s*(.*)$/s.exec(argument) ?? [];
+    const wish = instructions === "" ? {} : { instructions };
+    try {
+      await agent.compact({ signal, force: flag !== undefined, ...wish });
+    } catch (error) {
+      throw withForceHint(error, "/compact --force", composition.prices);
+    }
+  },
 };

@@ -1,0 +1,89 @@
+import type { LonghaulError } from "../errors.ts";
+import { AttemptedError } from "../summary/chain.ts";
+import type { SummaryAttempt } from "../summary/sources.ts";
+import type { CompactionPlan } from "./plan.ts";
+
+/**
+ * The smallest saving that makes a compaction worthwhile: both figures must be reached. A compaction that saves less
+ * takes facts out of the context for nothing.
+ */
+export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly tokens: number } = Object.freeze({
+  /**
+   * Of the message tokens that the provider has to cache again. A cache write costs about 1.25 times the input price
+   * and a cache read 0.1, so each message that stays costs 1.15 more in the next call, and each token that goes saves
+   * 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one tenth it takes 104.
+   */
+  share: 0.2,
+  /** In tokens. The smallest summary takes about as many, and a model charges several times more to write them. */
+  tokens: 500,
+});
+
+/**
+ * How much a compaction must save to be carried out.
+ * - `worthwhile`: {@link SMALLEST_WORTHWHILE_SAVING}.
+ * - `some`: one token. The last call did not fit, so every token counts.
+ * - `none`: nothing. The user insists.
+ */
+export type LeastSaving = "worthwhile" | "some" | "none";
+
+/** What a compaction saves, in tokens of the context. */
+export interface Saving {
+  readonly tokens: number;
+  /** {@link SMALLEST_WORTHWHILE_SAVING} for this conversation. */
+  readonly smallestWorthwhile: number;
+  readonly pays: boolean;
+}
+
+type Sizes = Pick<CompactionPlan, "tokensBefore" | "overheadTokens" | "keptPlace" | "keptTokens">;
+
+/** In tokens. Messages before the summary stay in the provider's cache, so they do not count. */
+export function smallestWorthwhileSaving({
+  tokensBefore,
+  overheadTokens,
+  keptPlace,
+  keptTokens,
+}: Sizes): number {
+  const cached = overheadTokens + (keptPlace === "before" ? keptTokens : 0);
+  const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
+  return Math.max(tokens, Math.ceil((tokensBefore - cached) * share));
+}
+
+export function savingOf(plan: Sizes, tokensAfter: number): Saving {
+  const tokens = plan.tokensBefore - tokensAfter;
+  const smallestWorthwhile = smallestWorthwhileSaving(plan);
+  return { tokens, smallestWorthwhile, pays: tokens >= smallestWorthwhile };
+}
+
+/** Throws `compaction-ineffective` where the saving is smaller than required. */
+export function requireSaving(
+  plan: CompactionPlan,
+  { tokensAfter, least }: { readonly tokensAfter: number; readonly least: LeastSaving },
+  attempts: readonly SummaryAttempt[],
+): void {
+  const saving = savingOf(plan, tokensAfter);
+  const isEnough = least === "none" || (least === "some" ? saving.tokens > 0 : saving.pays);
+  if (isEnough) return;
+  throw ineffective(plan.tokensBefore, tokensAfter, { saving, least, attempts });
+}
+
+function ineffective(
+  before: number,
+  after: number,
+  {
+    saving,
+    least,
+    attempts,
+  }: { readonly saving: Saving; readonly least: LeastSaving; readonly attempts: readonly SummaryAttempt[] },
+): LonghaulError {
+  const { tokens: saved, smallestWorthwhile } = saving;
+  const wanted = least === "some" ? 1 : smallestWorthwhile;
+  const result =
+    saved > 0
+      ? `save ${saved} of ${before} tokens`
+      : `not make the conversation smaller (${before} tokens now, ${after} then)`;
+  const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${wanted}.`;
+  return new AttemptedError("compaction-ineffective", message, attempts, {
+    remedy: "Nothing was changed. Continue the session, keep fewer recent tokens, or force the compaction.",
+    facts: { before, after, saved, smallestWorthwhile: wanted },
+  });
+}
