@@ -3,7 +3,7 @@ import { LonghaulError } from "../errors.ts";
 import type { SessionNotesSource } from "../host/compact-session.ts";
 import { fileState } from "../host/file-state.ts";
 import { notesPath } from "../host/notes-file.ts";
-import { type BuiltNotes, buildNotes, counterFor, type ReadNotes, readNotes } from "../host/session-notes.ts";
+import { buildNotes, counterFor, readNotes } from "../host/session-notes.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { sectionName } from "../memory/notes/section-name.ts";
 import type { HostState } from "../restore/host-state.ts";
@@ -24,32 +24,46 @@ export interface CompactionNotes {
 
 export interface CompactionNotesOptions {
   readonly thresholds: Thresholds;
-  /** Nothing is to be written. */
-  readonly isPreview: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Those that are there, however old: what they do not hold is kept. Built where there are none. */
+/**
+ * Those that are there, however old: what they do not hold is kept. Built where there are none, but not written: the
+ * compaction may not pay.
+ */
 export async function notesForCompaction(
   session: Session,
-  { thresholds, isPreview, signal }: CompactionNotesOptions,
+  { thresholds, signal }: CompactionNotesOptions,
 ): Promise<CompactionNotes> {
   const limits = notesLimitsFor(thresholds);
   const present = await readNotes(session);
-  const used = present ?? (await buildNotes(session, { limits, dryRun: isPreview, signal }));
+  const used = present ?? (await buildNotes(session, { limits, dryRun: true, signal }));
   // The agent that is told where they are may be in another folder than we are.
   const path = resolve(used.path);
   const text = notesAsSummary(used.notes, { limits, path, countTokens: counterFor(session) });
   const source = { text, coveredUuid: used.notes.coveredUuid };
   const filled = used.notes.sections.filter(({ body }) => body !== "");
   const sections = filled.map(({ heading }) => sectionName(heading));
-  return { source, path, sections, isBuilt: present === undefined, isWritten: isWrittenNow(used) };
+  return { source, path, sections, isBuilt: present === undefined, isWritten: false };
 }
 
-const isWrittenNow = (used: ReadNotes | BuiltNotes): boolean => "outcome" in used && used.isWritten;
+/** Writes notes that were built for a compaction which is about to be written. */
+export async function writeBuiltNotes(
+  session: Session,
+  notes: CompactionNotes,
+  { thresholds }: Pick<CompactionNotesOptions, "thresholds">,
+): Promise<CompactionNotes> {
+  if (!notes.isBuilt) return notes;
+  const { isWritten } = await buildNotes(session, { limits: notesLimitsFor(thresholds) });
+  return { ...notes, isWritten };
+}
 
-/** After a compaction the agent is told where the notes are, if there are any. */
-export function notesPointer(session: Session): Pick<HostState, "sessionMemory"> {
+/** After a compaction the agent is told where the notes are, if there are any or the compaction is made from them. */
+export function notesPointer(
+  session: Session,
+  notes: CompactionNotes | undefined,
+): Pick<HostState, "sessionMemory"> {
+  if (notes !== undefined) return { sessionMemory: () => notes.path };
   const path = resolve(notesPath(session.path));
   return { sessionMemory: fileState({ folder: undefined, notesPath: path }).sessionMemory };
 }

@@ -43,11 +43,9 @@ function report(error: unknown, asJson: boolean, { note, print, colours }: Termi
     note(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return;
   }
-  if (asJson)
-    print(
-      JSON.stringify({ error: { code: error.code, message: error.message, remedy: error.remedy ?? null } }),
-    );
+  const { code, message, remedy, facts } = error;
+  if (asJson) print(JSON.stringify({ error: { code, message, remedy: remedy ?? null, facts } }));
   // They quote names and lines of files, which must not steer the terminal.
-  note(`${colours.red("longhaul:")} ${withoutControls(error.message)}`);
-  if (error.remedy !== undefined) note(withoutControls(error.remedy));
+  note(`${colours.red("longhaul:")} ${withoutControls(message)}`);
+  if (remedy !== undefined) note(withoutControls(remedy));
 }

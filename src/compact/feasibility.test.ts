@@ -65,7 +65,11 @@ describe("whether a compaction can get under its target", () => {
 
   it("wishes to keep what a plan would keep by itself: 10,000, at most a tenth of the target and a quarter of the messages", () => {
     const keptOf = (messageTokens: number, targetTokens: number): Feasibility =>
-      fitToTarget(snapshot(20_000), { targetTokens, measured: measured(messageTokens), summaryTokens: 8_000 });
+      fitToTarget(snapshot(20_000), {
+        targetTokens,
+        measured: measured(messageTokens),
+        summaryTokens: 8_000,
+      });
     expect(keptOf(150_000, 167_000)).toMatchObject({ keepRecentTokens: 10_000 });
     expect(keptOf(150_000, 90_000)).toMatchObject({ keepRecentTokens: 9_000 });
     expect(keptOf(40_000, 42_000)).toMatchObject({ keepRecentTokens: 4_200 });

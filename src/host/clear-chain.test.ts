@@ -121,7 +121,8 @@ async function carryOut(path: string, { what, at, keepNewest, asNew }: Step): Pr
     const cut = Math.floor(at * session.conversation.length);
     const where = part === "whole" ? { keepRecentTokens: 2_000 } : { [part]: cut };
     const result = await compactSession(session, { ...where, force: true, ports });
-    if (result.compaction.saving.tokens <= 0) throw new LonghaulError("compaction-ineffective", "No smaller.");
+    if (result.compaction.saving.tokens <= 0)
+      throw new LonghaulError("compaction-ineffective", "No smaller.");
     const { path: outPath } = await writeCompaction(result, target, ports);
     return { expected: rebuild(result.compaction), tokensAfter: result.compaction.tokensAfter, outPath };
   }

@@ -98,7 +98,11 @@ async function expectReadBack(path: string, { compaction }: SessionCompaction): 
 }
 
 async function compactedInPlace(path: string, options: CompactSessionOptions): Promise<SessionCompaction> {
-  const result = await compactSession(await loadSession(path), { restoreFiles: false, force: true, ...options });
+  const result = await compactSession(await loadSession(path), {
+    restoreFiles: false,
+    force: true,
+    ...options,
+  });
   await writeCompaction(result, { mode: "in-place" });
   return result;
 }

@@ -107,9 +107,13 @@ class Host {
       case "manual":
         return compactor.compact(messages, { force: true }).catch((error: unknown) => this.#refused(error));
       case "from":
-        return compactor.compact(messages, { from: step.at, force: true }).catch((error: unknown) => this.#refused(error));
+        return compactor
+          .compact(messages, { from: step.at, force: true })
+          .catch((error: unknown) => this.#refused(error));
       case "up-to":
-        return compactor.compact(messages, { upTo: step.at, force: true }).catch((error: unknown) => this.#refused(error));
+        return compactor
+          .compact(messages, { upTo: step.at, force: true })
+          .catch((error: unknown) => this.#refused(error));
       case "snip":
         return compactor.snip(messages, { keepLastTurns: step.keepLastTurns });
       case "expand":

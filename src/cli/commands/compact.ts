@@ -9,6 +9,7 @@ import {
   notesForCompaction,
   notesPointer,
   withNotesHint,
+  writeBuiltNotes,
 } from "../compaction-notes.ts";
 import type { Composition, WindowChoice } from "../composition.ts";
 import { withForceHint } from "../force-hint.ts";
@@ -48,12 +49,12 @@ export async function compact(
   const session = await composition.load(query, target && options);
   const thresholds = composition.thresholdsOf(session, options);
   const result = await untilInterrupted(async (signal) => {
-    const notes = options.fromNotes
-      ? await notesForCompaction(session, { thresholds, isPreview: target === undefined, signal })
-      : undefined;
+    const notes = options.fromNotes ? await notesForCompaction(session, { thresholds, signal }) : undefined;
     const circumstances = { thresholds, signal, notes, isPreview: target === undefined };
     return { notes, ...(await carryOut(session, circumstances, options, composition)) };
   });
+  const notes =
+    target && result.notes ? await writeBuiltNotes(session, result.notes, { thresholds }) : result.notes;
   const written = target && (await writeCompaction(result, target, composition));
   const { prices } = composition;
   const cost = compactCost({
@@ -63,7 +64,7 @@ export async function compact(
     now: composition.now(),
     wouldAsk: options.dryRun && !options.fromNotes ? (options.model ?? session.model) : undefined,
   });
-  const report = compactReport({ ...result, thresholds, written, cost, prices });
+  const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
   const view = {
     showSummary: options.summary === true,
     modelNotAsked: modelNotAsked(options),
@@ -96,7 +97,7 @@ async function carryOut(
       // A preview shows a compaction that does not pay, and says so.
       force: options.force === true || isPreview,
       fromNotes: notes?.source,
-      state: notesPointer(session),
+      state: notesPointer(session, notes),
       targetTokens: thresholds.autoCompact,
       keepRecentTokens: options.keepRecent,
       restoreFiles: options.restore,
