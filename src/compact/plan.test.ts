@@ -32,6 +32,32 @@ describe("a plan", () => {
     expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
   });
 
+  it("keeps at most a quarter of a short conversation by default, and what is asked for as it is", () => {
+    const { entries } = longSession(12);
+    const plan = planCompaction({ entries });
+    const messageTokens = plan.summarisedTokens + plan.keptTokens;
+    expect(messageTokens).toBeLessThan(20_000);
+    expect(plan.keptTokens).toBeGreaterThan(0);
+    expect(plan.keptTokens).toBeLessThanOrEqual(messageTokens / 4);
+    const usual = planCompaction({ entries }, { usualKeepRecentTokens: 50_000 });
+    expect(usual.keptTokens).toBe(plan.keptTokens);
+    const asked = planCompaction({ entries }, { keepRecentTokens: Math.floor(messageTokens * 0.6) });
+    expect(asked.keptTokens).toBeGreaterThan(messageTokens / 2);
+  });
+
+  it("summarises whatever there is when it is forced, even an earlier summary alone", async () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    const summary = c.summary("what was said ".repeat(100));
+    const onlySummary = (): unknown => planCompaction({ entries: c.entries });
+    expect(await codeOf(onlySummary)).toBe("not-enough-messages");
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    c.user("and now?");
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    const empty = (): unknown => planCompaction({ entries: [] }, { force: true });
+    expect(await codeOf(empty)).toBe("not-enough-messages");
+  });
+
   it("keeps nothing when 0 tokens are to be kept", () => {
     expect(planCompaction({ entries: longSession().entries }, { keepRecentTokens: 0 }).kept).toEqual([]);
   });

@@ -14,8 +14,11 @@ export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly toke
    * 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one tenth it takes 104.
    */
   share: 0.2,
-  /** In tokens. The smallest summary takes about as many, and a model charges several times more to write them. */
-  tokens: 500,
+  /**
+   * In tokens. Even a short summary takes about 600 output tokens, which cost as much as 30,000 tokens read from the
+   * cache: 30 calls at this saving.
+   */
+  tokens: 1_000,
 });
 
 /**
@@ -61,29 +64,26 @@ export function requireSaving(
   attempts: readonly SummaryAttempt[],
 ): void {
   const saving = savingOf(plan, tokensAfter);
-  const isEnough = least === "none" || (least === "some" ? saving.tokens > 0 : saving.pays);
-  if (isEnough) return;
-  throw ineffective(plan.tokensBefore, tokensAfter, { saving, least, attempts });
+  if (least === "none" || (least === "some" ? saving.tokens > 0 : saving.pays)) return;
+  const smallestWorthwhile = least === "some" ? 1 : saving.smallestWorthwhile;
+  const sizes = { before: plan.tokensBefore, after: tokensAfter };
+  throw ineffective(sizes, { ...saving, smallestWorthwhile }, attempts);
 }
 
 function ineffective(
-  before: number,
-  after: number,
-  {
-    saving,
-    least,
-    attempts,
-  }: { readonly saving: Saving; readonly least: LeastSaving; readonly attempts: readonly SummaryAttempt[] },
+  { before, after }: { readonly before: number; readonly after: number },
+  { tokens: saved, smallestWorthwhile }: Saving,
+  attempts: readonly SummaryAttempt[],
 ): LonghaulError {
-  const { tokens: saved, smallestWorthwhile } = saving;
-  const wanted = least === "some" ? 1 : smallestWorthwhile;
+  // Without an attempt it is the result with an empty summary.
+  const most = attempts.length === 0 ? " at most" : "";
   const result =
     saved > 0
-      ? `save ${saved} of ${before} tokens`
+      ? `save${most} ${saved} of ${before} tokens`
       : `not make the conversation smaller (${before} tokens now, ${after} then)`;
-  const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${wanted}.`;
+  const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${smallestWorthwhile}.`;
   return new AttemptedError("compaction-ineffective", message, attempts, {
     remedy: "Nothing was changed. Continue the session, keep fewer recent tokens, or force the compaction.",
-    facts: { before, after, saved, smallestWorthwhile: wanted },
+    facts: { before, after, saved, smallestWorthwhile },
   });
 }

@@ -87,6 +87,26 @@ describe("strikes", () => {
     expect(breaker.state().strikes).toBe(1);
   });
 
+  it("rests after a compaction that did not pay, and counts it for the frequency", () => {
+    turns(1);
+    const lose = (): readonly BreakerChange[] => breaker.failed({ trigger: "auto", reason: "does_not_pay" });
+    lose();
+    expect([breaker.isResting(), breaker.restsAfterLoss()]).toEqual([true, true]);
+    turns(2);
+    expect([breaker.isResting(), breaker.restsAfterLoss()]).toEqual([false, false]);
+    lose();
+    turns(2);
+    expect(lose()).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
+    expect(breaker.mayCompact()).toBe(false);
+  });
+
+  it("a manual compaction that does not pay changes nothing", () => {
+    turns(1);
+    for (let times = 0; times < 5; times++) breaker.failed({ trigger: "manual", reason: "does_not_pay" });
+    expect(breaker.isResting()).toBe(false);
+    expect(breaker.state()).toEqual({ isOpen: false, why: undefined, strikes: 0 });
+  });
+
   it("strikes before a success that proved effective are forgotten for good", () => {
     fail();
     fail();

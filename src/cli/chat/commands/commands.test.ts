@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fakeAgent, fakeScreen, readingOf } from "../../../../test/support/fake-chat.ts";
 import type { Agent } from "../../../agent/index.ts";
 import { createDemoSession } from "../../../demo/demo.ts";
+import { AttemptedError } from "../../../summary/chain.ts";
 import { loadSession } from "../../../transcript/load.ts";
 import { linesOf } from "../../../transcript/serialize.ts";
 import { Folded } from "../folded.ts";
@@ -93,6 +94,32 @@ describe("commands of a chat", () => {
     expect(remedyOf("/ledgre")).toBe("Did you mean /ledger? /help lists them all.");
     expect(remedyOf("/con")).toBe("Did you mean /context? /help lists them all.");
     expect(remedyOf("/frobnicate")).toBe("/help lists them all.");
+  });
+
+  it.each([
+    ["/compact", { force: false }],
+    ["/compact --force", { force: true }],
+    ["/compact --force keep the\nnumbers", { force: true, instructions: "keep the\nnumbers" }],
+    ["/compact keep --force", { force: false, instructions: "keep --force" }],
+    ["/compact --forceful words", { force: false, instructions: "--forceful words" }],
+  ])("%j compacts with what is written", async (text, wish) => {
+    const compact = vi.fn(async () => undefined);
+    await written(text, { compact });
+    expect(compact).toHaveBeenCalledExactlyOnceWith({ signal: expect.anything(), ...wish });
+  });
+
+  it("/compact says how to compact anyway, and what the summary cost", async () => {
+    const usage = { input_tokens: 10_000, output_tokens: 1_000 };
+    const attempts = [
+      { step: "direct", outcome: "written", cuts: 0, model: "claude-sonnet-4-5", usage },
+    ] as const;
+    const refused = new AttemptedError("compaction-ineffective", "It does not pay.", attempts, {});
+    const run = written("/compact", { compact: async () => Promise.reject(refused) });
+    await expect(run).rejects.toMatchObject({
+      code: "compaction-ineffective",
+      remedy:
+        "Nothing was changed. The call for the summary cost $0.0450. To compact anyway, use /compact --force or give instructions.",
+    });
   });
 
   it("completes commands and what may follow them", () => {
