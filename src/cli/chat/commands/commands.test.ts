@@ -109,7 +109,8 @@ describe("commands of a chat", () => {
   });
 
   it("/compact says how to compact anyway, and what the summary cost", async () => {
-    const usage = { input_tokens: 10_000, output_tokens: 1_000 };
+    const cache = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+    const usage = { input_tokens: 10_000, output_tokens: 1_000, ...cache };
     const attempts = [
       { step: "direct", outcome: "written", cuts: 0, model: "claude-sonnet-4-5", usage },
     ] as const;
