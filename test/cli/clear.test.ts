@@ -163,10 +163,10 @@ describe("a chain of clearings and compactions", () => {
     const prompt = async (at: number): Promise<string> =>
       (await runJson("inspect", session, "--prompts")).at(at).uuid.slice(0, 13);
     await step("clear", session);
-    await step("compact", session, "--up-to", await prompt(5), "--no-restore");
+    await step("compact", session, "--up-to", await prompt(5), "--no-restore", "--force");
     await step("clear", session, "--keep", "8");
-    await step("compact", session, "--from", await prompt(-2), "--no-restore");
-    await step("compact", session, "--keep-recent", "2000", "--no-restore");
+    await step("compact", session, "--from", await prompt(-2), "--no-restore", "--force");
+    await step("compact", session, "--keep-recent", "2000", "--no-restore", "--force");
     expect(tokens).toEqual([...tokens].sort((a, b) => b - a));
   });
 });

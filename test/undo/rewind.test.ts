@@ -47,7 +47,7 @@ const leafOf = async (): Promise<string | undefined> =>
   (await resumeSession(path).catch(() => undefined))?.leafUuid;
 
 const compacted = async (): Promise<void> => {
-  const result = await compactSession(await loadSession(path), { keepRecentTokens: 1_500 });
+  const result = await compactSession(await loadSession(path), { keepRecentTokens: 1_500, force: true });
   await writeCompaction(result, { mode: "in-place" });
 };
 
@@ -112,7 +112,7 @@ describe("a session that is taken back", () => {
     await compacted();
     await rewind(prompts[5] ?? "");
     await talk("new", 3);
-    const result = await compactSession(await loadSession(path), { from: prompts[4] });
+    const result = await compactSession(await loadSession(path), { from: prompts[4], force: true });
     await writeCompaction(result, { mode: "in-place" });
     const { conversation } = await loadSession(path);
     const said = conversation.filter(({ type }) => type === "assistant");

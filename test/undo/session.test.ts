@@ -35,7 +35,7 @@ async function compacted(version?: string, turns = 12): Promise<Compacted> {
     entries.map((entry) => ({ ...entry, ...fields }) as Entry);
   await writeNewSession(path, written(longSession(turns).entries));
   const before = await loadSession(path);
-  const result = await compactSession(before, { keepRecentTokens: 2_500 });
+  const result = await compactSession(before, { keepRecentTokens: 2_500, force: true });
   await writeCompaction(result, { mode: "in-place" });
   const { leafUuid } = await loadSession(path);
   const [first, ...rest] = written(longSession(1, `later${files}`).entries);
