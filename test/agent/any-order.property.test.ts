@@ -57,7 +57,7 @@ class Played {
     const { simulator } = this.#scene;
     simulator.reset();
     const byHand: Record<string, () => Promise<unknown>> = {
-      compact: () => agent.compact({ keepRecentTokens: 500 }),
+      compact: () => agent.compact({ keepRecentTokens: 500, force: true }),
       clear: () => agent.clearResults({ keep: 1 }),
       undo: () => agent.undo(),
       redo: () => agent.redo(),

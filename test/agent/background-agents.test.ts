@@ -184,7 +184,7 @@ describe("an agent in the background", () => {
       say(scene, toolTurn("Read", { of }), textTurn(`Read ${of}.`));
       await ran(agent, `Read the ${of}.`);
     }
-    await agent.compact({ keepRecentTokens: 0 });
+    await agent.compact({ keepRecentTokens: 0, force: true });
     const restored = agent.conversation.filter(({ type }) => type === "attachment");
     expect(text(restored)).toContain(`"taskId":"${id}"`);
     say(scene, textTurn("It still runs."));

@@ -77,7 +77,7 @@ describe("an agent that is closed", () => {
     await ran(agent, "First.");
     await ran(agent, "Second.");
     scene.simulator.fail({ kind: "silence" });
-    const compacting = agent.compact({ keepRecentTokens: 0 }).catch((error: unknown) => error);
+    const compacting = agent.compact({ keepRecentTokens: 0, force: true }).catch((error: unknown) => error);
     while (!scene.idle.some(({ type }) => type === "compacting"))
       await new Promise((resolve) => setImmediate(resolve));
 

@@ -102,7 +102,7 @@ describe("an agent whose window fills up", () => {
     await ran(agent, "First prompt.");
     const afterFirst = agent.conversation.map(({ uuid }) => uuid);
     await ran(agent, "Second prompt.");
-    await agent.compact({ keepRecentTokens: 0 });
+    await agent.compact({ keepRecentTokens: 0, force: true });
     scene.simulator.reply(textTurn("After the compaction."));
     await ran(agent, "Third prompt.");
 

@@ -31,10 +31,10 @@ describe("the mode of an agent", () => {
     });
     const long = "Mind the tide tables of the outer harbour. ".repeat(300);
     await ran(agent, long);
-    await agent.compact({ keepRecentTokens: 0 });
+    await agent.compact({ keepRecentTokens: 0, force: true });
     agent.setPlanMode(true);
     await ran(agent, long);
-    await agent.compact({ keepRecentTokens: 0 });
+    await agent.compact({ keepRecentTokens: 0, force: true });
 
     expect(modes).toEqual(["careful", "plan"]);
     const lines = (await readFile(agent.sessionPath, "utf8")).split("\n");
