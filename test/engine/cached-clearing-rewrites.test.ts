@@ -170,7 +170,7 @@ describe("what edits left out stays out", () => {
     expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
     const { messages } = loop.conversation;
     const half = Math.floor(messages.length / 2);
-    goOn(loop, await loop.compactor.compact(messages, { [which]: half }));
+    goOn(loop, await loop.compactor.compact(messages, { [which]: half, force: true }));
     await loop.turn();
     expect(loop.recoveries).toBe(0);
     const sent = scene.simulator.requests.last?.inputTokens ?? 0;
