@@ -128,6 +128,47 @@ describe("summaries of summaries", () => {
     expect(sectionOf(replaced, "Pending Tasks")).toContain("ship it");
     expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
   });
+
+  describe("keep what another agent's summary left open", () => {
+    const theirs = [
+      "## 7. Pending Tasks\n- Migrate the archive table",
+      "## 9. Optional Next Step\nMeasure the importer with ten workers.",
+    ].join("\n\n");
+    const withWork = (session: ConversationBuilder): void => {
+      session.user("First fix the header");
+      session.assistant("The header is fixed.");
+    };
+
+    it("lists the next step of an earlier summary as open when work went on since", () => {
+      const text = compacted(theirs, withWork);
+      expect(sectionOf(text, "Pending Tasks")).toContain("Measure the importer with ten workers.");
+      expect(sectionOf(text, "Optional Next Step")).not.toContain("ten workers");
+    });
+
+    it("keeps the next step of an earlier summary in its place when nothing happened since", () => {
+      const text = compacted(theirs, () => {});
+      expect(sectionOf(text, "Optional Next Step")).toContain("ten workers");
+      expect(sectionOf(text, "Pending Tasks")).not.toContain("ten workers");
+    });
+
+    it("keeps open tasks that a newer to-do list does not name", () => {
+      const text = compacted(theirs, (session) => {
+        const todos = [{ content: "ship it", status: "pending" }];
+        session.tool("w2", "TodoWrite", { todos }, "ok");
+      });
+      expect(sectionOf(text, "Pending Tasks")).toContain("ship it");
+      expect(sectionOf(text, "Pending Tasks")).toContain("Migrate the archive table");
+    });
+
+    it("states each open task once over ten compactions and drops its own outdated next steps", () => {
+      let text = compacted(theirs, withWork);
+      for (let round = 0; round < 10; round++) text = compacted(text, withWork);
+      const pending = sectionOf(text, "Pending Tasks");
+      expect(pending.split("ten workers")).toHaveLength(2);
+      expect(pending.split("Migrate the archive table")).toHaveLength(2);
+      expect(pending).not.toContain("looks answered");
+    });
+  });
 });
 
 describe("a summary of a conversation with collapsed spans", () => {

@@ -35,8 +35,20 @@ function nextStep(digest: SessionDigest): string | undefined {
     return `- Answer the user's latest message, to which nothing has been done yet: ${asked}`;
   if (digest.lastActor === "tool") return goOn(asked, lastText);
   if (digest.lastActor === "agent" && lastText !== undefined) return afterLastWords(asked, lastText, digest);
+  if (!isEarlierStepCurrent(digest)) return undefined;
   const earlier = earlierItems(digest.earlier, "Optional Next Step").join(" ");
   return earlier === "" ? undefined : clip(oneLine(earlier.startsWith("- ") ? earlier : `- ${earlier}`), 800);
+}
+
+/** Nothing happened since the earlier summary. */
+export const isEarlierStepCurrent = ({ openQuestions, lastActor }: SessionDigest): boolean =>
+  openQuestions.length === 0 && lastActor === "nobody";
+
+/** A step that {@link renderNextStep} wrote: it says where things stood at that moment, and holds no longer. */
+export function isOwnNextStep(item: string): boolean {
+  return /^- (?:Wait for the (?:user's answer to|background agents named)|Answer the user's latest message, to|Go on with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered;)/.test(
+    item,
+  );
 }
 
 function goOn(asked: string | undefined, lastText: string | undefined): string {

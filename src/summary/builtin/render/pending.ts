@@ -3,6 +3,7 @@ import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { messageKey } from "../read/human.ts";
+import { isEarlierStepCurrent, isOwnNextStep } from "./next-step.ts";
 
 const TODO = "**To-do list:**";
 const WAITING = "**Still open when the conversation stopped:**";
@@ -66,15 +67,17 @@ function openFailures(digest: SessionDigest): string[] {
     );
 }
 
-/** An earlier list holds until there is a newer one; what the newer one names is not said twice. */
+/** A newer to-do list replaces the earlier one, but not what the earlier summary left open besides. */
 function earlierPieces(digest: SessionDigest): Piece[] {
-  if (digest.todos.length > 0) return [];
-  const items = earlierItems(digest.earlier, "Pending Tasks").filter(
-    (item) => /\p{L}/u.test(item) && !isStale(item),
-  );
-  const seen = new Set<string>();
+  const hasNewerList = digest.todos.length > 0;
+  const items = [
+    ...earlierItems(digest.earlier, "Pending Tasks"),
+    // Work went on since, so the step is one of the things that may have been done.
+    ...(isEarlierStepCurrent(digest) ? [] : earlierItems(digest.earlier, "Optional Next Step")),
+  ].filter((item) => /\p{L}/u.test(item) && !isStale(item) && !(hasNewerList && LISTED.test(item)));
+  const seen = new Set(digest.todos.map((todo) => messageKey(todo.content)));
   return items
-    .filter((item) => !seen.has(messageKey(item)) && Boolean(seen.add(messageKey(item))))
+    .filter((item) => !seen.has(keyOf(item)) && Boolean(seen.add(keyOf(item))))
     .slice(0, MAX_EARLIER)
     .map((item, index): Piece => {
       const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
@@ -86,9 +89,16 @@ function earlierPieces(digest: SessionDigest): Piece[] {
     });
 }
 
+const keyOf = (item: string): string => messageKey(item.replace(/^[-*•]\s+/, ""));
+
+/** An item of a to-do list, as {@link todoPieces} writes it. */
+const LISTED = /^- \[(?: |in progress)\] /;
+
 /** Facts about the moment of the earlier summary, which the digest now states anew. */
 function isStale(item: string): boolean {
-  return /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user)/.test(
-    item,
+  return (
+    /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list)/.test(
+      item,
+    ) || isOwnNextStep(item)
   );
 }
