@@ -41,6 +41,8 @@ export interface Switches {
   readonly cacheEdits: boolean;
   /** Message threads, or the documented refusal of them. */
   readonly threads: "accepted" | "refused";
+  /** Betas that no SDK and no client known here sends: listed in the log, or refused as the API does. */
+  readonly unknownBetas: "accepted" | "refused";
 }
 
 /** An answer that is an error, in the terms of the API. Thrown by any part; the server writes it out. */
@@ -50,6 +52,8 @@ export class ApiRefusal extends Error {
   readonly type: string;
   readonly details: JsonRecord | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The name of its text; undefined for a fault with words of its own. */
+  readonly rule: string | undefined;
 
   constructor(status: number, type: string, message: string, more: RefusalDetails = {}) {
     super(message);
@@ -57,12 +61,17 @@ export class ApiRefusal extends Error {
     this.type = type;
     this.details = more.details;
     this.headers = more.headers ?? {};
+    this.rule = more.rule;
   }
 
   /** The same with these headers. */
   with(headers: Readonly<Record<string, string>>): ApiRefusal {
-    const details = this.details === undefined ? {} : { details: this.details };
-    return new ApiRefusal(this.status, this.type, this.message, { ...details, headers });
+    const { status, type, message, details, rule } = this;
+    return new ApiRefusal(status, type, message, {
+      ...(details && { details }),
+      ...(rule && { rule }),
+      headers,
+    });
   }
 }
 
@@ -70,6 +79,7 @@ interface RefusalDetails {
   /** `error.details`, with its `error_code`. */
   readonly details?: JsonRecord;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly rule?: string;
 }
 
 /** One block of a reply before it has ids, signatures and token counts. */

@@ -35,6 +35,7 @@ const SWITCHES: Switches = {
   foreignSignatures: "refused",
   cacheEdits: false,
   threads: "accepted",
+  unknownBetas: "refused",
 };
 
 export function simulatedModel(id: string): SimulatedModel {

@@ -116,6 +116,7 @@ const FIELDS: readonly Row[] = [
     "a budget over the answer",
     { thinking: { type: "enabled", budget_tokens: 2_048 } },
     "`max_tokens` must be greater than `thinking.budget_tokens`",
+    { betas: [] },
   ],
   [
     "a budget that is too small",

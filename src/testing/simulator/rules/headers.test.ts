@@ -10,9 +10,11 @@ const sound: IncomingHttpHeaders = {
   "content-length": "20",
 };
 
+const STRICT = { unknownBetas: "refused" } as const;
+
 function refusalOf(headers: IncomingHttpHeaders, apiKeys?: readonly string[]): string {
   try {
-    readHeaders(headers, apiKeys === undefined ? {} : { apiKeys });
+    readHeaders(headers, apiKeys === undefined ? STRICT : { ...STRICT, apiKeys });
   } catch (error) {
     if (error instanceof ApiRefusal) return `${error.status} ${error.type}: ${error.message}`;
     throw error;
@@ -22,11 +24,12 @@ function refusalOf(headers: IncomingHttpHeaders, apiKeys?: readonly string[]): s
 
 describe("the headers of a call", () => {
   it("name a version, betas and a workspace", () => {
-    const read = readHeaders({
+    const headers = {
       ...sound,
       "anthropic-version": "2026-10-21",
       "anthropic-beta": "compact-2026-09-04, context-management-2025-06-27",
-    });
+    };
+    const read = readHeaders(headers, STRICT);
     expect(read.version).toBe("2026-10-21");
     expect([...read.betas]).toEqual(["compact-2026-09-04", "context-management-2025-06-27"]);
     expect(read.workspace).toMatch(/^wrkspc_[0-9a-f]{24}$/);
@@ -34,10 +37,10 @@ describe("the headers of a call", () => {
 
   it("carry the key in x-api-key or as a bearer token, and x-api-key wins", () => {
     const { "x-api-key": _, ...keyless } = sound;
-    const bearer = readHeaders({ ...keyless, authorization: "Bearer key-2" });
-    const both = readHeaders({ ...sound, authorization: "Bearer key-2" });
+    const bearer = readHeaders({ ...keyless, authorization: "Bearer key-2" }, STRICT);
+    const both = readHeaders({ ...sound, authorization: "Bearer key-2" }, STRICT);
     expect(bearer.workspace).not.toBe(both.workspace);
-    expect(both.workspace).toBe(readHeaders(sound).workspace);
+    expect(both.workspace).toBe(readHeaders(sound, STRICT).workspace);
   });
 
   it("let any key in unless the keys are given", () => {
@@ -49,6 +52,13 @@ describe("the headers of a call", () => {
   it("need no type of content when there is no content", () => {
     expect(refusalOf({ "x-api-key": "key-1", "anthropic-version": "2023-06-01" })).toBe("accepted");
     expect(refusalOf({ ...sound, "content-type": "application/json; charset=utf-8" })).toBe("accepted");
+  });
+
+  it("may carry an unknown beta, which is listed, unless unknown betas are refused", () => {
+    const headers = { ...sound, "anthropic-beta": "compact-2026-09-04,not-known-2030-01-01" };
+    const read = readHeaders(headers, { unknownBetas: "accepted" });
+    expect([...read.betas]).toEqual(["compact-2026-09-04", "not-known-2030-01-01"]);
+    expect(read.unknownBetas).toEqual(["not-known-2030-01-01"]);
   });
 
   const { "anthropic-version": _version, ...versionless } = sound;

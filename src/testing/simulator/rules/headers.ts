@@ -1,17 +1,21 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ApiVersion } from "../../../conversation/message.ts";
+import type { Switches } from "../exchange.ts";
 import { KNOWN_BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 
 export interface HeaderOptions {
   /** The keys that are let in. Without them any key is, as long as there is one. */
   readonly apiKeys?: readonly string[];
+  readonly unknownBetas: Switches["unknownBetas"];
 }
 
 export interface RequestHeaders {
   readonly version: ApiVersion;
   readonly betas: ReadonlySet<string>;
+  /** Those of `betas` that no SDK and no client known here sends. */
+  readonly unknownBetas: readonly string[];
   /** Follows from the key: two keys never share a cache. */
   readonly workspace: string;
 }
@@ -21,11 +25,16 @@ const JSON_TYPE = "application/json";
 const WORKSPACE_DIGITS = 24;
 
 /** Refuses in this order: the key, the version, the type of the content, the betas. */
-export function readHeaders(headers: IncomingHttpHeaders, options: HeaderOptions = {}): RequestHeaders {
+export function readHeaders(headers: IncomingHttpHeaders, options: HeaderOptions): RequestHeaders {
   const key = readKey(headers, options.apiKeys);
   const version = readVersion(headers);
   checkContentType(headers);
-  return { version, betas: readBetas(headers), workspace: workspaceOf(key) };
+  const betas = readBetas(headers);
+  const unknownBetas = [...betas].filter((beta) => !KNOWN_BETAS.has(beta));
+  if (unknownBetas.length > 0 && options.unknownBetas === "refused") {
+    refuse("betaUnknown", { values: unknownBetas.map((beta) => `\`${beta}\``).join(", ") });
+  }
+  return { version, betas, unknownBetas, workspace: workspaceOf(key) };
 }
 
 function readKey(headers: IncomingHttpHeaders, allowed: readonly string[] | undefined): string {
@@ -56,11 +65,7 @@ function checkContentType(headers: IncomingHttpHeaders): void {
 
 function readBetas(headers: IncomingHttpHeaders): ReadonlySet<string> {
   const values = headerText(headers, "anthropic-beta").split(",");
-  const betas = new Set(values.map((value) => value.trim()).filter((value) => value !== ""));
-  const unknown = [...betas].filter((beta) => !KNOWN_BETAS.has(beta));
-  if (unknown.length > 0)
-    return refuse("betaUnknown", { values: unknown.map((beta) => `\`${beta}\``).join(", ") });
-  return betas;
+  return new Set(values.map((value) => value.trim()).filter((value) => value !== ""));
 }
 
 /** A header that came several times is one list. */

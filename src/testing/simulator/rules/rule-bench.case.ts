@@ -11,6 +11,7 @@ export const SWITCHES: Switches = {
   foreignSignatures: "accepted",
   cacheEdits: false,
   threads: "accepted",
+  unknownBetas: "refused",
 };
 
 export function modelNamed(id: string): SimulatedModel {

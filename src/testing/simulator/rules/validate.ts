@@ -39,7 +39,7 @@ export function validate(request: SimulatedRequest, switches: Switches): void {
   if (model === undefined) refuse("modelUnknown", { model: String(body.model) });
   checkMaxTokens(body, model);
   checkSampling(body, model);
-  checkThinking(body, model);
+  checkThinking(request, model);
   checkTools(body, model);
   checkContextEdits(body, model);
   checkCompactionRequest(request, model);

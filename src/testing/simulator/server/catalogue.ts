@@ -34,15 +34,14 @@ const DEFAULT_OUTPUT_SHARE = 0.25;
 export class Catalogue {
   readonly #models = new Map<string, SimulatedModel>();
 
-  /** @param windowTokens gives every model of ours this window. */
+  /** @param windowTokens the window of every Claude model; what a model may write in one reply stays. */
   constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const [id, facts] of Object.entries(MODELS)) {
       if (!id.startsWith("claude") || FAMILIES.has(id)) continue;
-      const window = windowTokens ?? facts.windowTokens;
       this.#models.set(id, {
         id,
-        windowTokens: window,
-        maxOutputTokens: Math.min(facts.maxOutputTokens, window),
+        windowTokens: windowTokens ?? facts.windowTokens,
+        maxOutputTokens: facts.maxOutputTokens,
         bindsThinking: facts.bindsThinking === true,
         features: claudeFeatures(id),
       });

@@ -2,7 +2,7 @@ import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { ApiRefusal, SimulatedRequest } from "../exchange.ts";
-import { readHeaders } from "../rules/headers.ts";
+import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import { type Answer, NETWORK_TOO_LARGE, type Pace, refusalAnswer } from "./answer.ts";
 import { BodyMemory } from "./body-memory.ts";
@@ -23,7 +23,7 @@ export interface DeskParts {
   readonly faults: Faults;
   readonly log: RequestLog;
   readonly pace: Pace;
-  readonly apiKeys: readonly string[] | undefined;
+  readonly headerOptions: HeaderOptions;
   readonly onRequest: ((request: LoggedRequest) => void) | undefined;
   /** Plays the API behind `POST /v1/messages` and its counting sister. */
   converse(request: SimulatedRequest, entry: LogEntry, headers: Readonly<Record<string, string>>): Answer;
@@ -65,18 +65,21 @@ export class Desk implements CallDesk {
 
   answer(call: Call): Answer {
     const { route, method, entry, headers } = call;
-    if (route === undefined) refuse("notFound");
+    // Clients probe paths of other services: nothing is wrong with their requests to this one.
+    if (route === undefined) {
+      return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
+    }
     const allow = route.methods.join(", ");
     if (method === "OPTIONS")
       return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
     if (!route.methods.includes(method)) {
       throw refusal("methodNotAllowed").with({ allow });
     }
-    const { apiKeys } = this.#parts;
-    const { version, betas, workspace } = readHeaders(headers, apiKeys === undefined ? {} : { apiKeys });
+    const { version, betas, unknownBetas, workspace } = readHeaders(headers, this.#parts.headerOptions);
     entry.version = version;
     entry.workspace = workspace;
     entry.betas = [...betas];
+    entry.unknownBetas = unknownBetas;
     if (route.endpoint !== "messages" && route.endpoint !== "count_tokens") return this.#models(call, betas);
     if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
     const request: SimulatedRequest = {

@@ -72,12 +72,22 @@ describe("routes", () => {
     expect((await call("/v1/models?after_id=nobody")).status).toBe(400);
   });
 
-  it("no model may write more than its window holds", async () => {
-    await start({ windowTokens: 32_000 });
+  it("a small window leaves the most that a model writes in one reply as it is", async () => {
+    await start({ windowTokens: 30_000 });
     expect(await json(await call("/v1/models/claude-opus-5"))).toMatchObject({
-      max_input_tokens: 32_000,
-      max_tokens: 32_000,
+      max_input_tokens: 30_000,
+      max_tokens: 128_000,
     });
+    expect((await post({ ...BODY, max_tokens: 32_000 })).status).toBe(200);
+    const tooLong = await post({
+      ...BODY,
+      max_tokens: 32_000,
+      messages: [{ role: "user", content: "many words ".repeat(30_000) }],
+    });
+    expect([tooLong.status, (await json(tooLong)).error.message]).toEqual([
+      400,
+      expect.stringMatching(/^prompt is too long: \d+ tokens > 30000 maximum$/),
+    ]);
   });
 
   it("tells what a model can do", async () => {
@@ -120,6 +130,17 @@ describe("routes", () => {
     expect(await raw("GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 404/);
     const options = await call("/v1/messages", { method: "OPTIONS" });
     expect([options.status, options.headers.get("allow")]).toEqual([204, "POST"]);
+  });
+
+  it("a probe of a path that the API does not have is logged, but is no error", async () => {
+    await start();
+    expect((await call("/", { method: "HEAD" })).status).toBe(404);
+    expect((await call("/api/hello")).status).toBe(404);
+    expect(simulator.requests.all).toMatchObject([
+      { endpoint: "other", path: "/", status: 404, error: undefined },
+      { endpoint: "other", path: "/api/hello", status: 404, error: undefined },
+    ]);
+    expect(simulator.requests.totals).toMatchObject({ requests: 2, errors: 0 });
   });
 });
 

@@ -5,6 +5,7 @@ import { stringField } from "../../../conversation/fields.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal } from "../exchange.ts";
+import type { TextName } from "../wording/texts.ts";
 import type { Fault } from "./faults.ts";
 
 export type Endpoint = "messages" | "count_tokens" | "models" | "other";
@@ -33,6 +34,8 @@ export interface LoggedRequest {
   readonly outcome: Outcome;
   readonly version: ApiVersion | undefined;
   readonly betas: readonly string[];
+  /** Those of `betas` that the simulator does not know: the real API may refuse them. */
+  readonly unknownBetas: readonly string[];
   readonly model: string | undefined;
   readonly isStream: boolean;
   /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
@@ -62,11 +65,13 @@ export interface LoggedError {
   readonly message: string;
   /** `error.details.error_code`. */
   readonly code: string | undefined;
+  /** The simulator's name for the rule that the request broke; undefined for faults on demand. */
+  readonly rule: string | undefined;
 }
 
-export function loggedError({ status, type, message, details }: ApiRefusal): LoggedError {
+export function loggedError({ status, type, message, details, rule }: ApiRefusal): LoggedError {
   const code = details?.error_code;
-  return { status, type, message, code: typeof code === "string" ? code : undefined };
+  return { status, type, message, code: typeof code === "string" ? code : undefined, rule };
 }
 
 export interface LogTotals {
@@ -93,6 +98,7 @@ export class LogEntry implements LoggedRequest {
   version: ApiVersion | undefined;
   workspace: string | undefined;
   betas: readonly string[] = [];
+  unknownBetas: readonly string[] = [];
   model: string | undefined;
   isStream = false;
   bytes = 0;
@@ -152,6 +158,13 @@ export class LogEntry implements LoggedRequest {
 const isContinuation = (body: JsonRecord | undefined): boolean =>
   stringField(body?.thread, "type") === "continue";
 
+/** Rules on thinking that came back changed, or after another history. */
+const BINDING_RULES: readonly (string | undefined)[] = [
+  "signatureInvalid",
+  "latestThinkingModified",
+  "thinkingBoundElsewhere",
+] satisfies readonly TextName[];
+
 /** A client that offers a thread and is refused sends the whole conversation next: that is how it is meant. */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
@@ -195,6 +208,11 @@ export class RequestLog {
       const isMalformed = error?.status === 400 && fault?.kind !== "status" && !isThreadRefusal(error);
       return isMalformed || (findings !== undefined && findings.length > 0);
     });
+  }
+
+  /** Requests whose thinking is not bound to the history it was sent in: a real account refuses them. */
+  get bindingRefusals(): readonly LoggedRequest[] {
+    return this.#entries.filter(({ error }) => error !== undefined && BINDING_RULES.includes(error.rule));
   }
 
   get totals(): LogTotals {

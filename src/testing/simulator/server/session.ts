@@ -55,6 +55,7 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
   foreignSignatures: "refused",
   cacheEdits: false,
   threads: "accepted",
+  unknownBetas: "accepted",
 });
 
 const DEFAULT_SEED = 1;
@@ -80,13 +81,14 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
   const script = scriptedTurns();
   const faults = new Faults(seed);
   const catalogue = new Catalogue(options.models, options.windowTokens);
+  const switches: Switches = { ...DEFAULT_SWITCHES, ...options.switches };
   const conversations = new Conversations({
     catalogue,
     clock,
     counter,
     ids,
     seed,
-    switches: { ...DEFAULT_SWITCHES, ...options.switches },
+    switches,
     summarise: options.summarise ?? compactionSummary,
     behaviours: [
       script,
@@ -105,7 +107,10 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     faults,
     log,
     pace: paceOf(options.latency),
-    apiKeys: options.apiKeys,
+    headerOptions: {
+      unknownBetas: switches.unknownBetas,
+      ...(options.apiKeys === undefined ? {} : { apiKeys: options.apiKeys }),
+    },
     onRequest: options.onRequest,
     converse: (request, entry, headers) => conversations.answer(request, entry, headers),
   });

@@ -11,6 +11,9 @@ export const BETAS = {
   inlineTools: "inline-tools-2026-09-15",
   systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
   systemOutputConfig: "mid-conversation-output-config-2026-07-01",
+  /** Claude Code sends this one for the same field. */
+  perTurnControl: "per-turn-control-2026-07-01",
+  interleavedThinking: "interleaved-thinking-2025-05-14",
   stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
@@ -53,7 +56,6 @@ const NAMED_BY_SDK: readonly string[] = [
   "extended-cache-ttl-2025-04-11",
   "fast-mode-2026-02-01",
   "files-api-2025-04-14",
-  "interleaved-thinking-2025-05-14",
   "managed-agents-2026-04-01",
   "mcp-tunnels-2026-06-22",
   "message-batches-2024-09-24",
@@ -73,17 +75,38 @@ const NAMED_BY_SDK: readonly string[] = [
   "webhooks-2026-10-07",
 ];
 
-/** Not in that list, but sent without being asked for by the SDKs' helpers or by other clients. */
+/** Values that the SDK does not name, but that its helpers, Claude Code or other clients send by themselves. */
 const SENT_BY_CLIENTS: readonly string[] = [
   "advanced-tool-use-2025-11-20",
+  "afk-mode-2026-01-31",
+  "auto-mode-classifier-2026-07-16",
+  "cache-keepalive-2026-09-03",
+  "ccr-byoc-2025-07-29",
+  "ccr-triggers-2026-01-30",
   "claude-code-20250219",
+  "claude-code-side-query-2026-09-29",
   "code-execution-2025-08-25",
   "code-execution-web-tools-2026-02-09",
+  "context-hint-2026-04-09",
+  "effort-2025-11-24",
+  "environments-2025-11-01",
   "fine-grained-tool-streaming-2025-05-14",
+  "mcp-servers-2025-12-04",
   "mid-conversation-system-2026-04-07",
   "oauth-2025-04-20",
   "oidc-federation-2026-04-01",
+  "program-use-case-ids-2026-09-17",
+  "prompt-caching-evict-2026-05-12",
+  "prompt-caching-scope-2026-01-05",
+  "redact-thinking-2026-02-12",
+  "request-tags-2026-08-21",
+  "summarize-connector-text-2026-03-13",
+  "thinking-resumption-2026-07-17",
+  "timing-2026-09-09",
+  "tool-provenance-2026-10-26",
+  "tool-search-tool-2025-10-19",
   "web-fetch-2025-09-10",
+  "web-search-2025-03-05",
 ];
 
 export const KNOWN_BETAS: ReadonlySet<string> = new Set([

@@ -28,7 +28,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 };
 
 export function refuse<Name extends TextName>(name: Name, ...[values]: ValuesFor<Name>): never {
-  throw refusalWith(TEXTS[name], values);
+  throw refusalWith(name, values);
 }
 
 /** The same with more in the error's details than its code. */
@@ -37,12 +37,12 @@ export function refuseWithDetails<Name extends TextName>(
   details: Readonly<Record<string, unknown>>,
   ...[values]: ValuesFor<Name>
 ): never {
-  throw refusalWith(TEXTS[name], values, details);
+  throw refusalWith(name, values, details);
 }
 
 /** For those who throw it themselves. */
 export function refusal<Name extends TextName>(name: Name, ...[values]: ValuesFor<Name>): ApiRefusal {
-  return refusalWith(TEXTS[name], values);
+  return refusalWith(name, values);
 }
 
 /** A text that is no error by itself. */
@@ -51,14 +51,15 @@ export function textOf<Name extends TextName>(name: Name, ...[values]: ValuesFor
 }
 
 function refusalWith(
-  { text, status = 400, code }: TextRow,
+  rule: TextName,
   values: TextValues | undefined,
   details: Readonly<Record<string, unknown>> = {},
 ): ApiRefusal {
+  const { text, status = 400, code }: TextRow = TEXTS[rule];
   const type = ERROR_TYPES[status] ?? "invalid_request_error";
   const message = fill(text, values);
-  if (code === undefined) return new ApiRefusal(status, type, message);
-  return new ApiRefusal(status, type, message, { details: { error_code: code, ...details } });
+  if (code === undefined) return new ApiRefusal(status, type, message, { rule });
+  return new ApiRefusal(status, type, message, { rule, details: { error_code: code, ...details } });
 }
 
 function fill(text: string, values: TextValues = {}): string {

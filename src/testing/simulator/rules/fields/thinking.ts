@@ -1,7 +1,8 @@
 import { claudeVersion } from "../../../../conversation/claude-version.ts";
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { ThinkingMode } from "../../../../window/claude-features.ts";
-import type { SimulatedModel } from "../../exchange.ts";
+import type { SimulatedModel, SimulatedRequest } from "../../exchange.ts";
+import { BETAS } from "../../wording/betas.ts";
 import { refuse } from "../../wording/refuse.ts";
 import type { TextName } from "../../wording/texts.ts";
 import { recordField } from "./readers.ts";
@@ -13,19 +14,22 @@ const UNSUPPORTED = {
   between_tools: "thinkingBetweenTools",
 } as const satisfies Record<ThinkingMode, TextName>;
 
-export function checkThinking(body: JsonRecord, model: SimulatedModel): void {
+export function checkThinking({ body, betas }: SimulatedRequest, model: SimulatedModel): void {
   const thinking = recordField(body, "thinking");
   if (thinking === undefined) return;
   const mode = thinking.type as ThinkingMode;
   if (!model.features.thinkingModes.includes(mode)) refuse(UNSUPPORTED[mode]);
-  const { budget_tokens: budget } = thinking;
-  const { max_tokens: maxTokens } = body;
-  if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {
-    refuse("budgetOverMaxTokens");
-  }
+  if (!betas.has(BETAS.interleavedThinking)) checkBudget(thinking, body);
   const effort = recordField(body, "output_config")?.effort;
   if (mode === "disabled" && (effort === "xhigh" || effort === "max") && thinksAtHighEffort(model)) {
     refuse("thinkingDisabledAtEffort", { effort });
+  }
+}
+
+/** With interleaved thinking the budget is for all replies of a turn together, so one reply may be shorter. */
+function checkBudget({ budget_tokens: budget }: JsonRecord, { max_tokens: maxTokens }: JsonRecord): void {
+  if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {
+    refuse("budgetOverMaxTokens");
   }
 }
 

@@ -32,7 +32,10 @@ const systemMessage = object({
   role: string,
   content,
   clear_at: gated(nullable(oneOf("next_user_message", "never")), withBeta(BETAS.systemClearAt)),
-  output_config: gated(nullable(object({ effort })), withBeta(BETAS.systemOutputConfig)),
+  output_config: gated(
+    nullable(object({ effort })),
+    withBeta(BETAS.systemOutputConfig, BETAS.perTurnControl),
+  ),
 });
 
 const message: Check = (value, inspection) => {
