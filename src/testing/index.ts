@@ -23,11 +23,20 @@ export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
 export { BAD_NOTES_KINDS, type BadNotesKind } from "./simulator/behaviours/notes/bad-notes.ts";
 export { isNotesCall, type NotesKind, noteTaker } from "./simulator/behaviours/notes.ts";
 export { parseScript } from "./simulator/behaviours/parse-script.ts";
-export { type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
+export { type AddressedTurn, type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";
 export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
 export { compactionUnavailable, type Summarise } from "./simulator/context/compaction.ts";
-export type { Behaviour, SeenRequest, Switches, Turn, TurnBlock } from "./simulator/exchange.ts";
+export type {
+  Behaviour,
+  CallPurpose,
+  ClientMarks,
+  ReportedUsage,
+  SeenRequest,
+  Switches,
+  Turn,
+  TurnBlock,
+} from "./simulator/exchange.ts";
 export type { ModelOptions } from "./simulator/server/catalogue.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./simulator/server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./simulator/server/log.ts";

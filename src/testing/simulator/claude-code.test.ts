@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { send } from "./server/client.case.ts";
+import { summaryPrompt } from "../../summary/prompt.ts";
+import { always, textTurn } from "./behaviours/answers.ts";
+import { send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 /**
@@ -79,6 +81,69 @@ describe("a request of Claude Code is accepted", () => {
     await start();
     await send(simulator, BODY, betas([...BETAS_OF_2_1_325, "not-known-2030-01-01"]));
     expect(simulator.requests.last).toMatchObject({ status: 200, unknownBetas: ["not-known-2030-01-01"] });
+  });
+});
+
+describe("a call of Claude Code", () => {
+  const ids = { "x-claude-code-session-id": "s" };
+  const { tools: _, ...toolless } = BODY;
+  const asked = [{ role: "user", content: "What is asked for?" }];
+  const summary = [{ role: "user", content: summaryPrompt() }];
+
+  it.each<[string, object, Record<string, string>, string]>([
+    ["conversation", BODY, ids, "conversation"],
+    ["subagent", BODY, { ...ids, "x-claude-code-agent-id": "a" }, "subagent"],
+    ["summary", { ...BODY, messages: summary }, ids, "summary"],
+    [
+      "summary of a subagent",
+      { ...BODY, messages: summary },
+      { ...ids, "x-claude-code-agent-id": "a" },
+      "summary",
+    ],
+    ["title", { ...toolless, messages: asked }, ids, "side-call"],
+    [
+      "search of the web",
+      { ...toolless, tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 8 }] },
+      ids,
+      "side-call",
+    ],
+    ["conversation of another client without tools", toolless, {}, "conversation"],
+  ])("for a %s is told apart from others", async (__, body, headers, purpose) => {
+    const seen: string[] = [];
+    await start({ behaviours: [(request) => void seen.push(request.purpose), always("Done.")] });
+    simulator.reset();
+    await send(simulator, body, { ...betas(BETAS_OF_2_1_325), ...headers });
+    expect(seen).toEqual([purpose]);
+    expect(simulator.requests.last).toMatchObject({ purpose });
+  });
+
+  it("is answered after a later call when its turn says to wait", async () => {
+    await start();
+    simulator.reset();
+    simulator.reply({ ...textTurn("Late."), delayMs: 300 }, "Now.");
+    const answers: unknown[] = [];
+    const ask = async (): Promise<void> => {
+      const { content } = await send(simulator, BODY, betas(BETAS_OF_2_1_325));
+      answers.push(content[0]?.text);
+    };
+    const first = ask();
+    await until(() => simulator.requests.last?.usage !== undefined);
+    await Promise.all([first, ask()]);
+    expect(answers).toEqual(["Now.", "Late."]);
+  });
+
+  it("gets the usage that its turn says, while the log keeps the counted input", async () => {
+    await start();
+    simulator.reset();
+    simulator.reply({ ...textTurn("Done."), usage: { input_tokens: 190_000 } });
+    const { usage } = await send(simulator, BODY, betas(BETAS_OF_2_1_325));
+    expect(usage).toMatchObject({
+      input_tokens: 190_000,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+    });
+    expect(usage.output_tokens).toBeGreaterThan(0);
+    expect(simulator.requests.last?.inputTokens).toBeLessThan(1_000);
   });
 });
 

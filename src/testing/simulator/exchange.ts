@@ -15,9 +15,24 @@ export interface SimulatedRequest {
   readonly model: SimulatedModel | undefined;
   /** Caches are kept apart by workspace. */
   readonly workspace: string;
+  readonly client: ClientMarks;
   /** By the simulator's clock, in milliseconds. */
   readonly startedAt: number;
 }
+
+/** Ids that Claude Code and the Claude Agent SDK send as headers. Other clients send none. */
+export interface ClientMarks {
+  readonly sessionId?: string;
+  /** Only calls of a subagent carry it. */
+  readonly agentId?: string;
+}
+
+/**
+ * The part of a client that makes a call. `side-call` is a call of Claude Code besides the conversation, such as
+ * for a title: it brings no tools that the client runs. A client without {@link ClientMarks} makes none.
+ */
+export const CALL_PURPOSES = ["conversation", "subagent", "summary", "side-call"] as const;
+export type CallPurpose = (typeof CALL_PURPOSES)[number];
 
 export interface SimulatedModel {
   readonly id: string;
@@ -97,6 +112,18 @@ export interface Turn {
   readonly stopReason?: string;
   /** For a refusal: `stop_details`. */
   readonly stopDetails?: JsonRecord;
+  /** Reported in place of the counted usage. Input figures that are not given are 0. */
+  readonly usage?: ReportedUsage;
+  /** Milliseconds of real time before the answer begins. */
+  readonly delayMs?: number;
+}
+
+/** Figures of `usage` that a turn reports, for example to make a client compact its conversation. */
+export interface ReportedUsage {
+  readonly input_tokens?: number;
+  readonly cache_creation_input_tokens?: number;
+  readonly cache_read_input_tokens?: number;
+  readonly output_tokens?: number;
 }
 
 /** What a behaviour sees of a call: what the model would see, with the provider's edits applied. */
@@ -106,6 +133,7 @@ export interface SeenRequest {
   readonly system: string;
   readonly tools: readonly JsonRecord[];
   readonly maxTokens: number;
+  readonly purpose: CallPurpose;
   /** The whole body as sent. */
   readonly body: JsonRecord;
   /** How many calls to `/v1/messages` came before this one. */

@@ -5,7 +5,16 @@ import type { TurnBlock } from "../../../testing/simulator/exchange.ts";
 import { insideOf } from "./inside.ts";
 
 const FOLDER = join("/", "tmp", "tour", "harbour");
-const REQUEST = { model: "m", messages: [], system: "", tools: [], maxTokens: 1, body: {}, index: 0 };
+const REQUEST = {
+  model: "m",
+  messages: [],
+  system: "",
+  tools: [],
+  maxTokens: 1,
+  body: {},
+  purpose: "conversation" as const,
+  index: 0,
+};
 
 const read = (input: Readonly<Record<string, unknown>>): TurnBlock | undefined =>
   insideOf(FOLDER, () => ({ blocks: [{ type: "tool_use", name: "Read", input }] }))(REQUEST)?.blocks[0];

@@ -26,7 +26,16 @@ const user = (...texts: readonly string[]): ApiMessage => ({
 
 let calls = 0;
 const ask = (behaviour: Behaviour, messages: readonly ApiMessage[]): Turn | undefined =>
-  behaviour({ model: "m", messages, system: "", tools: [], maxTokens: 100, body: {}, index: calls++ });
+  behaviour({
+    model: "m",
+    messages,
+    system: "",
+    tools: [],
+    maxTokens: 100,
+    body: {},
+    purpose: "conversation",
+    index: calls++,
+  });
 const said = (turn: Turn | undefined): unknown => turn?.blocks.find(({ type }) => type === "text");
 
 /** A turn and the answers to its calls, as the agent keeps them. */

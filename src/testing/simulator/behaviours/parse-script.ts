@@ -1,16 +1,18 @@
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { LonghaulError } from "../../../errors.ts";
-import type { Turn, TurnBlock } from "../exchange.ts";
+import { CALL_PURPOSES, type CallPurpose, type ReportedUsage, type TurnBlock } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
+import type { AddressedTurn } from "./scripted.ts";
 
 const REMEDY =
   'A script is a list of turns: texts, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
 
 /**
- * Turns from a JSON file: a list, or an object with the list as `turns`. A turn is a text or a {@link Turn};
- * inside one, a plain string stands for a block of text. What is misspelt is refused, not ignored.
+ * Turns from a JSON file: a list, or an object with the list as `turns`. A turn is a text or an
+ * {@link AddressedTurn}; inside one, a plain string stands for a block of text. What is misspelt is refused, not
+ * ignored.
  */
-export function parseScript(json: unknown): Turn[] {
+export function parseScript(json: unknown): AddressedTurn[] {
   if (Array.isArray(json)) return json.map((turn, index) => parseTurn(turn, `turns[${index}]`));
   if (!isRecord(json)) throw wrong("the script", "a list of turns", json);
   refuseOtherFields(json, "the script", ["turns"]);
@@ -18,11 +20,11 @@ export function parseScript(json: unknown): Turn[] {
   return parseScript(json.turns);
 }
 
-function parseTurn(value: unknown, at: string): Turn {
+function parseTurn(value: unknown, at: string): AddressedTurn {
   if (typeof value === "string") return textTurn(value);
   if (!isRecord(value)) throw wrong(at, "a text or an object", value);
-  refuseOtherFields(value, at, ["blocks", "stopReason", "stopDetails"]);
-  const { blocks, stopReason, stopDetails } = value;
+  refuseOtherFields(value, at, ["blocks", "stopReason", "stopDetails", "for", "usage", "delayMs"]);
+  const { blocks, stopReason, stopDetails, for: purpose, usage, delayMs } = value;
   if (!Array.isArray(blocks)) throw wrong(`${at}.blocks`, "a list of blocks", blocks);
   if (stopReason !== undefined && typeof stopReason !== "string")
     throw wrong(`${at}.stopReason`, "a text", stopReason);
@@ -32,7 +34,37 @@ function parseTurn(value: unknown, at: string): Turn {
     blocks: blocks.map((block, index) => parseBlock(block, `${at}.blocks[${index}]`)),
     ...(stopReason !== undefined && { stopReason }),
     ...(stopDetails !== undefined && { stopDetails }),
+    ...(purpose !== undefined && { for: parsePurpose(purpose, `${at}.for`) }),
+    ...(usage !== undefined && { usage: parseUsage(usage, `${at}.usage`) }),
+    ...(delayMs !== undefined && { delayMs: countIn(delayMs, `${at}.delayMs`) }),
   };
+}
+
+function parsePurpose(value: unknown, at: string): CallPurpose {
+  const purpose = CALL_PURPOSES.find((one) => one === value);
+  if (purpose === undefined) throw wrong(at, `one of ${quoted(CALL_PURPOSES)}`, value);
+  return purpose;
+}
+
+const USAGE_FIELDS = [
+  "input_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "output_tokens",
+] as const satisfies readonly (keyof ReportedUsage)[];
+
+function parseUsage(value: unknown, at: string): ReportedUsage {
+  if (!isRecord(value)) throw wrong(at, "an object", value);
+  refuseOtherFields(value, at, USAGE_FIELDS);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, count]) => [name, countIn(count, `${at}.${name}`)]),
+  );
+}
+
+function countIn(value: unknown, at: string): number {
+  const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+  if (!isCount) throw wrong(at, "a whole number of at least 0", value);
+  return value;
 }
 
 function parseBlock(value: unknown, at: string): TurnBlock {
@@ -81,6 +113,8 @@ function wrong(at: string, expected: string, found: unknown): LonghaulError {
   const text = `The script cannot be used: ${at} must be ${expected}, but is ${describe(found)}.`;
   return new LonghaulError("simulator-failed", text, { remedy: REMEDY });
 }
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
 const MAX_SHOWN_CHARS = 60;
 

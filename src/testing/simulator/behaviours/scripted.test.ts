@@ -12,6 +12,7 @@ const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
   tools: [],
   maxTokens: 1_000,
   body: {},
+  purpose: "conversation",
   index: 0,
 });
 const hello = request({ role: "user", content: "hello" });
@@ -55,6 +56,21 @@ describe("scripted turns", () => {
     ]);
   });
 
+  it("answer the first call of the purpose they are for, and keep their order otherwise", () => {
+    const script = scriptedTurns([
+      { ...textTurn("of the subagent"), for: "subagent" },
+      "one",
+      { ...textTurn("a title"), for: "side-call" },
+      "two",
+    ]);
+    const given = (purpose: SeenRequest["purpose"]): unknown => script({ ...hello, purpose })?.blocks[0];
+    expect(given("conversation")).toEqual({ type: "text", text: "one" });
+    expect(given("side-call")).toEqual({ type: "text", text: "a title" });
+    expect(given("side-call")).toBeUndefined();
+    expect(given("subagent")).toEqual({ type: "text", text: "of the subagent" });
+    expect(given("subagent")).toEqual({ type: "text", text: "two" });
+  });
+
   it("do not change the list they were made from", () => {
     const turns = ["one"];
     scriptedTurns(turns)(hello);
@@ -76,6 +92,9 @@ describe("a script from a file", () => {
         ],
         stopReason: "tool_use",
         stopDetails: { type: "none" },
+        for: "subagent",
+        usage: { input_tokens: 190_000, output_tokens: 1 },
+        delayMs: 20,
       },
     ];
     const expected = [
@@ -90,6 +109,9 @@ describe("a script from a file", () => {
         ],
         stopReason: "tool_use",
         stopDetails: { type: "none" },
+        for: "subagent",
+        usage: { input_tokens: 190_000, output_tokens: 1 },
+        delayMs: 20,
       },
     ];
     expect(parseScript(turns)).toEqual(expected);
@@ -106,6 +128,11 @@ describe("a script from a file", () => {
     [[{ blocks: [], stop_reason: "x" }], 'turns[0]: unknown field "stop_reason"'],
     [[{ blocks: [], stopReason: 1 }], "turns[0].stopReason must be a text, but is 1"],
     [[{ blocks: [], stopDetails: [] }], "turns[0].stopDetails must be an object, but is a list"],
+    [[{ blocks: [], for: "title" }], 'turns[0].for must be one of "conversation", "subagent"'],
+    [[{ blocks: [], delayMs: -1 }], "turns[0].delayMs must be a whole number of at least 0, but is -1"],
+    [[{ blocks: [], usage: 5 }], "turns[0].usage must be an object, but is 5"],
+    [[{ blocks: [], usage: { input: 5 } }], 'turns[0].usage: unknown field "input"'],
+    [[{ blocks: [], usage: { input_tokens: "5" } }], "turns[0].usage.input_tokens must be a whole number"],
     [[{ blocks: [null] }], "turns[0].blocks[0] must be a text or an object, but is null"],
     [[{ blocks: [{ type: "image" }] }], 'turns[0].blocks[0].type must be one of "text", "thinking"'],
     [[{ blocks: [{ type: "text", text: 1 }] }], "turns[0].blocks[0].text must be a text, but is 1"],

@@ -43,6 +43,7 @@ function seen(messages: readonly ApiMessage[], maxTokens = 20_000): SeenRequest 
     tools: [readTool],
     maxTokens,
     body: {},
+    purpose: "conversation",
     index: 0,
   };
 }

@@ -69,6 +69,7 @@ export function seen(messages: readonly ApiMessage[], more: Partial<SeenRequest>
     tools: TOOLS,
     maxTokens: 16_000,
     body: {},
+    purpose: "conversation",
     index: 0,
     ...more,
   };

@@ -141,6 +141,7 @@ function request(talk: JsonRecord, options: CallOptions): SimulatedRequest {
     body,
     bytes: 0,
     model: { ...model, windowTokens: options.windowTokens ?? model.windowTokens },
+    client: {},
     workspace: options.workspace ?? "workspace",
     startedAt: options.at ?? 0,
   };

@@ -47,7 +47,7 @@ function refusalOf(body: object, { version, isMerged, requireTools }: Setting): 
   };
   const request = body as RequestBody;
   const model = modelNamed(request.model);
-  const call = { endpoint: "messages", bytes: 0, workspace: "w", startedAt: 0 } as const;
+  const call = { endpoint: "messages", bytes: 0, client: {}, workspace: "w", startedAt: 0 } as const;
   try {
     validate({ ...call, version, betas: KNOWN_BETAS, body: request, model }, switches);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ApiVersion } from "../../../conversation/message.ts";
-import type { Switches } from "../exchange.ts";
+import type { ClientMarks, Switches } from "../exchange.ts";
 import { KNOWN_BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 
@@ -18,6 +18,7 @@ export interface RequestHeaders {
   readonly unknownBetas: readonly string[];
   /** Follows from the key: two keys never share a cache. */
   readonly workspace: string;
+  readonly client: ClientMarks;
 }
 
 const VERSIONS: readonly ApiVersion[] = ["2023-06-01", "2026-10-21"];
@@ -34,7 +35,7 @@ export function readHeaders(headers: IncomingHttpHeaders, options: HeaderOptions
   if (unknownBetas.length > 0 && options.unknownBetas === "refused") {
     refuse("betaUnknown", { values: unknownBetas.map((beta) => `\`${beta}\``).join(", ") });
   }
-  return { version, betas, unknownBetas, workspace: workspaceOf(key) };
+  return { version, betas, unknownBetas, workspace: workspaceOf(key), client: readMarks(headers) };
 }
 
 function readKey(headers: IncomingHttpHeaders, allowed: readonly string[] | undefined): string {
@@ -66,6 +67,12 @@ function checkContentType(headers: IncomingHttpHeaders): void {
 function readBetas(headers: IncomingHttpHeaders): ReadonlySet<string> {
   const values = headerText(headers, "anthropic-beta").split(",");
   return new Set(values.map((value) => value.trim()).filter((value) => value !== ""));
+}
+
+function readMarks(headers: IncomingHttpHeaders): ClientMarks {
+  const sessionId = headerText(headers, "x-claude-code-session-id");
+  const agentId = headerText(headers, "x-claude-code-agent-id");
+  return { ...(sessionId !== "" && { sessionId }), ...(agentId !== "" && { agentId }) };
 }
 
 /** A header that came several times is one list. */

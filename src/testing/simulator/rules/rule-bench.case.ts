@@ -39,6 +39,7 @@ export function callWith(body: object, call: CallFields = {}): SimulatedRequest 
     body: JSON.parse(JSON.stringify({ ...needed, messages: [{ role: "user", content: "go" }], ...body })),
     bytes,
     model: model.startsWith("claude") ? modelNamed(model) : undefined,
+    client: {},
     workspace: "w",
     startedAt: 0,
   };

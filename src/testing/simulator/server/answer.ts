@@ -19,6 +19,8 @@ interface Told {
   readonly begun?: () => void;
   /** Nobody waits for it any more. */
   readonly dropped?: () => void;
+  /** Milliseconds that this answer waits in addition to the pace of the server. */
+  readonly delayMs?: number;
 }
 
 export interface Pace {
@@ -63,7 +65,7 @@ export async function deliver(
   pace: Pace,
   fault: Fault | undefined,
 ): Promise<void> {
-  if (!(await outlet.pause(pace.firstByteMs))) return answer.dropped?.();
+  if (!(await outlet.pause(pace.firstByteMs + (answer.delayMs ?? 0)))) return answer.dropped?.();
   if (answer.kind === "empty") {
     outlet.begin(answer.status, answer.headers);
     return outlet.end();

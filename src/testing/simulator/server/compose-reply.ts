@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../../conversation/block.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
-import type { Turn, TurnBlock } from "../exchange.ts";
+import type { ReportedUsage, Turn, TurnBlock } from "../exchange.ts";
 import { TOOL_BLOCK_TOKENS } from "../prompt/count.ts";
 import { cutInput, cutText } from "./cut-short.ts";
 
@@ -12,6 +12,8 @@ export interface ComposedReply {
   readonly stopDetails: JsonRecord | null;
   readonly outputTokens: number;
   readonly thinkingTokens: number;
+  readonly reportedUsage: ReportedUsage | undefined;
+  readonly delayMs: number;
 }
 
 export interface ReplyLimits {
@@ -61,6 +63,8 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
       stopDetails: stopReason === "refusal" ? refusalDetails(turn.stopDetails) : null,
       outputTokens: Math.max(LEAST_OUTPUT_TOKENS, spent),
       thinkingTokens,
+      reportedUsage: turn.usage,
+      delayMs: turn.delayMs ?? 0,
     };
   }
 }

@@ -31,7 +31,7 @@ import { type ReplyMessage, streamEvents } from "./events.ts";
 import type { Ids } from "./ids.ts";
 import type { LogEntry } from "./log.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
-import { checkOptionsFor, replyLimits, seenRequest, withoutResults } from "./seen-request.ts";
+import { checkOptionsFor, purposeOf, replyLimits, seenRequest, withoutResults } from "./seen-request.ts";
 import { type CallUsage, callUsage } from "./usage.ts";
 
 export interface ConversationParts {
@@ -66,7 +66,7 @@ export class Conversations {
   answer(request: SimulatedRequest, entry: LogEntry, identity: Headers): Answer {
     const { switches, clock } = this.#parts;
     entry.checkOptions = checkOptionsFor(request, switches);
-    const context = this.#prepare(request);
+    const context = this.#prepare(request, entry);
     if (context.thread !== undefined) entry.wholeBody = context.request.body;
     if (request.endpoint === "count_tokens") {
       context.thread?.release();
@@ -82,13 +82,16 @@ export class Conversations {
     }
   }
 
-  #prepare(request: SimulatedRequest): Context {
+  #prepare(request: SimulatedRequest, entry: LogEntry): Context {
     const { switches, counter, summarise } = this.#parts;
     return prepareContext(request, {
       memory: this.#memory,
       switches,
       summarise,
-      checkRules: (whole) => validate(whole, switches),
+      checkRules: (whole) => {
+        validate(whole, switches);
+        entry.purpose = purposeOf(whole);
+      },
       buildPrompt: (conversation, model) =>
         buildPrompt({ ...conversation, body: request.body }, model, { tree: this.#tree, counter }),
       countText: (text, model) => scaleTokens(counter.text(text), model),
@@ -116,6 +119,7 @@ export class Conversations {
         });
       },
       dropped: (): void => context.thread?.release(),
+      delayMs: reply.delayMs,
     };
     if (request.body.stream !== true) return { kind: "json", status: 200, body: message, ...shared };
     const isCompactionWhole = context.compaction?.kind === "on-demand";
@@ -133,16 +137,17 @@ export class Conversations {
   }
 
   /** A compaction comes before the turn, or in place of it. */
-  #compose({ body }: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
+  #compose(request: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
     const { counter, ids } = this.#parts;
     const { model, conversation, compaction, signer } = context;
     const index = this.#calls++;
     const compacted = compaction?.blocks ?? [];
     if (compaction?.end !== undefined) return withoutTurn(compacted, compaction.end);
-    const limits = replyLimits(body, model, lookup.tokens);
+    const limits = replyLimits(request.body, model, lookup.tokens);
     if (limits.maxTokens === 0) return withoutTurn(compacted, { stopReason: "max_tokens" });
     const messages = withoutResults(conversation.messages, lookup.deletedResults);
-    const turn = this.#play(seenRequest(model, { ...conversation, messages }, body, index));
+    const call = { body: request.body, purpose: purposeOf(context.request), index };
+    const turn = this.#play(seenRequest(model, { ...conversation, messages }, call));
     const reply = composeReply(turn, limits, {
       countText: (text) => scaleTokens(counter.text(text), model),
       newToolUseId: () => ids.toolUse(lengthOf(context)),
@@ -211,6 +216,8 @@ function withoutTurn(
     stopDetails: stopDetails ?? null,
     outputTokens: 0,
     thinkingTokens: 0,
+    reportedUsage: undefined,
+    delayMs: 0,
   };
 }
 

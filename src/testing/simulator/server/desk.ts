@@ -75,11 +75,13 @@ export class Desk implements CallDesk {
     if (!route.methods.includes(method)) {
       throw refusal("methodNotAllowed").with({ allow });
     }
-    const { version, betas, unknownBetas, workspace } = readHeaders(headers, this.#parts.headerOptions);
+    const read = readHeaders(headers, this.#parts.headerOptions);
+    const { version, betas, unknownBetas, workspace, client } = read;
     entry.version = version;
     entry.workspace = workspace;
     entry.betas = [...betas];
     entry.unknownBetas = unknownBetas;
+    entry.client = client;
     if (route.endpoint !== "messages" && route.endpoint !== "count_tokens") return this.#models(call, betas);
     if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
     const request: SimulatedRequest = {
@@ -90,6 +92,7 @@ export class Desk implements CallDesk {
       bytes: call.bytes,
       model: this.#parts.catalogue.find(call.body.model),
       workspace,
+      client,
       startedAt: entry.startedAt,
     };
     return this.#parts.converse(request, entry, this.#identity(entry));

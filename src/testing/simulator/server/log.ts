@@ -4,7 +4,7 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import { stringField } from "../../../conversation/fields.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import type { ApiRefusal } from "../exchange.ts";
+import type { ApiRefusal, CallPurpose, ClientMarks } from "../exchange.ts";
 import type { TextName } from "../wording/texts.ts";
 import type { Fault } from "./faults.ts";
 
@@ -37,6 +37,9 @@ export interface LoggedRequest {
   /** Those of `betas` that the simulator does not know: the real API may refuse them. */
   readonly unknownBetas: readonly string[];
   readonly model: string | undefined;
+  readonly client: ClientMarks;
+  /** Undefined for requests that are no calls of a model, and for malformed ones. */
+  readonly purpose: CallPurpose | undefined;
   readonly isStream: boolean;
   /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
   readonly body: JsonRecord | undefined;
@@ -100,6 +103,8 @@ export class LogEntry implements LoggedRequest {
   betas: readonly string[] = [];
   unknownBetas: readonly string[] = [];
   model: string | undefined;
+  client: ClientMarks = {};
+  purpose: CallPurpose | undefined;
   isStream = false;
   bytes = 0;
   usage: JsonRecord | undefined;

@@ -3,7 +3,8 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import { asList, contentText, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import type { SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
+import { summaryRequestIn } from "../../../summary/builtin-model/summarise-messages.ts";
+import type { CallPurpose, SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import { thinkingMode } from "../thinking-mode.ts";
 import type { ReplyLimits } from "./compose-reply.ts";
 
@@ -20,18 +21,30 @@ export interface ShownConversation {
 export function seenRequest(
   model: SimulatedModel,
   shown: ShownConversation,
-  body: JsonRecord,
-  index: number,
+  call: Pick<SeenRequest, "body" | "purpose" | "index">,
 ): SeenRequest {
   return {
     model: model.id,
     messages: shown.messages,
     system: contentText(shown.system),
     tools: shown.tools,
-    maxTokens: maxTokensOf(body),
-    body,
-    index,
+    maxTokens: maxTokensOf(call.body),
+    ...call,
   };
+}
+
+/** For a body that follows the rules. A subagent that is asked for a summary is summarized, so that comes first. */
+export function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">): CallPurpose {
+  if (summaryRequestIn(body.messages as readonly ApiMessage[]) !== undefined) return "summary";
+  if (client.agentId !== undefined) return "subagent";
+  const isSideCall = client.sessionId !== undefined && !asList(body.tools).some(isRunByClient);
+  return isSideCall ? "side-call" : "conversation";
+}
+
+/** The provider runs the tools of other types itself. */
+function isRunByClient(tool: unknown): boolean {
+  const type = stringField(tool, "type") ?? "custom";
+  return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);
 }
 
 /** The messages without the results that cached edits took away. */

@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { costOf, type PricedUsage } from "../../../window/prices.ts";
 import type { PreparedContext } from "../context/prepare.ts";
-import type { SimulatedRequest } from "../exchange.ts";
+import type { ReportedUsage, SimulatedRequest } from "../exchange.ts";
 import type { CacheLookup, InputUsage } from "../prompt/cache.ts";
 import type { ComposedReply } from "./compose-reply.ts";
 
@@ -36,12 +36,15 @@ export function callUsage(
   reply: ComposedReply,
 ): CallUsage {
   const isAnswered = context.compaction?.end === undefined;
-  const input = isAnswered ? lookup.usage : NO_INPUT;
+  const { reportedUsage: reported } = reply;
+  const counted = isAnswered ? lookup.usage : NO_INPUT;
+  const input = reported === undefined ? counted : reportedInput(reported);
+  const outputTokens = reported?.output_tokens ?? reply.outputTokens;
   const compaction = compactionCall(context, lookup);
-  const iterations = iterationsOf(context, compaction, isAnswered ? { input, reply } : undefined);
+  const iterations = iterationsOf(context, compaction, isAnswered ? { input, outputTokens } : undefined);
   const usage: ReplyUsage = {
     ...input,
-    output_tokens: reply.outputTokens,
+    output_tokens: outputTokens,
     output_tokens_details: { thinking_tokens: reply.thinkingTokens },
     server_tool_use: null,
     service_tier: "standard",
@@ -52,6 +55,16 @@ export function callUsage(
   const own = costOf(usage, context.model.id);
   const inner = compaction === undefined ? 0 : costOf(compaction, context.model.id);
   return { usage, costDollars: own === undefined || inner === undefined ? undefined : own + inner };
+}
+
+function reportedInput(reported: ReportedUsage): InputUsage {
+  const written = reported.cache_creation_input_tokens ?? 0;
+  return {
+    input_tokens: reported.input_tokens ?? 0,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: reported.cache_read_input_tokens ?? 0,
+    cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+  };
 }
 
 /** On demand, the summarising call has the prompt of the request itself, and so its place in the cache. */
@@ -69,13 +82,13 @@ function compactionCall(
 function iterationsOf(
   { model, reportsIterations }: PreparedContext<unknown>,
   compaction: InnerUsage | undefined,
-  answered: { readonly input: InputUsage; readonly reply: ComposedReply } | undefined,
+  answered: { readonly input: InputUsage; readonly outputTokens: number } | undefined,
 ): readonly JsonRecord[] | undefined {
   if (compaction === undefined && !reportsIterations) return undefined;
   const calls: JsonRecord[] = compaction === undefined ? [] : [{ ...compaction }];
   if (answered !== undefined) {
     const { cache_deleted_input_tokens: _, ...input } = answered.input;
-    calls.push({ type: "message", model: model.id, ...input, output_tokens: answered.reply.outputTokens });
+    calls.push({ type: "message", model: model.id, ...input, output_tokens: answered.outputTokens });
   }
   return calls;
 }
