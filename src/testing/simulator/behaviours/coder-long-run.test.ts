@@ -37,7 +37,9 @@ describe("the coder over a long session", () => {
   });
 
   it("holds out 2,000 turns with valid messages, and does not repeat itself", () => {
-    const { messages, turns, project } = play(coder({ turns: 2_000 }), [human("Make the shop faster")]);
+    const { messages, turns, project } = play(coder({ turns: 2_000, web: true }), [
+      human("Make the shop faster"),
+    ]);
     expect(turns).toHaveLength(2_001);
     expect(
       checkRequest({

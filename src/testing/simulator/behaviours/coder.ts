@@ -1,16 +1,17 @@
-import { field, stringField } from "../../../conversation/fields.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { contentText, field, stringField } from "../../../conversation/fields.ts";
+import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { createRandom, type Random } from "../../../demo/random.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import type { Behaviour, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { hashText } from "./coder/hash.ts";
-import { type Idea, type IdeaSource, ideaFor } from "./coder/ideas.ts";
+import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
 import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
 import { look, type Sight } from "./coder/sight.ts";
 import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
+import { pathInside } from "./coder/workspace.ts";
 import { chance } from "./lexicon.ts";
 import { notesRequestIn } from "./notes/notes-request.ts";
 import { same } from "./schema/schema.ts";
@@ -26,19 +27,24 @@ export interface CoderOptions {
   readonly chattiness?: number;
   /** How many of a hundred turns of looking around make several calls at once. */
   readonly parallelPercent?: number;
-  /** Where its new files go. */
+  /** Name of its own folder inside the working folder. It writes and edits files nowhere else. */
   readonly folder?: string;
+  /** Working folder when the request names none: an absolute path. Without any it writes nothing. */
+  readonly workingFolder?: string;
+  /** Whether it calls tools that fetch pages or search the web. */
+  readonly web?: boolean;
   /** Which of the request's tools it may call; those that wait for a person it never does by itself. */
   readonly uses?: (toolName: string) => boolean;
 }
 
-type Settings = Required<CoderOptions>;
+type Settings = Required<Omit<CoderOptions, "workingFolder">> & Pick<CoderOptions, "workingFolder">;
 
 const DEFAULTS: Omit<Settings, "turns"> = {
   seed: 1,
   chattiness: 0.4,
   parallelPercent: 20,
-  folder: "src",
+  folder: "longhaul-sim",
+  web: false,
   uses: () => true,
 };
 
@@ -56,9 +62,13 @@ const ADAPTIVE_THINKING_PERCENT = 60;
 /**
  * Plays a coding agent with whatever tools the request brings, for as many turns as asked. It keeps nothing
  * between calls: the same request gets the same answer, and it finds its place again after a compaction or
- * a restart. Its cost is that of the newest messages, however long the history is. Its commands only look
- * at things and its addresses are reserved ones, since a real agent may carry them out. Requests for notes and
- * for the summary of a span are no work, and are left to the next behaviour.
+ * a restart. Its cost is that of the newest messages, however long the history is.
+ *
+ * A real agent may carry its calls out, so they are harmless. It reads files that results have shown inside the
+ * folder that the client says it works in. It writes only into a folder of its own in there. Its commands show parts
+ * of such files. Its subagents start no others. Where no folder is named it writes nothing and reads only files that
+ * results have shown. Requests for notes and for the summary of a span are no work, and are left to the next
+ * behaviour.
  */
 export function coder(options: CoderOptions): Behaviour {
   const settings: Settings = { ...DEFAULTS, ...options };
@@ -67,12 +77,24 @@ export function coder(options: CoderOptions): Behaviour {
     const progress = readProgress(request.messages);
     const random = createRandom(hashText(`${settings.seed} ${progress.step}`, progress.chain));
     const { tools, isForced, allowsParallel } = selectTools(request, settings.uses);
-    const scene: Scene = { request, progress, random, settings, sight: look(request) };
+    const sight = look(request, settings.workingFolder);
+    const scene: Scene = { request, progress, random, settings, sight };
     if (tools.length === 0 || (progress.step > settings.turns && !isForced)) return closingTurn(scene);
-    const parallelPercent = allowsParallel ? settings.parallelPercent : 0;
     const source = ideaSource(scene);
-    return workingTurn(scene, planActions(source, { tools, parallelPercent }), source);
+    const actions = planActions(source, {
+      tools,
+      parallelPercent: allowsParallel ? settings.parallelPercent : 0,
+      web: settings.web,
+      mayDelegate: !isSubagent(request),
+      isForced,
+    });
+    return actions.length === 0 ? closingTurn(scene) : workingTurn(scene, actions, source);
   };
+}
+
+/** Clients other than Claude Code do not say it: there the words of the request tell. */
+function isSubagent({ purpose, messages }: SeenRequest): boolean {
+  return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
 }
 
 interface Scene {
@@ -87,7 +109,8 @@ function ideaSource({ request, progress, random, settings, sight }: Scene): Idea
   const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
   const contentChars = Math.min(room, MAX_FILE_CHARS * (0.25 + 0.75 * settings.chattiness));
   const { step, topic } = progress;
-  return { sight, random, step, topic, folder: settings.folder, contentChars };
+  const ownFolder = sight.root === undefined ? undefined : pathInside(sight.root, settings.folder);
+  return { sight, random, step, topic, ownFolder, contentChars };
 }
 
 function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSource): Turn {
@@ -132,6 +155,8 @@ function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[])
 function closingTurn(scene: Scene): Turn {
   const { request, progress, random, settings } = scene;
   const blocks = thinkingBlocks(scene, []);
+  const output = structuredOutputCall(scene);
+  if (output !== undefined) return { blocks: [...blocks, output] };
   const text = structuredAnswer(request, random) ?? finalWords(scene, progress.step - 1, settings.turns);
   return { blocks: [...blocks, { type: "text", text }] };
 }
@@ -139,6 +164,17 @@ function closingTurn(scene: Scene): Turn {
 function finalWords(scene: Scene, steps: number, turns: number): string {
   if (scene.progress.isNewTask && turns > 0) return answerInWords(speaker(scene));
   return closing(speaker(scene), steps);
+}
+
+/** Claude Code takes a structured answer as the call of this tool, once. */
+const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
+
+function structuredOutputCall({ request, progress, random, sight }: Scene): TurnBlock | undefined {
+  const tool = request.tools.find(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
+  if (tool === undefined || sight.calls.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL)) return undefined;
+  const input = valueFor(tool.input_schema, { random });
+  const id = callId(progress.step, 0, progress.chain);
+  return { type: "tool_use", id, name: STRUCTURED_OUTPUT_TOOL, input: isRecord(input) ? input : {} };
 }
 
 /** A request for JSON gets JSON. */

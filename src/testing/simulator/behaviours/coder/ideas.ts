@@ -5,12 +5,14 @@ import { exampleUrl } from "../schema/strings.ts";
 import { fileText } from "./code.ts";
 import { fileLines, pathIn, type Sight } from "./sight.ts";
 import type { ToolKind } from "./tools.ts";
+import { pathInside, shellWord } from "./workspace.ts";
 
 /** What a call is to do, before it is put into the words of the tool at hand. */
 export interface Idea {
   readonly kind: ToolKind;
-  readonly path: string;
-  readonly folder: string;
+  /** Undefined where no file is known that the call could be about. */
+  readonly path: string | undefined;
+  readonly folder: string | undefined;
   readonly command: string;
   readonly description: string;
   readonly pattern: string;
@@ -30,37 +32,39 @@ export interface IdeaSource {
   readonly random: Random;
   readonly step: number;
   readonly topic: string;
-  /** New files go below it. */
-  readonly folder: string;
+  /** The folder of its own files: all that it writes is in there. Undefined where it may write nothing. */
+  readonly ownFolder: string | undefined;
   /** What a file of its own may be long, in characters. */
   readonly contentChars: number;
 }
 
 /** Reads are of a part, near the beginning: the same file is not read the same way again and again. */
 const LAST_FIRST_LINE = 30;
+/** Of a hundred looks at a file so many are at one of its own, since it may edit only those. */
+const OWN_PERCENT = 50;
 const FEWEST_LINES = 15;
 const MOST_LINES = 200;
 
 export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   const { random, sight, step, topic } = source;
   const change = kind === "edit" ? changeOf(source) : undefined;
-  const path = change?.path ?? (kind === "write" ? newPath(source) : knownPath(source));
+  const path = change?.path ?? (kind === "write" ? newPath(source) : seenPath(source));
   const subject = `${quality(random)} ${thing(random)}s in ${area(random)}`;
   return {
     kind,
     path,
-    folder: inProject(chance(random, 50) ? source.folder : `${source.folder}/${area(random)}`, sight),
+    folder: chance(random, 50) ? sight.root : (folderOf(seenPath(source)) ?? sight.root),
     command: commandOn(path, source),
     description: `${capitalised(phrase(random))} (step ${step})`,
     pattern: kind === "list" ? filePattern(source) : searchPattern(random),
     url: exampleUrl(random),
     query: `${thing(random)} ${quality(random)} ${area(random)} best practice ${random.between(2019, 2026)}`,
-    prompt: `For "${topic}": find out how ${subject} are handled, and name the files (step ${step}).`,
+    prompt: delegation(topic, subject, step),
     offset: random.between(1, LAST_FIRST_LINE),
     limit: random.between(FEWEST_LINES, MOST_LINES),
     oldText: change?.oldText ?? `return ${thing(random)};`,
     newText: change?.newText ?? `return ${functionName(random)}(${thing(random)}); // step ${step}`,
-    content: kind === "write" || kind === "other" ? newContent(path, source) : "",
+    content: kind === "write" || kind === "other" ? newContent(path ?? "notes.md", source) : "",
     todos: kind === "todo" ? todoItems(source) : [],
   };
 }
@@ -71,23 +75,29 @@ function newContent(path: string, { random, contentChars }: IdeaSource): string 
   return fileText(path, random, Math.round(contentChars * share * (random.between(60, 140) / 100)));
 }
 
-function inProject(path: string, { root }: Sight): string {
-  return root === "" ? path : `${root}/${path}`;
-}
+/** What a subagent is asked to do. The words tell its conversation apart where the client does not. */
+const delegation = (topic: string, subject: string, step: number): string =>
+  `For "${topic}": find out how ${subject} are handled, and name the files (step ${step}).`;
+
+export const isDelegation = (text: string): boolean =>
+  /For ".*": find out how .+ are handled, and name the files \(step \d+\)\./.test(text);
 
 /** The number keeps a path from coming up twice in a long session. */
-function newPath({ random, sight, step, folder }: IdeaSource): string {
+function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
   const ending = random.pick(["ts", "ts", "ts", "test.ts", "md", "json"]);
   const name = `${quality(random)}-${thing(random)}-${step}.${ending}`;
-  return inProject(`${folder}/${area(random)}/${name}`, sight);
+  return ownFolder === undefined ? undefined : `${ownFolder}/${area(random)}/${name}`;
 }
 
-function knownPath(source: IdeaSource): string {
-  const { paths } = source.sight;
-  const path = paths[source.random.between(0, Math.max(0, paths.length - 1))];
-  return (
-    path ?? inProject(`${source.folder}/${area(source.random)}/${thing(source.random)}.ts`, source.sight)
-  );
+/** Names that nobody has shown may lead anywhere, so none is made up. */
+function seenPath({ sight: { paths }, random, ownFolder }: IdeaSource): string | undefined {
+  const own = ownFolder === undefined ? [] : paths.filter((path) => path.startsWith(`${ownFolder}/`));
+  const choices = own.length > 0 && chance(random, OWN_PERCENT) ? own : paths;
+  return choices[random.between(0, Math.max(0, choices.length - 1))];
+}
+
+function folderOf(path: string | undefined): string | undefined {
+  return path?.includes("/") ? path.slice(0, path.lastIndexOf("/")) : undefined;
 }
 
 interface Change {
@@ -96,10 +106,15 @@ interface Change {
   readonly newText: string;
 }
 
-/** A line that was really read and stands there only once, so that the edit can be made. */
-function changeOf({ sight, random, step }: IdeaSource): Change | undefined {
+/**
+ * A line that was really read and stands there only once, so that the edit can be made. Only its own files are
+ * changed.
+ */
+function changeOf({ sight, random, step, ownFolder }: IdeaSource): Change | undefined {
+  if (ownFolder === undefined) return undefined;
   for (const call of sight.calls) {
-    const path = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
+    const read = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
+    const path = read === undefined ? undefined : pathInside(ownFolder, read);
     // A remark would break a JSON file.
     if (path === undefined || path.endsWith(".json")) continue;
     const lines = fileLines(call.result);
@@ -133,21 +148,29 @@ function isEditable(line: string): boolean {
   return length >= 8 && length <= 200 && !/<\/?system-reminder>|truncated/.test(line);
 }
 
-/** Only commands that look: a real agent may carry them out. */
-function commandOn(path: string, { random, step, folder }: IdeaSource): string {
-  const word = functionName(random);
+/**
+ * A real agent may carry the commands out: they show a part of one file that is known, or the names in the folder.
+ * None of them runs a program of the project, goes through a tree of folders, or takes long.
+ */
+function commandOn(path: string | undefined, { random, step, sight }: IdeaSource): string {
+  const remark = `echo "${phrase(random)}: step ${step}"`;
+  if (path === undefined) {
+    const names =
+      sight.root === undefined ? remark : `ls ${shellWord(sight.root)} | head -${manyLines(random)}`;
+    return random.pick([names, remark]);
+  }
+  const file = shellWord(path);
   const from = random.between(1, LAST_FIRST_LINE);
   return random.pick([
-    `npm test -- ${path} -t "${phrase(random)}"`,
-    `npx tsc --noEmit --pretty false | grep -n "${word}" | head -${random.between(5, 60)}`,
-    `sed -n '${from},${from + random.between(10, 90)}p' ${path}`,
-    `grep -rn "${word}" ${folder} | head -${random.between(5, 50)}`,
-    `wc -l ${path} && echo "checked at step ${step}"`,
-    `git log --oneline -n ${random.between(3, 40)} -- ${path}`,
-    `git diff --stat HEAD~${random.between(1, 12)} -- ${path}`,
-    `node --check ${path}; echo "exit $? at step ${step}"`,
+    `sed -n '${from},${from + random.between(10, 90)}p' ${file}`,
+    `head -n ${manyLines(random)} ${file}`,
+    `tail -n ${manyLines(random)} ${file}`,
+    `grep -n "${functionName(random)}" ${file} | head -${manyLines(random)}`,
+    `wc -l ${file} && ${remark}`,
   ]);
 }
+
+const manyLines = (random: Random): number => random.between(5, 90);
 
 function searchPattern(random: Random): string {
   const name = functionName(random);
@@ -159,12 +182,13 @@ function searchPattern(random: Random): string {
   ]);
 }
 
-function filePattern({ random, folder }: IdeaSource): string {
+function filePattern({ random, sight }: IdeaSource): string {
+  if (sight.paths.length === 0) return random.pick(["*", "*/*", "**/*.{ts,js,py,md,json}"]);
   const ending = random.pick(["ts", "test.ts", "json", "md", "*"]);
   return random.pick([
-    `${folder}/${area(random)}/**/*${thing(random)}*.${ending}`,
+    `**/${area(random)}/**/*${thing(random)}*.${ending}`,
     `**/${quality(random)}-${thing(random)}*.${ending}`,
-    `${folder}/{${area(random)},${area(random)}}/**/${quality(random)}-*.${ending}`,
+    `**/{${area(random)},${area(random)}}/**/${quality(random)}-*.${ending}`,
   ]);
 }
 

@@ -12,7 +12,7 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
     ({ path }) => path,
   ],
   [/^path$/, ({ kind, path, folder }) => (kind === "grep" || kind === "list" ? folder : path)],
-  [/^(paths|files|filepaths)$/, ({ path }) => [path]],
+  [/^(paths|files|filepaths)$/, ({ path }) => (path === undefined ? undefined : [path])],
   [/^(oldstring|oldstr|oldtext|find)$/, ({ oldText }) => oldText],
   [/^(newstring|newstr|newtext|replacement|inserttext)$/, ({ newText }) => newText],
   [/^(content|contents|filetext|newsource)$/, ({ content }) => (content === "" ? undefined : content)],
@@ -29,6 +29,8 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   [/^(viewrange|range)$/, ({ offset, limit }) => [offset, offset + limit]],
   [/^(cwd|dir|directory|folder|workdir|workingdirectory)$/, ({ folder }) => folder],
   [/^subagenttype$/, () => "general-purpose"],
+  // In the background it would come back as a message of its own, when the work is long over.
+  [/^runinbackground$/, ({ kind }) => (kind === "agent" ? false : undefined)],
   [/^outputmode$/, () => "content"],
   [/^headlimit$/, () => 50],
   [/^timeout(ms)?$/, () => 120_000],
@@ -62,7 +64,8 @@ export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecor
     const value = PROPERTIES.find(([names]) => names.test(bare))?.[1](idea);
     return value === undefined ? [] : [value];
   };
-  const input = valueFor({ type: "object", ...tool.schema }, { random, suggest });
+  const hasExtras = tool.kinds.includes("other");
+  const input = valueFor({ type: "object", ...tool.schema }, { random, suggest, hasExtras });
   return isRecord(input) ? input : {};
 }
 
@@ -77,7 +80,7 @@ function memoryInput({ path, description, content }: Idea, random: Random): Json
   if (random.between(0, 2) === 0) return { command: "view", path: "/memories" };
   const name =
     path
-      .split("/")
+      ?.split("/")
       .at(-1)
       ?.replace(/\.\w+$/, "") ?? "notes";
   return {

@@ -49,70 +49,101 @@ const MOST_TOGETHER = 4;
 export interface PlanOptions {
   readonly tools: readonly CoderTool[];
   readonly parallelPercent: number;
+  /** Whether tools that fetch pages or search the web may be called. */
+  readonly web: boolean;
+  readonly mayDelegate: boolean;
+  /** The request leaves no choice but to call a tool. */
+  readonly isForced: boolean;
 }
 
-/** What to do this turn: one call, sometimes several at once. None only where there is no tool. */
-export function planActions(source: IdeaSource, { tools, parallelPercent }: PlanOptions): readonly Action[] {
+/** What to do this turn: one call, sometimes several at once. None where no tool can be called without harm. */
+export function planActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
   const { random } = source;
-  const first = chooseAction(source, tools);
+  const actions = possibleActions(source, options);
+  const first = chooseAction(source, actions);
   if (first === undefined) return [];
-  if (!TOGETHER.includes(first.kind) || !chance(random, parallelPercent)) return [first];
+  if (!TOGETHER.includes(first.kind) || !chance(random, options.parallelPercent)) return [first];
   const count = random.between(2, MOST_TOGETHER);
-  const others = Array.from({ length: count - 1 }, () => chooseTogether(tools, random) ?? first);
+  const together = actions.filter(({ kind }) => TOGETHER.includes(kind));
+  const others = Array.from({ length: count - 1 }, () => pickFrom(together, random) ?? first);
   return [first, ...others];
 }
 
-function chooseTogether(tools: readonly CoderTool[], random: Random): Action | undefined {
-  const actions = TOGETHER.flatMap((kind) => actionsOf(kind, tools));
-  return actions[random.between(0, Math.max(0, actions.length - 1))];
+/**
+ * A tool that it does not know can do anything, so it is called only where a client has no other tools: that client
+ * is there to have its own tools called.
+ */
+function possibleActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
+  const { tools, isForced } = options;
+  const callsUnknown = isForced || tools.every(isUnknown);
+  return tools
+    .filter((tool) => callsUnknown || !isUnknown(tool))
+    .flatMap((tool) => tool.kinds.map((kind): Action => ({ tool, kind })))
+    .filter(({ kind }) => isPossible(kind, source, options));
 }
 
-function chooseAction(source: IdeaSource, tools: readonly CoderTool[]): Action | undefined {
+const isUnknown = ({ kinds, form }: CoderTool): boolean => form === "plain" && kinds.includes("other");
+
+function isPossible(kind: ToolKind, source: IdeaSource, { web, mayDelegate }: PlanOptions): boolean {
+  const { paths, root } = source.sight;
+  switch (kind) {
+    case "read":
+      return paths.length > 0;
+    case "edit":
+      return canEdit(source);
+    case "write":
+    case "grep":
+    case "list":
+      return root !== undefined;
+    case "agent":
+      return root !== undefined && mayDelegate;
+    case "fetch":
+    case "web-search":
+      return web;
+    default:
+      return true;
+  }
+}
+
+function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | undefined {
   const { random, sight, step } = source;
   const failure = sight.calls.find((call) => call.isNew && call.isError);
-  const trusted = failure === undefined ? tools : withoutFailing(tools, sight.calls);
+  const trusted = failure === undefined ? actions : withoutFailing(actions, sight.calls);
   if (failure !== undefined) {
-    const remedy = firstOf(REMEDIES[failure.kind], trusted, source);
+    const remedy = firstOf(REMEDIES[failure.kind], trusted, random);
     if (remedy !== undefined) return remedy;
   }
-  const unusual = actionsOf("other", trusted);
-  const hasUsual = trusted.some(({ kinds }) => !kinds.includes("other"));
+  const unusual = trusted.filter(({ kind }) => kind === "other");
+  const hasUsual = trusted.some(({ kind }) => kind !== "other");
   if (unusual.length > 0 && (!hasUsual || chance(random, UNUSUAL_PERCENT))) return pickFrom(unusual, random);
   const wanted = COURSE[(step - 1) % COURSE.length] ?? ["read"];
   const liked = random.pick(wanted);
-  return firstOf([liked, ...wanted], trusted, source) ?? pickFrom(trusted.flatMap(allActions), random);
+  return firstOf([liked, ...wanted], trusted, random) ?? pickFrom(trusted, random);
 }
 
-function firstOf(
-  kinds: readonly ToolKind[],
-  tools: readonly CoderTool[],
-  source: IdeaSource,
-): Action | undefined {
+/** Where nothing that could be edited is in sight, it has to be read first. */
+const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = { edit: "read" };
+
+function firstOf(kinds: readonly ToolKind[], actions: readonly Action[], random: Random): Action | undefined {
   for (const kind of kinds) {
-    // Nothing that could be edited is in sight: it has to be read first.
-    const isPossible = kind !== "edit" || canEdit(source) || actionsOf("read", tools).length === 0;
-    const action = pickFrom(actionsOf(isPossible ? kind : "read", tools), source.random);
+    const ofKind = (wanted: ToolKind | undefined): readonly Action[] =>
+      actions.filter((action) => action.kind === wanted);
+    const action = pickFrom(ofKind(kind), random) ?? pickFrom(ofKind(INSTEAD[kind]), random);
     if (action !== undefined) return action;
   }
   return undefined;
 }
 
 /** Tools that just failed are left alone for now, as are those that failed twice before; where others are. */
-function withoutFailing(tools: readonly CoderTool[], calls: readonly SeenCall[]): readonly CoderTool[] {
+function withoutFailing(actions: readonly Action[], calls: readonly SeenCall[]): readonly Action[] {
   const justFailed = new Set(calls.filter((call) => call.isNew && call.isError).map((call) => call.name));
-  const others = tools.filter(({ name }) => !justFailed.has(name));
-  const reliable = others.filter(({ name }) => {
-    const latest = calls.filter((call) => call.name === name).slice(0, 2);
+  const others = actions.filter(({ tool }) => !justFailed.has(tool.name));
+  const reliable = others.filter(({ tool }) => {
+    const latest = calls.filter((call) => call.name === tool.name).slice(0, 2);
     return latest.length < 2 || latest.some((call) => !call.isError);
   });
-  return [reliable, others, tools].find((some) => some.length > 0) ?? tools;
+  return [reliable, others, actions].find((some) => some.length > 0) ?? actions;
 }
-
-function actionsOf(kind: ToolKind, tools: readonly CoderTool[]): readonly Action[] {
-  return tools.filter(({ kinds }) => kinds.includes(kind)).map((tool) => ({ tool, kind }));
-}
-
-const allActions = (tool: CoderTool): readonly Action[] => tool.kinds.map((kind) => ({ tool, kind }));
 
 function pickFrom<T>(choices: readonly T[], random: Random): T | undefined {
   return choices[random.between(0, Math.max(0, choices.length - 1))];

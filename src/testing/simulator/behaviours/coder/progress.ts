@@ -28,8 +28,8 @@ export const TURNS_PER_MARK = 4;
 
 const NO_TOPIC = "the task";
 const MAX_TOPIC_CHARS = 60;
-/** What stands between messages for the model's eyes only; no person wrote it. */
-const REMINDER = /^\s*<system-reminder>/;
+/** What a client puts between messages for the model's eyes only; no person wrote it. */
+const REMINDER = /^\s*<(?:system-reminder|task-notification)>/;
 
 interface Trace {
   readonly step: number;
@@ -54,7 +54,7 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
     .filter(({ role }) => role === "user")
     .flatMap(({ content }) => contentBlocks(content));
   const trace = newestTrace(recent);
-  const isWorking = incoming.length === 0 || incoming.some((block) => block.type === "tool_result");
+  const isWorking = !incoming.some(isHuman) || incoming.some((block) => block.type === "tool_result");
   if (isWorking) return goOn(trace, messages, recent);
   const said = incoming.findLast(isSpoken)?.text ?? "";
   const mark = isSummary(said) ? traceInText(said) : undefined;
@@ -170,6 +170,9 @@ function isPlain(content: ApiMessage["content"]): boolean {
 function isSpoken(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
   return block.type === "text" && block.text.trim() !== "" && !REMINDER.test(block.text);
 }
+
+/** Also a picture or a document, which has no words of its own. */
+const isHuman = (block: ContentBlock): boolean => block.type !== "text" || isSpoken(block);
 
 /** The first line that says something, without what would end a mark early. */
 function topicOf(text: string): string {

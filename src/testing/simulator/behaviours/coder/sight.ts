@@ -5,6 +5,7 @@ import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts
 import type { SeenRequest } from "../../exchange.ts";
 import { LOOK_BACK_MESSAGES } from "./progress.ts";
 import { kindOf, type ToolKind } from "./tools.ts";
+import { isPlainPath, pathInside, workingFolder } from "./workspace.ts";
 
 /** A call that was answered. */
 export interface SeenCall {
@@ -21,32 +22,46 @@ export interface SeenCall {
 export interface Sight {
   /** Newest first. */
   readonly calls: readonly SeenCall[];
-  /** Files that were named by calls and results, those that could not be opened left out. */
+  /**
+   * Files that were named by calls and results, those that could not be opened left out: absolute ones inside the
+   * folder of work, or all as they were shown where no such folder is known.
+   */
   readonly paths: readonly string[];
-  /** Of the project, where the conversation tells; empty otherwise. */
-  readonly root: string;
+  /** The folder that the client works in, if one is known. */
+  readonly root: string | undefined;
 }
 
 /** Results are read as far as a person would look at once. */
 const MAX_RESULT_CHARS = 8_000;
 const MAX_PATHS = 200;
-/** Where the environment is described, it is near the beginning or the end of the system prompt. */
-const MAX_SYSTEM_CHARS = 20_000;
 
+/** Whole words only: a part of a path is another path. */
 const FILE_PATH =
-  /(?:\/|\b)(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.(?:ts|tsx|js|jsx|mjs|cjs|json|md|py|go|rs|rb|java|kt|c|h|cpp|cs|php|css|html|sql|yml|yaml|toml|sh|txt)\b/g;
+  /(?<![^\s"'`(<[=:,|])\/?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.(?:ts|tsx|js|jsx|mjs|cjs|json|md|py|go|rs|rb|java|kt|c|h|cpp|cs|php|css|html|sql|yml|yaml|toml|sh|txt)\b(?![\w/-]|\.\w)/g;
 const NOT_OURS = /node_modules|\.git\/|^https?:|\.min\.|\.lock$|example\.com/;
 
-export function look(request: SeenRequest): Sight {
+export function look(request: SeenRequest, folder?: string): Sight {
+  const root = workingFolder(request) ?? folder;
   const calls = seenCalls(request.messages.slice(-LOOK_BACK_MESSAGES));
-  const failed = new Set(calls.filter((call) => call.isError).map((call) => pathIn(call.input)));
+  const failed = usable(
+    calls.filter((call) => call.isError).flatMap((call) => pathIn(call.input) ?? []),
+    root,
+  );
   const named = calls.flatMap((call) => {
     const own = pathIn(call.input);
-    const found = call.isError ? [] : pathsIn(call.result);
+    const found = call.isError ? [] : pathsIn(call.result, root);
     return own !== undefined && /\.\w+$/.test(own) ? [own, ...found] : found;
   });
-  const paths = [...new Set(named)].filter((path) => !failed.has(path)).slice(0, MAX_PATHS);
-  return { calls, paths, root: rootIn(request.system) ?? commonRoot(paths) };
+  const paths = [...usable(named, root)].filter((path) => !failed.has(path)).slice(0, MAX_PATHS);
+  return { calls, paths, root };
+}
+
+/** Each once, in a form in which it may be used; the same few names come up in most results. */
+function usable(named: readonly string[], root: string | undefined): ReadonlySet<string> {
+  const paths = [...new Set(named)].flatMap((path) =>
+    root === undefined ? (isPlainPath(path) ? path : []) : (pathInside(root, path) ?? []),
+  );
+  return new Set(paths);
 }
 
 /** Newest first. */
@@ -91,25 +106,10 @@ export function pathIn(input: JsonRecord): string | undefined {
   );
 }
 
-function pathsIn(result: string): string[] {
-  return (result.match(FILE_PATH) ?? []).filter((path) => !NOT_OURS.test(path));
-}
-
-function rootIn(system: string): string | undefined {
-  const part =
-    system.length <= MAX_SYSTEM_CHARS
-      ? system
-      : system.slice(0, MAX_SYSTEM_CHARS / 2) + system.slice(-MAX_SYSTEM_CHARS / 2);
-  return /(?:working directory|cwd|workspace|project root)\b[^\n/]{0,40}(\/[^\s<>"'`,]+)/i.exec(part)?.[1];
-}
-
-/** Where absolute paths were named: what comes before their source folder. */
-function commonRoot(paths: readonly string[]): string {
-  for (const path of paths) {
-    const match = /^(\/.+?)\/(?:src|lib|app|test|tests|packages|docs)\//.exec(path);
-    if (match?.[1] !== undefined) return match[1];
-  }
-  return "";
+/** The folder of work may have blanks in its name, so what is inside of it is made relative first. */
+function pathsIn(result: string, root: string | undefined): string[] {
+  const text = root === undefined ? result : result.replaceAll(`${root}/`, "./");
+  return (text.match(FILE_PATH) ?? []).filter((path) => !NOT_OURS.test(path));
 }
 
 /** The lines of a file as a tool showed them, without the numbers in front. */

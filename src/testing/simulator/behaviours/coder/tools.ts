@@ -119,8 +119,11 @@ function takesEditorCommands(schema: JsonRecord): boolean {
   return ["view", "create", "str_replace"].every((command) => commands.includes(command));
 }
 
-/** The name of an MCP tool ends in that of the tool proper. */
+/** The name of an MCP tool ends in that of the tool proper. It is known only where it works on one file. */
 export function kindOf(name: string): ToolKind {
   const own = name.split("__").at(-1) ?? name;
-  return KIND_BY_NAME.get(own.toLowerCase().replace(/[^a-z0-9]/g, "")) ?? "other";
+  const kind = KIND_BY_NAME.get(own.toLowerCase().replace(/[^a-z0-9]/g, "")) ?? "other";
+  return name.startsWith("mcp__") && !ON_ONE_FILE.includes(kind) ? "other" : kind;
 }
+
+const ON_ONE_FILE: readonly ToolKind[] = ["read", "write", "edit"];

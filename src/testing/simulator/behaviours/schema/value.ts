@@ -25,6 +25,8 @@ export type Suggest = (name: string, schema: JsonRecord) => readonly unknown[];
 export interface ValueOptions {
   readonly random: Random;
   readonly suggest?: Suggest;
+  /** Whether properties that are neither required nor suggested are made now and then; true unless given. */
+  readonly hasExtras?: boolean;
 }
 
 interface Place extends Required<ValueOptions> {
@@ -37,8 +39,9 @@ interface Place extends Required<ValueOptions> {
 
 /** A value that the schema allows, as far as one can be found without solving it. */
 export function valueFor(schema: unknown, options: ValueOptions): unknown {
-  const { random, suggest = () => [] } = options;
-  return make(schema, { random, suggest, root: schema, name: "", depth: 0, budget: { parts: MAX_PARTS } });
+  const { random, suggest = () => [], hasExtras = true } = options;
+  const budget = { parts: MAX_PARTS };
+  return make(schema, { random, suggest, hasExtras, root: schema, name: "", depth: 0, budget });
 }
 
 function make(given: unknown, place: Place): unknown {
@@ -149,8 +152,9 @@ const extraSchema = (schema: JsonRecord): unknown =>
 function wants(name: string, given: unknown, place: Place): boolean {
   if (place.depth >= DEPTH_OF_EXTRAS) return false;
   const schema = resolve(given, place.root);
-  if (schema === false || (isRecord(schema) && same(schema.type, "boolean"))) return false;
   const isSuggested = isRecord(schema) && place.suggest(name, schema).length > 0;
+  if (schema === false || (isRecord(schema) && same(schema.type, "boolean"))) return isSuggested;
+  if (!isSuggested && !place.hasExtras) return false;
   return chance(place.random, isSuggested ? 2 * OPTIONAL_PERCENT : OPTIONAL_PERCENT);
 }
 
