@@ -18,7 +18,7 @@ describe("an agent whose window fills up", () => {
   it("goes on through compactions, which are yielded one message at a time, the boundary first", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
-      behaviours: [summaries(), coder({ turns: 25 })],
+      behaviours: [summaries(), coder({ turns: 25, inventsPaths: true })],
     });
     const agent = await scene.open({ tools: () => [Read], compactor: { clearing: { form: "off" } } });
     const first = agent.conversationId;
@@ -43,7 +43,7 @@ describe("an agent whose window fills up", () => {
   it("an overflow that nobody saw coming is recovered from, and the person never sees the error", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
-      behaviours: [summaries(), coder({ turns: 30 })],
+      behaviours: [summaries(), coder({ turns: 30, inventsPaths: true })],
     });
     // Told of a larger window than there is: the provider refuses, and only then it is compacted.
     const agent = await scene.open({
@@ -63,7 +63,7 @@ describe("an agent whose window fills up", () => {
   it("by hand: compact, undo, redo, clear; the bar follows, and the session can be resumed after each", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
-      behaviours: [summaries(), coder({ turns: 20 })],
+      behaviours: [summaries(), coder({ turns: 20, inventsPaths: true })],
     });
     const agent = await scene.open({ tools: () => [Read] });
     await ran(agent, "Work through the tide tables. Always speak of ships, never of boats.");

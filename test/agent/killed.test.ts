@@ -37,7 +37,7 @@ describe("an agent that is killed in the middle", () => {
   it("has lost nothing that it told of, and goes on, killed again and again through compactions", async () => {
     await using scene = await agentScene({
       windowTokens: 16_000,
-      behaviours: [summaries(), coder({ turns: Number.POSITIVE_INFINITY })],
+      behaviours: [summaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
     });
     const home = join(scene.cwd, "home");
     let session = "";

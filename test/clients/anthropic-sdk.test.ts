@@ -11,7 +11,7 @@ const TURNS = 6;
 let simulator: Simulator;
 
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [coder({ turns: TURNS })] });
+  simulator = await startSimulator({ behaviours: [coder({ turns: TURNS, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 

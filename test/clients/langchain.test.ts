@@ -7,7 +7,7 @@ import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 let simulator: Simulator;
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [coder({ turns: 6 })] });
+  simulator = await startSimulator({ behaviours: [coder({ turns: 6, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 

@@ -40,7 +40,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
   const connect = (model: string, options: Partial<AnthropicModelOptions> = {}): Model =>
     anthropicModel({ model, client: makeClient(simulator.url), ...options });
 
-  beforeEach(() => start());
+  beforeEach(() => start({ coder: { inventsPaths: true } }));
   afterEach(() => simulator.close());
 
   /** Talks until the model calls no more tools; every result is the same line. */

@@ -37,9 +37,9 @@ const WATCHED_FIRST_BYTE_MS = 300;
 const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 
 /** Calls after a prompt that no scene knows. */
-const CODER = { turns: 6 };
+const CODER = { turns: 6, inventsPaths: true, folder: "src" };
 /** Nobody reads along: it works longer on each, and writes more of everything. */
-const UNATTENDED_CODER = { turns: 14, chattiness: 1 };
+const UNATTENDED_CODER = { ...CODER, turns: 14, chattiness: 1 };
 /** It makes things up: nothing of that may reach a shell, the network, or a person who would be asked. */
 const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
 

@@ -31,21 +31,26 @@ export interface CoderOptions {
   readonly folder?: string;
   /** Working folder when the request names none: an absolute path. Without any it writes nothing. */
   readonly workingFolder?: string;
+  /** For tools that touch no real files: it makes up paths too, and needs no working folder. */
+  readonly inventsPaths?: boolean;
   /** Whether it calls tools that fetch pages or search the web. */
   readonly web?: boolean;
-  /** Which of the request's tools it may call; those that wait for a person it never does by itself. */
+  /**
+   * Which of the request's tools it may call; those that wait for a person it never does by itself. Unless given, it
+   * calls tools that it does not know only where the request has no others.
+   */
   readonly uses?: (toolName: string) => boolean;
 }
 
-type Settings = Required<Omit<CoderOptions, "workingFolder">> & Pick<CoderOptions, "workingFolder">;
+type Settings = Required<Omit<CoderOptions, "workingFolder" | "uses">> & CoderOptions;
 
 const DEFAULTS: Omit<Settings, "turns"> = {
   seed: 1,
   chattiness: 0.4,
   parallelPercent: 20,
   folder: "longhaul-sim",
+  inventsPaths: false,
   web: false,
-  uses: () => true,
 };
 
 /** The largest text and file of a session at full chattiness. */
@@ -67,7 +72,7 @@ const ADAPTIVE_THINKING_PERCENT = 60;
  * A real agent may carry its calls out, so they are harmless. It reads files that results have shown inside the
  * folder that the client says it works in. It writes only into a folder of its own in there. Its commands show parts
  * of such files. Its subagents start no others. Where no folder is named it writes nothing and reads only files that
- * results have shown. Requests for notes and for the summary of a span are no work, and are left to the next
+ * results have shown. `inventsPaths` lifts all of that but the commands. Requests for notes and for the summary of a span are no work, and are left to the next
  * behaviour.
  */
 export function coder(options: CoderOptions): Behaviour {
@@ -85,8 +90,9 @@ export function coder(options: CoderOptions): Behaviour {
       tools,
       parallelPercent: allowsParallel ? settings.parallelPercent : 0,
       web: settings.web,
+      inventsPaths: settings.inventsPaths,
       mayDelegate: !isSubagent(request),
-      isForced,
+      callsUnknown: isForced || settings.uses !== undefined,
     });
     return actions.length === 0 ? closingTurn(scene) : workingTurn(scene, actions, source);
   };
@@ -109,8 +115,10 @@ function ideaSource({ request, progress, random, settings, sight }: Scene): Idea
   const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
   const contentChars = Math.min(room, MAX_FILE_CHARS * (0.25 + 0.75 * settings.chattiness));
   const { step, topic } = progress;
-  const ownFolder = sight.root === undefined ? undefined : pathInside(sight.root, settings.folder);
-  return { sight, random, step, topic, ownFolder, contentChars };
+  const { folder, inventsPaths } = settings;
+  const ownFolder = sight.root === undefined ? undefined : pathInside(sight.root, folder);
+  const madeUpFolder = inventsPaths ? (ownFolder ?? folder) : undefined;
+  return { sight, random, step, topic, ownFolder: ownFolder ?? madeUpFolder, madeUpFolder, contentChars };
 }
 
 function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSource): Turn {

@@ -1,5 +1,5 @@
 import type { MovableClock } from "../../clock.ts";
-import { coder } from "../behaviours/coder.ts";
+import { type CoderOptions, coder } from "../behaviours/coder.ts";
 import { noteTaker } from "../behaviours/notes.ts";
 import { type ScriptedBehaviour, scriptedTurns } from "../behaviours/scripted.ts";
 import { spanSummaries } from "../behaviours/spans.ts";
@@ -27,6 +27,8 @@ export interface SimulatorOptions {
    * requests for a summary, for notes or for a span get a good one, and the coder answers everything else.
    */
   readonly behaviours?: readonly Behaviour[];
+  /** Options of the coder that answers where no `behaviours` are given. */
+  readonly coder?: Partial<CoderOptions>;
   /** Writes the summaries of the provider's own compactions; the built-in summariser unless given. */
   readonly summarise?: Summarise;
   /** Which reading of the API is meant where reports conflict. */
@@ -96,7 +98,7 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
         summaries(),
         noteTaker(),
         spanSummaries(),
-        coder({ turns: CODER_TURNS, seed }),
+        coder({ turns: CODER_TURNS, seed, ...options.coder }),
       ]),
     ],
   });

@@ -34,6 +34,8 @@ export interface IdeaSource {
   readonly topic: string;
   /** The folder of its own files: all that it writes is in there. Undefined where it may write nothing. */
   readonly ownFolder: string | undefined;
+  /** Where files are that it makes up; undefined where it must not. */
+  readonly madeUpFolder: string | undefined;
   /** What a file of its own may be long, in characters. */
   readonly contentChars: number;
 }
@@ -48,12 +50,12 @@ const MOST_LINES = 200;
 export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   const { random, sight, step, topic } = source;
   const change = kind === "edit" ? changeOf(source) : undefined;
-  const path = change?.path ?? (kind === "write" ? newPath(source) : seenPath(source));
+  const path = change?.path ?? (kind === "write" ? newPath(source) : knownPath(source));
   const subject = `${quality(random)} ${thing(random)}s in ${area(random)}`;
   return {
     kind,
     path,
-    folder: chance(random, 50) ? sight.root : (folderOf(seenPath(source)) ?? sight.root),
+    folder: chance(random, 50) ? sight.root : (folderOf(knownPath(source)) ?? sight.root),
     command: commandOn(path, source),
     description: `${capitalised(phrase(random))} (step ${step})`,
     pattern: kind === "list" ? filePattern(source) : searchPattern(random),
@@ -89,8 +91,11 @@ function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
   return ownFolder === undefined ? undefined : `${ownFolder}/${area(random)}/${name}`;
 }
 
-/** Names that nobody has shown may lead anywhere, so none is made up. */
-function seenPath({ sight: { paths }, random, ownFolder }: IdeaSource): string | undefined {
+/** Names that nobody has shown may lead anywhere, so none is made up for real files. */
+function knownPath({ sight: { paths }, random, ownFolder, madeUpFolder }: IdeaSource): string | undefined {
+  if (paths.length === 0 && madeUpFolder !== undefined) {
+    return `${madeUpFolder}/${area(random)}/${thing(random)}.ts`;
+  }
   const own = ownFolder === undefined ? [] : paths.filter((path) => path.startsWith(`${ownFolder}/`));
   const choices = own.length > 0 && chance(random, OWN_PERCENT) ? own : paths;
   return choices[random.between(0, Math.max(0, choices.length - 1))];
@@ -110,11 +115,11 @@ interface Change {
  * A line that was really read and stands there only once, so that the edit can be made. Only its own files are
  * changed.
  */
-function changeOf({ sight, random, step, ownFolder }: IdeaSource): Change | undefined {
+function changeOf({ sight, random, step, ownFolder, madeUpFolder }: IdeaSource): Change | undefined {
   if (ownFolder === undefined) return undefined;
   for (const call of sight.calls) {
     const read = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
-    const path = read === undefined ? undefined : pathInside(ownFolder, read);
+    const path = read === undefined || madeUpFolder !== undefined ? read : pathInside(ownFolder, read);
     // A remark would break a JSON file.
     if (path === undefined || path.endsWith(".json")) continue;
     const lines = fileLines(call.result);

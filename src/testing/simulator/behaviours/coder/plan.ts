@@ -52,8 +52,9 @@ export interface PlanOptions {
   /** Whether tools that fetch pages or search the web may be called. */
   readonly web: boolean;
   readonly mayDelegate: boolean;
-  /** The request leaves no choice but to call a tool. */
-  readonly isForced: boolean;
+  readonly inventsPaths: boolean;
+  /** Whether tools that it does not know may be called beside others. */
+  readonly callsUnknown: boolean;
 }
 
 /** What to do this turn: one call, sometimes several at once. None where no tool can be called without harm. */
@@ -74,8 +75,8 @@ export function planActions(source: IdeaSource, options: PlanOptions): readonly 
  * is there to have its own tools called.
  */
 function possibleActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
-  const { tools, isForced } = options;
-  const callsUnknown = isForced || tools.every(isUnknown);
+  const { tools } = options;
+  const callsUnknown = options.callsUnknown || tools.every(isUnknown);
   return tools
     .filter((tool) => callsUnknown || !isUnknown(tool))
     .flatMap((tool) => tool.kinds.map((kind): Action => ({ tool, kind })))
@@ -84,19 +85,20 @@ function possibleActions(source: IdeaSource, options: PlanOptions): readonly Act
 
 const isUnknown = ({ kinds, form }: CoderTool): boolean => form === "plain" && kinds.includes("other");
 
-function isPossible(kind: ToolKind, source: IdeaSource, { web, mayDelegate }: PlanOptions): boolean {
-  const { paths, root } = source.sight;
+function isPossible(kind: ToolKind, source: IdeaSource, options: PlanOptions): boolean {
+  const { web, mayDelegate, inventsPaths } = options;
+  const hasFolder = inventsPaths || source.sight.root !== undefined;
   switch (kind) {
     case "read":
-      return paths.length > 0;
+      return inventsPaths || source.sight.paths.length > 0;
     case "edit":
       return canEdit(source);
     case "write":
     case "grep":
     case "list":
-      return root !== undefined;
+      return hasFolder;
     case "agent":
-      return root !== undefined && mayDelegate;
+      return hasFolder && mayDelegate;
     case "fetch":
     case "web-search":
       return web;
@@ -121,8 +123,12 @@ function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | 
   return firstOf([liked, ...wanted], trusted, random) ?? pickFrom(trusted, random);
 }
 
-/** Where nothing that could be edited is in sight, it has to be read first. */
-const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = { edit: "read" };
+/** What has to be read before it can be edited; and a shell lists and searches where there is no tool for it. */
+const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = {
+  edit: "read",
+  list: "shell",
+  grep: "shell",
+};
 
 function firstOf(kinds: readonly ToolKind[], actions: readonly Action[], random: Random): Action | undefined {
   for (const kind of kinds) {

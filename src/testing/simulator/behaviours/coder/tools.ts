@@ -81,7 +81,10 @@ export interface ToolSelection {
 }
 
 /** The tools that this request lets the model call, in the order given. */
-export function selectTools(request: SeenRequest, uses: (name: string) => boolean): ToolSelection {
+export function selectTools(
+  request: SeenRequest,
+  uses: (name: string) => boolean = () => true,
+): ToolSelection {
   const choice = field(request.body, "tool_choice");
   const type = stringField(choice, "type") ?? "auto";
   const callable = request.tools.flatMap((tool) => coderTool(tool) ?? []);
