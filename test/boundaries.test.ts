@@ -51,7 +51,7 @@ const MAY_IMPORT_NODE = ["transcript", "recall", "host", "agent", "testing", "ev
 const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   transcript: ["proper-lockfile"],
   agent: ["html-to-text", "ignore", "lru-cache", "tinyglobby", "zod"],
-  cli: ["commander", "picocolors"],
+  cli: ["commander", "picocolors", "zod"],
 };
 
 interface Import {

@@ -10,7 +10,6 @@ import type { SessionsOptions } from "./commands/sessions.ts";
 import type { SimOptions } from "./commands/sim.ts";
 import type { Composition } from "./composition.ts";
 import { addEval } from "./eval-command.ts";
-import { FAULT_NAMES, parseFault } from "./fault-option.ts";
 import { addLedger } from "./ledger-command.ts";
 import {
   atLeastOne,
@@ -240,31 +239,46 @@ function addSessions(program: Command, compose: () => Promise<Composition>): voi
     );
 }
 
+const SIM_NOTES = `
+Nothing leaves this machine, and any key will do. Ctrl-C ends it and prints the totals.
+
+To a real client such as Claude Code:
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=any claude
+The built-in coder plays the model, and the client carries its calls out. In the folder that the client says it
+works in, it reads files that the client has shown, and writes only into the folder longhaul-sim there. Its shell
+commands only show names and parts of files. It calls no tools that it does not know, and none for the web. It
+starts subagents, which start no others. It stops after --turns. Where the client names no folder, it writes nothing.
+
+All other settings are in the file of --config; docs/simulator.md describes them.
+`;
+
 function addSim(program: Command, compose: () => Promise<Composition>): void {
   program
     .command("sim")
     .description("run a strict local stand-in for the Anthropic API, for tests and for looking at clients")
     .option("--port <number>", "where to listen on this machine (default: any free port)", parsePort)
-    .addOption(
-      new Option("--window <tokens>", "give every model a window of this size (default: its own)")
-        .argParser(parseWindow)
-        .conflicts(["modelWindow"]),
-    )
-    .option("--model-window <model>", "give every model the window of this one")
-    .option("--latency <ms>", "wait this long before each answer", parseTokens)
-    .option("--script <file>", "answer the first calls with the turns in this JSON file")
+    .option("--window <tokens>", "give every model a window of this size (default: its own)", parseWindow)
     .option(
-      "--fault <what>",
-      `fail: ${FAULT_NAMES}; 529:0.05 fails one call in twenty (repeatable)`,
-      parseFault,
+      "--turns <count>",
+      "end each task of the built-in coder after so many turns (default: 12)",
+      parseTokens,
     )
+    .option("--binding", "refuse thinking that comes back after a changed history, as new accounts do")
+    .addOption(
+      new Option(
+        "--betas <mode>",
+        "accept unknown betas with a warning, or refuse them (default: warn)",
+      ).choices(["warn", "strict"]),
+    )
+    .option("--script <file>", "answer the first calls with the turns in this JSON file", parsePath)
+    .option("--config <file>", "read all other settings from this JSON file", parsePath)
     .option("--json", "print one line of JSON for each request")
     .addHelpText(
       "after",
-      `\nNothing leaves this machine, and any key will do. Ctrl-C ends it and prints the totals.\n${examples(
+      `${SIM_NOTES}${examples(
         "sim --port 8080",
-        "sim --window 32000 --fault 529:0.05 --fault cut:0.02",
-        "sim --script turns.json --json",
+        "sim --window 32000 --turns 40 --binding",
+        "sim --script turns.json --config sim.json --json",
       )}`,
     )
     .action(async (options: SimOptions) => (await import("./commands/sim.ts")).sim(options, await compose()));

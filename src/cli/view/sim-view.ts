@@ -28,6 +28,13 @@ export function simGreeting({ url, counter }: Greeting, { colours }: Terminal): 
   ].join("\n");
 }
 
+/** A line for a beta that came for the first time. */
+export function unknownBetaLine(beta: string, { colours }: Terminal): string {
+  return colours.yellow(
+    `Warning: unknown beta "${oneLine(beta)}" is accepted. The real API may refuse it; --betas strict does.`,
+  );
+}
+
 /** One request, one line: what was asked, what it cost, how it ended. */
 export function requestLine(request: LoggedRequest, { colours }: Terminal): string {
   const { dim } = colours;
@@ -37,9 +44,13 @@ export function requestLine(request: LoggedRequest, { colours }: Terminal): stri
     tokens(request, colours),
     padStart(request.costDollars === undefined ? "" : formatDollars(request.costDollars), 8),
     ending(request, colours),
+    ...(isBesideConversation(request) ? [dim(`(${request.purpose})`)] : []),
     dim(`${Math.round(request.durationMs)} ms`),
   ].join("  ");
 }
+
+const isBesideConversation = ({ purpose }: LoggedRequest): boolean =>
+  purpose !== undefined && purpose !== "conversation";
 
 const endpointName = ({ endpoint, path }: LoggedRequest): string =>
   endpoint === "other" ? oneLine(path) : endpoint;
@@ -59,12 +70,13 @@ function tokens({ usage, inputTokens, endpoint }: LoggedRequest, { dim, cyan }: 
   return `${padStart(input, 8)}  ${cyan(padEnd(cache, 24))}${dim(padStart(output, 9))}`;
 }
 
-function ending(request: LoggedRequest, { green, red, yellow }: Terminal["colours"]): string {
+function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["colours"]): string {
   const { error, fault, outcome, status, stopReason, findings } = request;
   const found = findings?.length ? yellow(` (${plural(findings.length, "finding")})`) : "";
   const byFault = fault === undefined ? "" : yellow(` [fault: ${fault.kind}]`);
   if (error !== undefined) return `${red(`${error.status} ${oneLine(error.message)}`)}${byFault}${found}`;
   if (outcome === "cut" || outcome === "abandoned") return `${red(outcome)}${byFault}${found}`;
+  if (request.endpoint === "other") return dim(String(status ?? ""));
   return `${green(stopReason ?? String(status ?? ""))}${byFault}${found}`;
 }
 
@@ -81,6 +93,8 @@ export function requestReport(request: LoggedRequest): Readonly<Record<string, u
     outcome: request.outcome,
     version: request.version ?? null,
     betas: request.betas,
+    unknownBetas: request.unknownBetas,
+    purpose: request.purpose ?? null,
     model: request.model ?? null,
     stream: request.isStream,
     bytes: request.bytes,
@@ -101,6 +115,7 @@ export function simTotals(totals: LogTotals, { colours }: Terminal): string {
   const parts = [
     plural(totals.requests, "request"),
     ...(totals.errors > 0 ? [plural(totals.errors, "error")] : []),
+    ...(totals.bindingRefusals > 0 ? [`${totals.bindingRefusals} of them for bound thinking`] : []),
     `${formatCount(totals.inputTokens)} tokens in (${formatCount(totals.cacheReadTokens)} read from the cache, ${formatCount(totals.cacheWriteTokens)} written)`,
     `${formatCount(totals.outputTokens)} out`,
   ];

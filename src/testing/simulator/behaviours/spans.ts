@@ -26,6 +26,16 @@ export type SpanKind =
   /** Refuses, by stop reason. */
   | "refuses";
 
+export const SPAN_KINDS: readonly SpanKind[] = [
+  "good",
+  "forgetful",
+  "empty",
+  "no-tags",
+  "endless",
+  "tool-call",
+  "refuses",
+];
+
 /** Of `max_tokens`: the rest is for the tags, and for tokens that count more than estimated. */
 const GOOD_SHARE = 0.5;
 /** Fills `max_tokens` for certain. */

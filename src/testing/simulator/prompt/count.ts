@@ -27,11 +27,11 @@ const PROVIDER_TOOL_TOKENS = 500;
 /** A signature holds the thinking in encrypted form. */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
-type CountText = (text: string) => number;
+export type CountText = (text: string) => number;
 
-export async function createTokenCounter(countText?: CountText): Promise<TokenCounter> {
-  if (countText !== undefined) return counterOf("custom", countText);
-  const o200k = await loadO200k();
+export async function createTokenCounter(countText?: CountText | "estimate"): Promise<TokenCounter> {
+  if (typeof countText === "function") return counterOf("custom", countText);
+  const o200k = countText === "estimate" ? undefined : await loadO200k();
   return o200k === undefined ? counterOf("estimate", ESTIMATORS.o200k) : counterOf("o200k", o200k);
 }
 

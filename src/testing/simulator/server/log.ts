@@ -80,6 +80,8 @@ export function loggedError({ status, type, message, details, rule }: ApiRefusal
 export interface LogTotals {
   readonly requests: number;
   readonly errors: number;
+  /** Refusals of thinking that is not bound to the history it was sent in. */
+  readonly bindingRefusals: number;
   /** Of calls for an answer; counting alone is free. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -229,6 +231,7 @@ export class RequestLog {
     return {
       requests: this.#entries.length,
       errors: this.#entries.filter(({ error }) => error !== undefined).length,
+      bindingRefusals: this.bindingRefusals.length,
       inputTokens: sum(({ inputTokens, endpoint }) => (endpoint === "messages" ? inputTokens : 0)),
       cacheReadTokens: sum(({ usage }) => usage?.cache_read_input_tokens),
       cacheWriteTokens: sum(({ usage }) => usage?.cache_creation_input_tokens),

@@ -6,7 +6,7 @@ import { spanSummaries } from "../behaviours/spans.ts";
 import { compactionSummary, summaries } from "../behaviours/summaries.ts";
 import type { Summarise } from "../context/compaction.ts";
 import type { Behaviour, Switches } from "../exchange.ts";
-import type { TokenCounter } from "../prompt/count.ts";
+import type { CountText, TokenCounter } from "../prompt/count.ts";
 import type { Pace } from "./answer.ts";
 import { Catalogue, type ModelOptions } from "./catalogue.ts";
 import { Conversations } from "./conversations.ts";
@@ -37,8 +37,11 @@ export interface SimulatorOptions {
   readonly apiKeys?: readonly string[];
   /** Lifetimes run by it. Unless given, it stands still until it is moved. */
   readonly clock?: MovableClock;
-  /** Counts in place of gpt-tokenizer, which stands in for the model's own tokenizer. */
-  readonly countText?: (text: string) => number;
+  /**
+   * Counts in place of gpt-tokenizer, which stands in for the model's own tokenizer; `estimate` is our estimate, also
+   * where gpt-tokenizer is installed.
+   */
+  readonly countText?: CountText | "estimate";
   /** Milliseconds before the first byte, or these and those between the events of a stream. */
   readonly latency?: number | Partial<Pace>;
   /** Ids, signatures and faults by chance follow from it: the same seed repeats the same run. */
@@ -62,7 +65,7 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
 
 const DEFAULT_SEED = 1;
 /** Turns of work after each human message, when nobody scripted anything. */
-const CODER_TURNS = 12;
+export const CODER_TURNS = 12;
 
 /** Everything that a reset begins anew. */
 export interface Session {
