@@ -78,7 +78,7 @@ beforeAll(async () => {
   const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI_MAIN}" "$@"\n`;
   writeFileSync(join(home, "bin", "npx"), npx);
   chmodSync(join(home, "bin", "npx"), 0o755);
-  simulator = await startSimulator({ behaviours: [summaries(), coder({ turns: 3 })] });
+  simulator = await startSimulator({ behaviours: [summaries(), coder({ turns: 3, inventsPaths: true })] });
 });
 afterAll(async () => {
   await simulator.close();

@@ -89,7 +89,7 @@ async function work(
 
 describe.each(COURSES)("%s summaries of a conversation of %s, background %s", (writer, form, background) => {
   it("lose no rule and no newest request over ten compactions and a new process", async () => {
-    const behaviours = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1 })];
+    const behaviours = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1, inventsPaths: true })];
     scene = await openScene({ behaviours, windowTokens: 24_000 });
     const path = join(folder, `${writer}-${form}-${background}.jsonl`);
     const wishes = new PlantedWishes();

@@ -74,7 +74,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
       summaries("good"),
       noteTaker("good"),
       spanSummaries("good"),
-      coder({ turns: CODER_TURNS, chattiness: 0.1 }),
+      coder({ turns: CODER_TURNS, chattiness: 0.1, inventsPaths: true }),
     ],
     keepBodies: 2,
     seed,

@@ -39,7 +39,7 @@ export async function openScene({
       summaries(kinds),
       noteTaker(notes),
       spanSummaries(spans),
-      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1 }),
+      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1, inventsPaths: true }),
     ],
     ...options,
     windowTokens,
