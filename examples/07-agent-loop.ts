@@ -5,11 +5,8 @@ import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolRe
 import { coder, startSimulator, summaries } from "longhaul/testing";
 
 const windowTokens = 12_000;
-const simulator = await startSimulator({
-  windowTokens,
-  // The tool below reads no real paths, so the coder may make them up.
-  behaviours: [summaries(), coder({ turns: 60, inventsPaths: true })],
-});
+const behaviours = [summaries(), coder({ turns: 60, inventsPaths: true })];
+const simulator = await startSimulator({ windowTokens, behaviours });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const compactor = createCompactor({

@@ -8,7 +8,7 @@ import { notesFile } from "longhaul/node";
 import { startSimulator } from "longhaul/testing";
 
 const windowTokens = 20_000;
-const simulator = await startSimulator({ windowTokens });
+const simulator = await startSimulator({ windowTokens, coder: { inventsPaths: true } });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const file = notesFile(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session.notes.md"));
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;

@@ -8,10 +8,8 @@ import { createRecallTool, openTranscript } from "longhaul/node";
 import { coder, startSimulator, summaries } from "longhaul/testing";
 
 const windowTokens = 12_000;
-const simulator = await startSimulator({
-  windowTokens,
-  behaviours: [summaries(), coder({ turns: 40, inventsPaths: true })],
-});
+const behaviours = [summaries(), coder({ turns: 40, inventsPaths: true })];
+const simulator = await startSimulator({ windowTokens, behaviours });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const transcript = await openTranscript(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session.jsonl"));
 const recall = createRecallTool({ session: transcript, budgetTokens: 600 });

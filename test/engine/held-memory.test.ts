@@ -12,7 +12,7 @@ let simulator: Simulator;
 beforeEach(async () => {
   simulator = await startSimulator({
     windowTokens: WINDOW_TOKENS,
-    behaviours: [summaries("good"), coder({ turns: 100, chattiness: 0.1, inventsPaths: true })],
+    behaviours: [summaries("good"), coder({ turns: 100, chattiness: 0.1, inventsPaths: true, seed: 3 })],
   });
 });
 afterEach(() => simulator.close());

@@ -44,7 +44,7 @@ describe("behaviours", () => {
   });
 
   it("without any of them the coder works with the tools it is given, and every request is valid", async () => {
-    await start();
+    await start({ coder: { inventsPaths: true } });
     const messages: object[] = [user("Please mend the test in src/a.ts.")];
     for (let turn = 0; turn < 5; turn++) {
       const message = await send(simulator, { ...BODY, tools: TOOLS, messages });
