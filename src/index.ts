@@ -255,11 +255,20 @@ export {
   MODELS,
   type ModelFacts,
   type ModelTable,
+  type WindowOrigin,
   withProvenWindow,
 } from "./window/models.ts";
 export { type OwnPrices, type ReadPrices, readPrices } from "./window/own-prices.ts";
 export { costOf, type PricedUsage, type Prices, type PriceTable, pricesOf } from "./window/prices.ts";
 export {
+  type SessionWindowOptions,
+  sessionWindow,
+  type WindowEvidence,
+  type WindowedSession,
+  windowEvidence,
+} from "./window/session-window.ts";
+export {
+  type EffectiveSettings,
   type ResolvedSettings,
   resolveSettings,
   type Settings,
@@ -267,6 +276,7 @@ export {
 } from "./window/settings.ts";
 export {
   computeThresholds,
+  type ResolvedWindowOptions,
   type Thresholds,
   type WindowOptions,
   type WindowState,

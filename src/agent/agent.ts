@@ -264,6 +264,7 @@ export class LonghaulAgent implements Agent {
     return {
       model,
       windowTokens: this.#windowTokens,
+      windowEvidence: this.#session.windowEvidence,
       notes: writer === "off" ? undefined : { file: notesFile(path), writer },
       notesPath: writer === "off" ? undefined : path,
       create: createCompactor,

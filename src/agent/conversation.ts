@@ -4,13 +4,13 @@ import {
   computeThresholds,
   contextTokens,
   type Entry,
-  findModel,
   type HostState,
   LonghaulError,
   type Model,
   type NotesOptions,
   type RequestFrame,
   resolveSettings,
+  sessionWindow,
   type Thresholds,
   windowState,
 } from "../index.ts";
@@ -42,6 +42,8 @@ export interface ConversationSpec {
 export interface EngineSpec {
   readonly model: Model;
   readonly windowTokens: number | undefined;
+  /** The window that the resumed session's file shows; null: it shows none. */
+  readonly windowEvidence?: CompactorOptions["windowEvidence"];
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
   /** `createCompactor`, or a parent's `child`. */
@@ -165,6 +167,7 @@ export class Conversation {
       ...options.compactor,
       model: engine.model,
       windowTokens: engine.windowTokens,
+      windowEvidence: engine.windowEvidence,
       request: this.#frame(thresholds),
       notes: engine.notes,
       memoryFiles: { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
@@ -235,15 +238,16 @@ function workplaceOf(
 }
 
 /** As the engine will see them: it says its own with the first turn. */
-function thresholdsFor({ model, windowTokens }: EngineSpec, { options }: House): Thresholds {
-  const { compactor: { models, settings, settingsFile, environment = process.env } = {} } = options;
-  const known = findModel(model.name, models);
-  const resolved = resolveSettings({
+function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
+  const { model, windowTokens, windowEvidence: evidence = null } = spec;
+  const { compactor: { models, settings: given, settingsFile, environment = process.env } = {} } = options;
+  const { settings } = resolveSettings({
     environment,
     file: settingsFile,
-    ...(settings && { options: settings }),
+    ...(given && { options: given }),
   });
-  return computeThresholds({ ...known, windowTokens: windowTokens ?? known.windowTokens }, resolved.settings);
+  const session = { model: model.name, entries: [] };
+  return computeThresholds(sessionWindow(session, { windowTokens, models, settings, evidence }), settings);
 }
 
 function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowReading {

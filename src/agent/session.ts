@@ -1,8 +1,10 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Entry } from "../index.ts";
+import { type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
 import {
+  loadSession,
   openTranscript,
+  type ResumedSession,
   resumeSession,
   sessionPath,
   type TranscriptWriter,
@@ -15,6 +17,8 @@ export interface OpenedSession {
   readonly writer: TranscriptWriter;
   /** What it had come to. */
   readonly conversation: readonly Entry[];
+  /** The window that its file shows; null: it shows none. */
+  readonly windowEvidence: WindowEvidence | null;
 }
 
 export interface SessionChoice {
@@ -31,7 +35,13 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   const pathOf = (id: string): string => sessionPath("longhaul", places, cwd, id);
   if (session === undefined) {
     const id = newUuid();
-    return { id, path: pathOf(id), writer: lazyTranscript(pathOf(id), 0), conversation: [] };
+    return {
+      id,
+      path: pathOf(id),
+      writer: lazyTranscript(pathOf(id), 0),
+      conversation: [],
+      windowEvidence: null,
+    };
   }
   const isOwn = dirname(dirname(session)) === dirname(dirname(pathOf("any")));
   const id = isOwn ? undefined : newUuid();
@@ -44,7 +54,16 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
     path,
     writer: lazyTranscript(path, resumed.bytes),
     conversation: withoutForeignUsage(resumed.conversation, ownId),
+    windowEvidence: await evidenceOf(resumed),
   };
+}
+
+/** A boundary that we wrote repeats what the file before it shows. Before any other one, the file must be read whole. */
+async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | null> {
+  const { boundary, conversation: entries, model, path } = resumed;
+  if (boundary === undefined) return null;
+  const isRepeated = boundary.compactMetadata?.longhaul?.window !== undefined;
+  return windowEvidence(isRepeated ? { entries, model } : await loadSession(path)) ?? null;
 }
 
 /**

@@ -7,7 +7,7 @@ export interface ClearReport {
   readonly session: { readonly id: string; readonly path: string };
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: Pick<Thresholds, "size" | "autoCompact">;
+  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
   /** Whether the result is under the auto-compact threshold of that window. */
   readonly fits: boolean;
   /** By tool: how many results, and what they held. */
@@ -42,7 +42,7 @@ export function clearReport(
     session: { id: session.id, path: session.path },
     before: { tokens: tokensBefore },
     after: { tokens: tokensAfter },
-    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
     fits: tokensAfter < thresholds.autoCompact,
     cleared: cleared.sort((a, b) => b.tokens - a.tokens),
     toolUseIds: clearing.results.map(({ id }) => id),

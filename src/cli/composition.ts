@@ -4,15 +4,14 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
-import { measureContext } from "../tokens/context.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
 import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
-import { findModel, withProvenWindow } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
 import type { PriceTable } from "../window/prices.ts";
-import { resolveSettings } from "../window/settings.ts";
+import { sessionWindow } from "../window/session-window.ts";
+import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatBytes, formatPercent } from "./view/numbers.ts";
@@ -36,11 +35,13 @@ export interface Composition extends CompactionPorts {
   readonly places: UserPlaces;
   /** With `writing`, the command is going to write: `latest` is named, and confirmed when it is of another project. */
   load(query: string, writing?: WritingChoice): Promise<Session>;
-  thresholdsOf(session: Pick<Session, "model" | "conversation">, choice: WindowChoice): Thresholds;
+  thresholdsOf(session: Pick<Session, "model" | "entries">, choice: WindowChoice): Thresholds;
   /** The user's own, by model. */
   readonly prices: PriceTable;
   /** The parsed settings file of the user; not trusted: it is what somebody typed. */
   readonly settingsFile: unknown;
+  /** From the environment and the settings file. */
+  readonly settings: EffectiveSettings;
   /** Whether compaction was switched off altogether. */
   readonly compactEnabled: boolean;
 }
@@ -58,6 +59,7 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     newUuid: () => randomUUID(),
     prices: own.prices,
     settingsFile: file,
+    settings,
     compactEnabled: settings.compactEnabled,
     load: async (query, writing) => {
       const path = await (writing === undefined
@@ -69,10 +71,8 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
       });
     },
     thresholdsOf: (session, choice) => {
-      const named = findModel(choice.modelWindow ?? session.model);
-      const { reportedTokens } = measureContext(session.conversation);
-      const model = choice.modelWindow === undefined ? withProvenWindow(named, reportedTokens) : named;
-      return computeThresholds({ ...model, windowTokens: choice.window ?? model.windowTokens }, settings);
+      const { window: windowTokens, modelWindow } = choice;
+      return computeThresholds(sessionWindow(session, { windowTokens, modelWindow, settings }), settings);
     },
   };
 }

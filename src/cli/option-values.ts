@@ -7,7 +7,7 @@ export const SESSION_ARGUMENT =
 const LARGEST_PORT = 65_535;
 
 export const windowOption = (): Option =>
-  new Option("--window <tokens>", "size of the model's window (default: that of the session's model)")
+  new Option("--window <tokens>", "size of the model's window (default: the session's own)")
     .argParser(parseWindow)
     .conflicts(["modelWindow"]);
 

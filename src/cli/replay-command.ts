@@ -16,7 +16,7 @@ export function addReplay(program: Command, compose: () => Promise<Composition>)
     .option("--policies <names>", `which to compare: ${REPLAY_POLICIES.join(", ")}`, parsePolicies)
     .option(
       "--window <tokens>",
-      "size of the window (default: that of the session's model; 50000 for the generated one)",
+      "size of the window (default: the session's own; 50000 for the generated one)",
       parseWindow,
     )
     .addOption(

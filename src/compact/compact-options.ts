@@ -1,3 +1,4 @@
+import type { BoundaryKnowledge } from "../conversation/entry.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
 import type { HostState } from "../restore/host-state.ts";
@@ -35,6 +36,8 @@ export interface CompactOptions extends SummaryOptions {
   readonly previousLedger?: PreviousLedger | undefined;
   /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;
+  /** The window that the session's file shows, for the boundary; null: it shows none. */
+  readonly windowEvidence?: BoundaryKnowledge["window"] | undefined;
   /** The summary has been written before, by `prepareSummary`, for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }

@@ -1,5 +1,5 @@
 import { withClearedResults } from "../conversation/cleared.ts";
-import type { Entry } from "../conversation/entry.ts";
+import type { BoundaryKnowledge, Entry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import type { StepBack, StepKind, UndoMark, UndoRecord } from "../conversation/undo.ts";
 import { createBoundary } from "./boundary.ts";
@@ -62,6 +62,7 @@ export interface WholeSizes {
   readonly postTokens: number;
   readonly overheadTokens: number;
   readonly tokenRatio: number;
+  readonly window: NonNullable<BoundaryKnowledge["window"]> | null;
 }
 
 /**

@@ -114,6 +114,11 @@ export interface BoundaryKnowledge {
   readonly withoutThinkingUpTo?: string;
   /** The summary is the session's notes; absent where it was written for this compaction. */
   readonly tier?: "memory";
+  /**
+   * The window that an automatic compaction of another agent showed, since readers may see nothing before this
+   * boundary. Null: the whole file shows none.
+   */
+  readonly window?: { readonly model: string; readonly windowTokens: number } | null;
   /** What became of the facts; chained, so that the next compaction knows those of all before it. */
   readonly ledger?: Ledger;
   /** Nothing was compacted: the conversation was written again as it had been, with what had come since. */

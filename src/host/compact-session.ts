@@ -12,6 +12,7 @@ import type { HostState } from "../restore/host-state.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
+import { windowEvidence } from "../window/session-window.ts";
 import { fileState } from "./file-state.ts";
 import { coveredIn } from "./notes-coverage.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
@@ -21,7 +22,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "leastSaving"
+    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "leastSaving" | "windowEvidence"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
@@ -80,6 +81,7 @@ export async function compactSession(
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
     previousLedger: ledgerBefore(session),
+    windowEvidence: windowEvidence(session) ?? null,
     state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });

@@ -17,6 +17,7 @@ import { indexEntries } from "../transcript/entry-index.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Step, stepBack, stepsOf } from "../transcript/steps.ts";
 import { findModel } from "../window/models.ts";
+import { windowEvidence } from "../window/session-window.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface UndoSessionOptions {
@@ -97,8 +98,15 @@ export async function writeUndo(
   return writeLines(session, source, target, ports);
 }
 
-function sizesOf({ tokensBefore, tokensAfter, overheadTokens, tokenRatio }: SessionUndo): WholeSizes {
-  return { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio };
+function sizesOf({
+  session,
+  tokensBefore,
+  tokensAfter,
+  overheadTokens,
+  tokenRatio,
+}: SessionUndo): WholeSizes {
+  const window = windowEvidence(session) ?? null;
+  return { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio, window };
 }
 
 /** In a session of its own there is nothing to go back to. */

@@ -37,7 +37,7 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
   // The provider has counted anew: what was taken out is no longer in its figures.
   state.snipFreed = 0;
   if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
-  state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)).windowTokens);
+  state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)));
   watchCache(state, usage);
   judgeCompaction(state, inputTokens(usage));
 }

@@ -20,6 +20,7 @@ import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
 import type { OwnPrices } from "../window/own-prices.ts";
+import type { WindowEvidence } from "../window/session-window.ts";
 import type { Settings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
@@ -45,6 +46,8 @@ export interface CompactorOptions {
   readonly cacheTtl?: "5m" | "1h" | undefined;
   /** Size of the window, where the table of models does not know it. */
   readonly windowTokens?: number | undefined;
+  /** The window that the resumed session's file shows, see `windowEvidence`; null: the file shows none. */
+  readonly windowEvidence?: WindowEvidence | null | undefined;
   readonly models?: ModelTable | undefined;
   /** By a model's name or a part of it, in place of the published ones: what pays depends on them. */
   readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;

@@ -85,5 +85,6 @@ function targetWithinReach({ thresholds, overheadTokens = 0 }: ConversationState
 /** The provider says how large its window is; a table may be wrong, or a server started with less. */
 function learnLimit(state: ConversationState, { failure }: ModelError): void {
   if (failure.kind !== "too-long" || failure.limit === undefined) return;
-  if (failure.limit < state.facts.windowTokens) state.learnWindow(failure.limit);
+  if (failure.limit >= state.facts.windowTokens) return;
+  state.learnWindow({ ...state.facts, windowTokens: failure.limit, windowOrigin: "provider-limit" });
 }

@@ -6,10 +6,11 @@ import { field } from "../conversation/fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
-import { findModel, type KnownModel } from "../window/models.ts";
+import type { KnownModel } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
 import type { PriceTable } from "../window/prices.ts";
-import { resolveSettings, type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import { sessionWindow } from "../window/session-window.ts";
+import { type EffectiveSettings, resolveSettings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
@@ -17,7 +18,7 @@ export interface ResolvedOptions
   extends Omit<CompactorOptions, "settings" | "prices" | "clearing" | "compaction" | "ports" | "countText"> {
   readonly facts: KnownModel;
   readonly capabilities: ModelCapabilities;
-  readonly settings: Settings;
+  readonly settings: EffectiveSettings;
   readonly prices: PriceTable;
   readonly clearing: ClearingOptions;
   readonly compaction: Partial<CompactionOptions>;
@@ -35,20 +36,22 @@ const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
 
 export function resolveOptions(options: CompactorOptions): ResolvedOptions {
   const name = options.model?.name ?? options.modelName;
-  const known = findModel(name, options.models);
   const { settings, warnings } = resolveSettings({
     environment: options.environment ?? environmentOfProcess(),
     ...(options.settings === undefined ? {} : { options: options.settings }),
     file: options.settingsFile,
   });
+  const windowTokens = isWindow(options.windowTokens) ? options.windowTokens : undefined;
+  const { models, windowEvidence: evidence = null } = options;
+  const facts = sessionWindow({ model: name, entries: [] }, { windowTokens, models, settings, evidence });
   const own = readPrices(options.prices, field(options.settingsFile, "prices"));
   return {
     ...options,
     modelName: name,
-    facts: isWindow(options.windowTokens) ? { ...known, windowTokens: options.windowTokens } : known,
+    facts,
     capabilities: options.model?.capabilities ?? {
       ...PLAIN_CAPABILITIES,
-      boundThinking: known.bindsThinking === true,
+      boundThinking: facts.bindsThinking === true,
     },
     settings,
     prices: own.prices,

@@ -112,6 +112,7 @@ export function compactOptions(
     },
     onHook: (outcome) => reportHook(state, outcome),
     transcriptPath: options.transcript?.path,
+    windowEvidence: options.windowEvidence,
     recallTool: recallToolOf(state.frame),
     targetTokens,
     // What the thresholds set aside for it.

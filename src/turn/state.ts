@@ -261,9 +261,9 @@ export class ConversationState {
   }
 
   /** The window turned out to be another than the table says. */
-  learnWindow(windowTokens: number): void {
-    if (windowTokens === this.facts.windowTokens) return;
-    this.facts = { ...this.facts, windowTokens };
+  learnWindow(facts: KnownModel): void {
+    if (facts.windowTokens === this.facts.windowTokens) return;
+    this.facts = facts;
     this.thresholds = computeThresholds(this.facts, this.options.settings);
   }
 

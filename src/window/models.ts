@@ -4,7 +4,29 @@ export interface ModelFacts {
   readonly maxOutputTokens: number;
   /** Thinking signatures are tied to the exact history before them: a rewrite must strip later thinking. */
   readonly bindsThinking?: boolean;
+  /** The source of `windowTokens`; the model table unless set. */
+  readonly windowOrigin?: WindowOrigin;
 }
+
+/**
+ * The source of a window's size:
+ * - `option`: an explicit option, such as `--window` or `windowTokens`.
+ * - `environment`, `setting`: the environment variable or the setting that limits the window.
+ * - `auto-compaction`: the session's newest automatic compaction.
+ * - `reported-usage`: a reported usage that the model table's window could not hold.
+ * - `provider-limit`: the limit that the provider named when it refused a request.
+ * - `model-table`: the table of models.
+ * - `default`: nothing is known of the model.
+ */
+export type WindowOrigin =
+  | "option"
+  | "environment"
+  | "setting"
+  | "auto-compaction"
+  | "reported-usage"
+  | "provider-limit"
+  | "model-table"
+  | "default";
 
 export interface KnownModel extends ModelFacts {
   /** The name in the table that matched; undefined when the default was taken. */
@@ -19,6 +41,8 @@ const DEFAULT_FACTS: ModelFacts = { windowTokens: 200_000, maxOutputTokens: 32_0
 /** Suffix by which Claude Code names the long-context variant of a model. */
 const LONG_CONTEXT_SUFFIX = "[1m]";
 const LONG_CONTEXT_TOKENS = 1_000_000;
+/** The windows that one Claude model can have under one name: the account and the client decide. */
+const CLAUDE_WINDOWS: readonly number[] = [200_000, LONG_CONTEXT_TOKENS];
 
 const model = (windowTokens: number, maxOutputTokens: number): ModelFacts => ({
   windowTokens,
@@ -122,9 +146,33 @@ export function findModel(name: string | undefined, extra: ModelTable = {}): Kno
   const isOwn = own !== undefined && own.length >= (ours?.length ?? 0);
   const matched = isOwn ? own : ours;
   const facts = matched === undefined ? undefined : (isOwn ? extra : MODELS)[matched];
-  const best: KnownModel = { ...(facts ?? DEFAULT_FACTS), matched };
-  const isLongContext = (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
-  return isLongContext ? { ...best, windowTokens: Math.max(best.windowTokens, LONG_CONTEXT_TOKENS) } : best;
+  const windowOrigin = matched === undefined ? "default" : isOwn ? "option" : "model-table";
+  const best: KnownModel = { ...(facts ?? DEFAULT_FACTS), matched, windowOrigin };
+  if (!isLongContext(name)) return best;
+  return {
+    ...best,
+    windowTokens: Math.max(best.windowTokens, LONG_CONTEXT_TOKENS),
+    windowOrigin: isOwn ? "option" : "model-table",
+  };
+}
+
+const isLongContext = (name: string | undefined): boolean =>
+  (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
+
+/** The windows that a model can have under this name, smallest first; empty where the table is the only source. */
+export function possibleWindows(name: string): readonly number[] {
+  if (isLongContext(name)) return [];
+  const { matched } = findModel(name);
+  return matched === undefined || matched.startsWith("claude") ? CLAUDE_WINDOWS : [];
+}
+
+/** Whether two names mean one model: dates, vendors and regions around a known name do not matter. */
+export function isSameModel(one: string, other: string): boolean {
+  if (one === other) return true;
+  const known = findModel(one).matched;
+  return (
+    known !== undefined && known === findModel(other).matched && isLongContext(one) === isLongContext(other)
+  );
 }
 
 /** The longest key of a table that occurs in a model's name as whole words. */
@@ -146,7 +194,8 @@ export function longestMatch(
  */
 export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens: number): T {
   if (reportedTokens <= model.windowTokens) return model;
-  return { ...model, windowTokens: Math.max(LONG_CONTEXT_TOKENS, reportedTokens) };
+  const windowTokens = Math.max(LONG_CONTEXT_TOKENS, reportedTokens);
+  return { ...model, windowTokens, windowOrigin: "reported-usage" };
 }
 
 /** Vendors write the same version as 4.5 and 4-5. */

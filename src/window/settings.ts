@@ -1,4 +1,4 @@
-import type { WindowOptions } from "./thresholds.ts";
+import type { ResolvedWindowOptions, WindowOptions } from "./thresholds.ts";
 
 /** Everything a user can switch, complete: `resolveSettings` fills what nobody set. */
 export interface Settings extends WindowOptions {
@@ -22,8 +22,11 @@ export interface SettingsSources {
   readonly file?: unknown;
 }
 
+/** With the source of the window's limit. */
+export type EffectiveSettings = Settings & Pick<ResolvedWindowOptions, "autoCompactWindowFrom">;
+
 export interface ResolvedSettings {
-  readonly settings: Settings;
+  readonly settings: EffectiveSettings;
   /** One sentence for each bad value that was ignored; each bad value is named once. */
   readonly warnings: readonly string[];
 }
@@ -85,22 +88,30 @@ const RULES: readonly SettingRule[] = [
   { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...TOKENS },
 ];
 
+type Origin = NonNullable<EffectiveSettings["autoCompactWindowFrom"]>;
+
 /** Precedence: environment, explicit option, settings file, default. A bad value counts as not set. */
 export function resolveSettings(sources: SettingsSources = {}): ResolvedSettings {
   const warnings: string[] = [];
-  const settings: Record<string, boolean | number> = { ...DEFAULT_SETTINGS } as Record<
-    string,
-    boolean | number
-  >;
+  const settings: Record<string, boolean | number> = {};
   const file = asRecord(sources.file, warnings);
+  let autoCompactWindowFrom: Origin | undefined;
   for (const rule of RULES) {
-    const value =
-      fromEnvironment(rule, sources.environment ?? {}, warnings) ??
-      read(rule, sources.options?.[rule.name], `option ${rule.name}`, warnings) ??
-      read(rule, file[rule.name], `setting ${rule.name} in the settings file`, warnings);
-    if (value !== undefined) settings[rule.name] = value;
+    const places: readonly (readonly [Origin, () => boolean | number | undefined])[] = [
+      ["environment", () => fromEnvironment(rule, sources.environment ?? {}, warnings)],
+      ["option", () => read(rule, sources.options?.[rule.name], `option ${rule.name}`, warnings)],
+      ["setting", () => read(rule, file[rule.name], `setting ${rule.name} in the settings file`, warnings)],
+    ];
+    for (const [from, look] of places) {
+      const value = look();
+      if (value === undefined) continue;
+      settings[rule.name] = value;
+      if (rule.name === "autoCompactWindow") autoCompactWindowFrom = from;
+      break;
+    }
   }
-  return { settings: settings as unknown as Settings, warnings };
+  const origin = autoCompactWindowFrom === undefined ? {} : { autoCompactWindowFrom };
+  return { settings: { ...DEFAULT_SETTINGS, ...settings, ...origin }, warnings };
 }
 
 function fromEnvironment(

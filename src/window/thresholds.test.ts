@@ -8,6 +8,7 @@ describe("thresholds", () => {
   it("are 180,000 effective, 167,000 auto, 147,000 warning and error, 177,000 blocking for a 200,000 window", () => {
     expect(computeThresholds(usual)).toEqual({
       size: 200_000,
+      origin: "model-table",
       effective: 180_000,
       autoCompact: 167_000,
       warning: 147_000,

@@ -1,4 +1,4 @@
-import type { ModelFacts } from "./models.ts";
+import type { ModelFacts, WindowOrigin } from "./models.ts";
 
 /** Room that must stay free for the model to write the summary in, at most. */
 const SUMMARY_RESERVE_TOKENS = 20_000;
@@ -21,9 +21,16 @@ export interface WindowOptions {
   readonly blockingLimit?: number;
 }
 
+/** The same with the source of `autoCompactWindow`, which is an option unless told. */
+export interface ResolvedWindowOptions extends WindowOptions {
+  readonly autoCompactWindowFrom?: "environment" | "option" | "setting";
+}
+
 /** All in tokens; always 0 < warning < autoCompact < blocking < effective < size, but for a blocking override. */
 export interface Thresholds {
   readonly size: number;
+  /** The source of `size`. */
+  readonly origin: WindowOrigin;
   readonly effective: number;
   readonly autoCompact: number;
   readonly warning: number;
@@ -40,8 +47,13 @@ export interface WindowState {
   readonly isAtBlockingLimit: boolean;
 }
 
-export function computeThresholds(model: ModelFacts, options: WindowOptions = {}): Thresholds {
-  const size = Math.min(model.windowTokens, options.autoCompactWindow ?? model.windowTokens);
+export function computeThresholds(model: ModelFacts, options: ResolvedWindowOptions = {}): Thresholds {
+  const limit = options.autoCompactWindow ?? Number.POSITIVE_INFINITY;
+  const size = Math.min(model.windowTokens, limit);
+  const origin =
+    limit <= model.windowTokens
+      ? (options.autoCompactWindowFrom ?? "option")
+      : (model.windowOrigin ?? "model-table");
   const scale = Math.min(1, size / FULL_BUFFERS_WINDOW_TOKENS);
   const shrunk = (buffer: number, least: number): number => Math.max(least, Math.floor(buffer * scale));
 
@@ -54,7 +66,7 @@ export function computeThresholds(model: ModelFacts, options: WindowOptions = {}
   // An early threshold (by percentage) must not push the warning below zero.
   const warning = threshold - Math.min(shrunk(WARNING_BUFFER_TOKENS, 1), Math.ceil(threshold / 2));
   const blocking = options.blockingLimit ?? effective - shrunk(BLOCKING_BUFFER_TOKENS, 1);
-  return { size, effective, autoCompact, warning, error: warning, blocking, autoCompactEnabled };
+  return { size, origin, effective, autoCompact, warning, error: warning, blocking, autoCompactEnabled };
 }
 
 function autoThreshold(effective: number, fallback: number, percent: number | undefined): number {

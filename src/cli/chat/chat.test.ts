@@ -73,7 +73,9 @@ describe("runChat", () => {
       run: (prompt) => runOf([text(`You said: ${prompt}`)]),
       conversation: [{ type: "x" } as never],
     });
-    expect(chat.screen.printed[0]).toContain("longhaul 1.2.3 · claude-sonnet-5-5 · window 200,000");
+    expect(chat.screen.printed[0]).toContain(
+      "longhaul 1.2.3 · claude-sonnet-5-5 · window of 200,000 tokens, from",
+    );
     chat.person().submitted("Hello");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("You said: Hello"));
     chat.person().ended();

@@ -5,8 +5,9 @@ import { withoutControls } from "../../conversation/text.ts";
 import { rawContent } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
 import type { Colours } from "../terminal.ts";
-import { formatCount, formatShort, plural } from "../view/numbers.ts";
+import { formatShort, plural } from "../view/numbers.ts";
 import { fitText, foldText } from "../view/text-width.ts";
+import { windowWords } from "../view/window-gauge.ts";
 import { wrapped } from "./show/word-wrap.ts";
 
 interface Style {
@@ -16,11 +17,10 @@ interface Style {
 
 /** What one should know before the first word. */
 export function chatHeader(agent: Agent, version: string, home: string, { width, colours }: Style): string {
-  const { size } = agent.reading.thresholds;
   const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
   const lines = [
     foldText(
-      `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · window ${formatCount(size)}`,
+      `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · ${windowWords(agent.reading.thresholds)}`,
       width,
       "  ",
     ),

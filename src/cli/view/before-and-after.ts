@@ -1,12 +1,14 @@
+import type { Thresholds } from "../../window/thresholds.ts";
 import type { Terminal } from "../terminal.ts";
 import { gauge } from "./bar.ts";
 import { formatCount, formatPercent } from "./numbers.ts";
-import { padStart } from "./text-width.ts";
+import { foldText, padStart } from "./text-width.ts";
+import { windowWords } from "./window-gauge.ts";
 
 export interface BeforeAndAfter {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: { readonly size: number; readonly autoCompact: number };
+  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
 }
 
 /** Two bars, one below the other, as parts of the window. */
@@ -23,5 +25,6 @@ export function beforeAndAfterLines(
   return [
     line("before", before.tokens, isOver(before.tokens) ? colours.red : colours.yellow),
     line("after ", after.tokens, isOver(after.tokens) ? colours.red : colours.green),
+    colours.dim(foldText(`  of a ${windowWords(window)}`, width, "  ")),
   ];
 }

@@ -1,17 +1,28 @@
-import type { WindowState } from "../../window/thresholds.ts";
+import type { WindowOrigin } from "../../window/models.ts";
+import type { Thresholds, WindowState } from "../../window/thresholds.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { gauge, scale } from "./bar.ts";
 import { formatCount, formatPercent, formatShort } from "./numbers.ts";
 import { foldText } from "./text-width.ts";
 
+const ORIGINS: Readonly<Record<WindowOrigin, string>> = {
+  option: "from an option",
+  environment: "from the variable CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+  setting: "from the setting autoCompactWindow",
+  "auto-compaction": "from the session's newest automatic compaction",
+  "reported-usage": "from the largest reported usage",
+  "provider-limit": "from the provider's limit",
+  "model-table": "from the table of models",
+  default: "by default",
+};
+
+/** The size of a window and the source of that figure. */
+export const windowWords = ({ size, origin }: Pick<Thresholds, "size" | "origin">): string =>
+  `window of ${formatCount(size)} tokens, ${ORIGINS[origin]}`;
+
 export interface GaugeInput {
   readonly tokens: number;
-  readonly window: {
-    readonly size: number;
-    readonly warning: number;
-    readonly autoCompact: number;
-    readonly blocking: number;
-  };
+  readonly window: Pick<Thresholds, "size" | "origin" | "warning" | "autoCompact" | "blocking">;
   readonly state: WindowState;
 }
 
@@ -34,6 +45,7 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
     `${INDENT}${colour(gauge(tokens / window.size, width))} ${used}`,
     `${INDENT}${terminal.colours.dim(scale(marks, width, LABEL_ROOM))}`,
     foldText(`${INDENT}${stateSentence(input)}`, terminal.width, INDENT),
+    terminal.colours.dim(foldText(`${INDENT}A ${windowWords(window)}.`, terminal.width, INDENT)),
   ].join("\n");
 }
 

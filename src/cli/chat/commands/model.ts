@@ -1,4 +1,5 @@
 import { formatCount } from "../../view/numbers.ts";
+import { windowWords } from "../../view/window-gauge.ts";
 import type { ChatCommand } from "./command.ts";
 
 export const modelCommand: ChatCommand = {
@@ -8,9 +9,9 @@ export const modelCommand: ChatCommand = {
   needsIdle: true,
   run: async (argument, { agent, modelNamed, say }) => {
     if (argument !== "") await agent.setModel(await modelNamed(argument));
-    const { size, autoCompact } = agent.reading.thresholds;
+    const { thresholds } = agent.reading;
     say(
-      `${agent.model.name}: a window of ${formatCount(size)} tokens, compacted at ${formatCount(autoCompact)}.`,
+      `${agent.model.name}: a ${windowWords(thresholds)}, compacted at ${formatCount(thresholds.autoCompact)}.`,
     );
   },
 };

@@ -1,5 +1,6 @@
 import type { Agent, RunResult } from "../../../agent/index.ts";
 import type { LonghaulError } from "../../../errors.ts";
+import type { WindowOrigin } from "../../../window/models.ts";
 import type { Tally, TallyRow } from "../tally.ts";
 
 /** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
@@ -15,9 +16,21 @@ export interface PrintReport {
   /** In dollars; null where the prices of a model are not known. */
   readonly cost: number | null;
   readonly compactions: number;
-  readonly context: { readonly tokens: number; readonly window: number; readonly autoCompact: number };
+  readonly context: ContextFacts;
   /** Null where it was answered. */
   readonly error: ErrorFacts | null;
+}
+
+export interface ContextFacts {
+  readonly tokens: number;
+  readonly window: number;
+  readonly windowOrigin: WindowOrigin;
+  readonly autoCompact: number;
+}
+
+export function contextFacts({ reading: { tokens, thresholds } }: Pick<Agent, "reading">): ContextFacts {
+  const { size, origin, autoCompact } = thresholds;
+  return { tokens, window: size, windowOrigin: origin, autoCompact };
 }
 
 export interface ErrorFacts {
@@ -40,7 +53,6 @@ export function printReport(
   compactions: number,
 ): PrintReport {
   const { dollars, ...usage } = tally.total();
-  const { tokens, thresholds } = agent.reading;
   return {
     type: "end",
     session: { id: agent.sessionId, path: agent.sessionPath },
@@ -51,7 +63,7 @@ export function printReport(
     usage,
     cost: dollars ?? null,
     compactions,
-    context: { tokens, window: thresholds.size, autoCompact: thresholds.autoCompact },
+    context: contextFacts(agent),
     error: error === undefined ? null : errorFacts(error),
   };
 }

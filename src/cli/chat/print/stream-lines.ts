@@ -1,16 +1,15 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
-import { errorFacts } from "./print-report.ts";
+import { contextFacts, errorFacts } from "./print-report.ts";
 
 /** The first line of `stream-json`. */
 export function initLine(agent: Agent, version: string): object {
-  const { thresholds } = agent.reading;
   return {
     type: "init",
     version,
     session: { id: agent.sessionId, path: agent.sessionPath },
     model: agent.model.name,
     cwd: agent.cwd,
-    context: { tokens: agent.reading.tokens, window: thresholds.size, autoCompact: thresholds.autoCompact },
+    context: contextFacts(agent),
     tools: agent.tools.map(({ definition }) => definition.name),
     planMode: agent.isPlanMode,
   };
