@@ -3,7 +3,7 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { netSaving } from "../cost/net-saving.ts";
 import { weigh } from "../cost/weigh.ts";
-import { expectedCall, sessionSituation } from "../host/session-cost.ts";
+import { type CallCost, expectedCall, sessionSituation, unchangedTokens } from "../host/session-cost.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";
@@ -14,25 +14,18 @@ import type { Thresholds } from "../window/thresholds.ts";
 export interface CompactCost {
   /** Of the session, by whose prices its prompts are reckoned. */
   readonly model: string;
-  /** Calls for the summary; null where none was made, and none would be. */
+  /** Calls for the summary that were made, or that this command would make; null for none. */
   readonly call: CallCost | null;
+  /** In no other figure: the call that a summary by the session's model would take. Null where a model is called. */
+  readonly assumedCall: CallCost | null;
   /** What the next prompt writes to the provider's cache anew; 0 once that has gone cold. */
   readonly rewrite: number;
   readonly savedPerTurn: number;
   /** Null: it never pays. */
   readonly breakEvenTurns: number | null;
   readonly expectedTurns: number;
-  /** What the expected turns save, less the call and the rewrite. */
+  /** What the expected turns cost less than without it, all of the above included; as `inspect` compares them. */
   readonly netSaving: number;
-}
-
-export interface CallCost {
-  readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cost: number;
-  /** No model was asked: this is what a call would take. */
-  readonly isEstimate: boolean;
 }
 
 export interface CompactCostInput {
@@ -42,36 +35,46 @@ export interface CompactCostInput {
   readonly thresholds: Thresholds;
   readonly now: Date;
   readonly prices: PriceTable;
-  /** The model that a dry run would have asked; undefined where nothing is left open. */
+  /** The model of `--model` that a dry run does not call; undefined where nothing is left open. */
   readonly wouldAsk: string | undefined;
 }
 
 /** Null where prices are not known. */
 export function compactCost(input: CompactCostInput): CompactCost | null {
   const { session, plan, compaction, thresholds, prices } = input;
-  const { tokensBefore, overheadTokens, keptTokens, keptPlace } = plan;
+  const { tokensBefore } = plan;
   const now = input.now.getTime();
   const situation = sessionSituation(session, { thresholds, contextTokens: tokensBefore, now, prices });
   const call = callOf(input);
   if (situation === undefined || call === undefined) return null;
   const { tokensAfter } = compaction;
-  const unchangedTokens = overheadTokens + (keptPlace === "before" ? keptTokens : 0);
+  const unchanged = unchangedTokens(plan);
   const callCost = call?.cost ?? 0;
-  const { model, cachedTokens, cacheTtl, expectedTurns: turns } = situation;
-  const rewritten = { model, prices, cacheTtl, tokensBefore, tokensAfter, unchangedTokens, cachedTokens };
-  const saving = netSaving({ ...rewritten, callCost, turns });
-  const way = { name: "compact", tokensAfter, unchangedTokens, callCost } as const;
-  const options = weigh({ ...situation, alternatives: [way] })?.options ?? [];
-  const [nothing, compact] = options;
-  if (saving === undefined || nothing === undefined || compact === undefined) return null;
+  const { model, cachedTokens, cacheTtl } = situation;
+  const rewritten = {
+    model,
+    prices,
+    cacheTtl,
+    tokensBefore,
+    tokensAfter,
+    unchangedTokens: unchanged,
+    cachedTokens,
+  };
+  const saving = netSaving({ ...rewritten, callCost, turns: situation.expectedTurns });
+  const way = { name: "compact", tokensAfter, unchangedTokens: unchanged, callCost } as const;
+  const weighing = weigh({ ...situation, alternatives: [way] });
+  const [nothing, compact] = weighing?.options ?? [];
+  if (saving === undefined || weighing === undefined || nothing === undefined || compact === undefined)
+    return null;
   return {
     model,
     call,
+    assumedCall: call === null ? assumedCall(input, model) : null,
     rewrite: saving.rewrite,
     savedPerTurn: nothing.costPerTurn - compact.costPerTurn,
     breakEvenTurns: compact.breakEvenTurns ?? null,
-    expectedTurns: turns,
-    netSaving: saving.dollars,
+    expectedTurns: Math.round(weighing.expectedTurns),
+    netSaving: nothing.total - compact.total,
   };
 }
 
@@ -80,17 +83,16 @@ function callOf(input: CompactCostInput): CallCost | null | undefined {
   const { compaction, plan, thresholds, wouldAsk, prices } = input;
   if (wouldAsk === undefined) return callsMade(compaction.attempts, prices);
   if (wouldAsk === BUILT_IN_MODEL_NAME) return null;
-  const usage = expectedCall(plan, thresholds);
-  const cost = costOf(usage, wouldAsk, prices);
-  if (cost === undefined) return undefined;
-  const { input_tokens, output_tokens } = usage;
-  return {
-    model: wouldAsk,
-    inputTokens: input_tokens,
-    outputTokens: output_tokens,
-    cost,
-    isEstimate: true,
-  };
+  return expectedCall(plan, thresholds, wouldAsk, prices);
+}
+
+/** Notes stand in place of a summary: nobody would write one. */
+function assumedCall(
+  { compaction, plan, thresholds, prices }: CompactCostInput,
+  model: string,
+): CallCost | null {
+  if (compaction.written.source === "notes") return null;
+  return expectedCall(plan, thresholds, model, prices) ?? null;
 }
 
 /** Those that failed were paid for as well. */

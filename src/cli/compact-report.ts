@@ -4,9 +4,9 @@ import type { CompactionPlan } from "../compact/plan.ts";
 import type { Saving } from "../compact/worthwhile.ts";
 import type { WrittenSummary } from "../compact/write-summary.ts";
 import { clearedResultIds, isCleared } from "../conversation/cleared.ts";
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { type CompactBoundaryEntry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
@@ -15,6 +15,7 @@ import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
 import { presentSections, splitSections } from "../summary/sections.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
+import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { CompactCost } from "./compact-cost.ts";
@@ -22,11 +23,11 @@ import type { CompactionNotes } from "./compaction-notes.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface CompactReport {
-  readonly session: { readonly id: string; readonly path: string };
+  readonly session: { readonly id: string; readonly path: string; readonly model: string | null };
   readonly before: Size;
   readonly after: Size;
-  readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "blocking">;
-  /** In the context before and after, but in no line of the file: system prompt, tools. */
+  readonly window: Pick<Thresholds, "size" | "origin" | "effective" | "autoCompact" | "warning" | "blocking">;
+  /** In the context before and after, but in no line of the file: system prompt, tools. As `inspect` has it. */
   readonly notInFile: number;
   /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
   readonly saving: Saving;
@@ -97,7 +98,7 @@ export interface RestoredReport {
 }
 
 export interface CompactReportInput {
-  readonly session: { readonly id: string; readonly path: string };
+  readonly session: Pick<Session, "id" | "path" | "model">;
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
   readonly notes?: Omit<CompactionNotes, "source"> | undefined;
@@ -117,20 +118,20 @@ export function compactReport({
   cost = null,
   prices,
 }: CompactReportInput): CompactReport {
-  const { size, effective, autoCompact, warning, blocking } = thresholds;
+  const { size, origin, effective, autoCompact, warning, blocking } = thresholds;
   return {
-    session: { id: session.id, path: session.path },
-    before: { tokens: plan.tokensBefore, messages: messagesSent([...plan.summarised, ...plan.kept]) },
-    after: { tokens: compaction.tokensAfter, messages: messagesSent(rebuild(compaction)) },
-    window: { size, effective, autoCompact, warning, blocking },
+    session: { id: session.id, path: session.path, model: session.model ?? null },
+    before: { tokens: plan.tokensBefore, messages: countMessages(plan.sent) },
+    after: { tokens: compaction.tokensAfter, messages: countMessages(rebuild(compaction)) },
+    window: { size, origin, effective, autoCompact, warning, blocking },
     notInFile: plan.overheadTokens,
     saving: compaction.saving,
     fits: compaction.tokensAfter < autoCompact,
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
-    summarised: { tokens: plan.summarisedTokens, messages: messagesSent(plan.summarised) },
-    kept: { tokens: plan.keptTokens, messages: messagesSent(plan.kept) },
+    summarised: { tokens: plan.summarisedTokens, messages: compaction.messagesSummarised },
+    kept: { tokens: plan.keptTokens, messages: compaction.messagesKept },
     cleared: clearedAmong(plan),
     cost,
     restored: compaction.restored.items.map(restoredReport),
@@ -153,7 +154,7 @@ function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactRep
       if (isOne) tokens += tokensSent.ofBlock(block);
     }
   }
-  return { results: ids.size, tokens };
+  return { results: ids.size, tokens: Math.round(tokens) };
 }
 
 function restoredReport({ kind, name, tokens, isTruncated, attachment }: RestoredItem): RestoredReport {
@@ -197,6 +198,3 @@ function sectionsIn(text: string): Pick<CompactReport["summary"], "sections" | "
   const sections = presentSections(text);
   return { sections, titles: sections.map((name) => titles.get(name) ?? name) };
 }
-
-/** As the model gets them: several entries may be one message. */
-const messagesSent = (entries: readonly Entry[]): number => flatten(entries).length;

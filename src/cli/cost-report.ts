@@ -1,6 +1,14 @@
 import { promptCost } from "../cost/rates.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
-import { type SessionSituation, sessionSituation, weighSession } from "../host/session-cost.ts";
+import {
+  type CallCost,
+  expectedCall,
+  type SessionSituation,
+  sessionSituation,
+  usualPlan,
+  type WeighedCompaction,
+  weighSession,
+} from "../host/session-cost.ts";
 import type { Session } from "../transcript/session.ts";
 import { type PriceTable, pricesOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
@@ -19,6 +27,10 @@ export interface CostReport {
   /** The prompt of the next call: while the provider has it in its cache, and once it has not. */
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
+  /** The call for a summary that the figures of `compact` include; null: the built-in summariser writes it. */
+  readonly call: CallCost | null;
+  /** In no figure: the call that a summary by the session's model would take. Null where `call` has one. */
+  readonly assumedCall: CallCost | null;
   readonly options: readonly OptionReport[];
   readonly chosen: Weighing["chosen"];
   readonly why: Weighing["why"];
@@ -34,17 +46,34 @@ export interface CostCircumstances {
   readonly contextTokens: number;
   readonly now: Date;
   readonly prices: PriceTable;
+  /** The compaction that is compared with doing nothing; undefined where there is nothing to compact. */
+  readonly compaction: WeighedCompaction | undefined;
 }
 
 /** Null where the prices of the session's model are not known, or nothing has been said in it. */
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
+  const { thresholds, compaction } = circumstances;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
-  const weighing = situation && weighSession(session, situation, circumstances.thresholds);
-  return situation && weighing ? costFigures(situation, weighing) : null;
+  const weighing = situation && weighSession(session, situation, thresholds, compaction);
+  if (situation === undefined || weighing === undefined) return null;
+  return costFigures(situation, weighing, callsFor(session, situation.model, circumstances));
 }
 
-function costFigures(situation: SessionSituation, weighing: Weighing): CostReport | null {
+type Calls = Pick<CostReport, "call" | "assumedCall">;
+
+/** A compaction that was computed has the built-in summariser's summary: a call for it is only assumed. */
+function callsFor(session: Session, model: string, circumstances: CostCircumstances): Calls {
+  const { compaction, thresholds, prices } = circumstances;
+  if (compaction === undefined) return { call: null, assumedCall: null };
+  if ("plan" in compaction)
+    return { call: null, assumedCall: expectedCall(compaction.plan, thresholds, model, prices) ?? null };
+  const plan = usualPlan(session, thresholds);
+  const call = plan && expectedCall(plan, thresholds, compaction.summaryBy, prices);
+  return { call: call ?? null, assumedCall: null };
+}
+
+function costFigures(situation: SessionSituation, weighing: Weighing, calls: Calls): CostReport | null {
   const { model, cacheTtl = "5m", contextTokens: tokens, cacheAgeMs, turnsSoFar } = situation;
   const prices = pricesOf(model, tokens, situation.prices);
   if (prices === undefined) return null;
@@ -63,6 +92,7 @@ function costFigures(situation: SessionSituation, weighing: Weighing): CostRepor
       cold: promptCost({ tokens, cachedTokens: 0 }, prices, cacheTtl),
     },
     expectedTurns: Math.round(expectedTurns),
+    ...calls,
     options: options.map((option) => ({
       ...option,
       tokensSaved: Math.round(option.tokensSaved),

@@ -1,16 +1,13 @@
-import { withClearedResults } from "../conversation/cleared.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { sizeUp } from "../compact/sized.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import { undoRecordOf } from "../conversation/undo.ts";
 import {
-  accountTokens,
+  accountKnown,
   type DuplicateRead,
   type MeasuredResult,
   type TokenAccounting,
 } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
-import { calibrated } from "../tokens/calibration.ts";
-import { meterFor } from "../tokens/context.ts";
-import { ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { type CollapseReport, collapseReport } from "./span-report.ts";
@@ -33,7 +30,10 @@ export interface InspectReport {
     readonly estimatedTokens: number;
     readonly messages: number;
   };
-  readonly window: Pick<Thresholds, "size" | "effective" | "autoCompact" | "warning" | "error" | "blocking">;
+  readonly window: Pick<
+    Thresholds,
+    "size" | "origin" | "effective" | "autoCompact" | "warning" | "error" | "blocking"
+  >;
   readonly state: WindowState;
   readonly accounting: AccountingReport;
   readonly largest: readonly MeasuredResult[];
@@ -70,10 +70,10 @@ export interface CompactionReport {
 const LARGEST_SHOWN = 10;
 
 export function inspectSession(session: Session, thresholds: Thresholds): InspectReport {
-  const asSent = withClearedResults(session.conversation, session.clearedToolUseIds);
-  const meter = meterFor(asSent);
-  const context = meter.size();
-  const accounting = accountTokens(asSent, (text) => calibrated(meter.calibration, ESTIMATORS.o200k(text)));
+  const { conversation, clearedToolUseIds } = session;
+  const sized = sizeUp({ entries: conversation, clearedToolUseIds }, {});
+  const { context, sent, overheadTokens } = sized;
+  const accounting = accountKnown(sent, sized.tokensSent);
   return {
     session: {
       id: session.id,
@@ -89,10 +89,11 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
       source: context.source,
       reportedTokens: context.reportedTokens,
       estimatedTokens: context.estimatedTokens,
-      messages: flatten(asSent).length,
+      messages: countMessages(sent),
     },
     window: {
       size: thresholds.size,
+      origin: thresholds.origin,
       effective: thresholds.effective,
       autoCompact: thresholds.autoCompact,
       warning: thresholds.warning,
@@ -100,7 +101,7 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
       blocking: thresholds.blocking,
     },
     state: windowState(context.tokens, thresholds),
-    accounting: accountingReport(accounting, context.tokens),
+    accounting: accountingReport(accounting, overheadTokens),
     largest: accounting.results.slice(0, LARGEST_SHOWN),
     duplicates: accounting.duplicateReads,
     compactions: compactionsOf(session),
@@ -125,7 +126,7 @@ function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
   });
 }
 
-function accountingReport(accounting: TokenAccounting, contextTokens: number): AccountingReport {
+function accountingReport(accounting: TokenAccounting, notInFile: number): AccountingReport {
   return {
     total: accounting.total,
     humanText: accounting.humanText,
@@ -136,7 +137,7 @@ function accountingReport(accounting: TokenAccounting, contextTokens: number): A
     attachments: Object.fromEntries(accounting.attachments),
     other: accounting.other,
     otherByKind: Object.fromEntries(accounting.otherByKind),
-    notInFile: Math.max(0, contextTokens - accounting.total),
+    notInFile,
     metrics: accountingMetrics(accounting),
   };
 }

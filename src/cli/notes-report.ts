@@ -1,5 +1,5 @@
 import { timeOf } from "../conversation/copies.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
 import { measureNotes, type NotesSize, overLimits } from "../memory/notes/limits.ts";
@@ -99,7 +99,7 @@ function coverageReport({ coverage, notes }: ReadNotes): CoverageReport {
     state: coverage.state,
     uuid: notes.coveredUuid || null,
     timestamp: isKnown && coverage.upTo !== undefined ? (timeOf(coverage.upTo) ?? null) : null,
-    newer: isKnown ? flatten(coverage.fresh).length : null,
+    newer: isKnown ? countMessages(coverage.fresh) : null,
   };
 }
 

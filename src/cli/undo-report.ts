@@ -1,6 +1,6 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isCompactBoundary } from "../conversation/entry.ts";
 import { figureField } from "../conversation/fields.ts";
-import { messageCount } from "../conversation/stand-ins.ts";
+import { messagesBehind } from "../conversation/stand-ins.ts";
 import { type SessionUndo, undoableSteps } from "../host/undo-session.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { Session } from "../transcript/session.ts";
@@ -14,7 +14,7 @@ export interface UndoReport {
   readonly step: StepReport;
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: Pick<Thresholds, "size" | "autoCompact">;
+  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
   /** Whether the result is under the auto-compact threshold of that window. */
   readonly fits: boolean;
   readonly messages: { readonly restored: number; readonly carried: number };
@@ -48,7 +48,7 @@ export interface StepsReport {
 export function stepsReport(session: Session): StepsReport {
   return {
     session: { id: session.id, path: session.path },
-    steps: undoableSteps(session).map((step) => stepReport(step, messagesIn(step.since()))),
+    steps: undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since()))),
   };
 }
 
@@ -61,12 +61,12 @@ export function undoReport(
   return {
     session: { id: session.id, path: session.path },
     direction: step.undo === undefined ? "undo" : "redo",
-    step: stepReport(step, messagesIn(result.back.since)),
+    step: stepReport(step, messagesBehind(result.back.since)),
     before: { tokens: tokensBefore },
     after: { tokens: tokensAfter },
-    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
     fits: tokensAfter < thresholds.autoCompact,
-    messages: { restored: messagesIn(restored), carried: messagesIn(carried) },
+    messages: { restored: messagesBehind(restored), carried: messagesBehind(carried) },
     thinkingBlocks,
     out: written?.path ?? null,
     written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
@@ -88,6 +88,3 @@ function stepReport({ kind, undo, line }: Step, messagesSince: number): StepRepo
     messagesSince,
   };
 }
-
-const messagesIn = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + messageCount(entry), 0);

@@ -2,10 +2,12 @@ import type { ContentBlock } from "../conversation/block.ts";
 import type {
   Attachment,
   AttachmentEntry,
+  BoundaryKnowledge,
   CompactBoundaryEntry,
   Entry,
   UserEntry,
 } from "../conversation/entry.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
@@ -55,6 +57,7 @@ export interface AssembleInput {
   readonly tier: CompactionTier;
   /** What became of the facts; undefined where nobody looked. */
   readonly ledger?: Ledger | undefined;
+  readonly windowEvidence?: BoundaryKnowledge["window"] | undefined;
 }
 
 export function assemble(
@@ -113,7 +116,7 @@ export function rebuild(compacted: CompactedEntries): readonly Entry[] {
 function newBoundary(
   plan: CompactionPlan,
   ports: CompactionPorts,
-  { tokensAfter, kept, tier, ledger }: AssembleInput,
+  { tokensAfter, kept, tier, ledger, windowEvidence }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
   return createBoundary(
@@ -127,17 +130,15 @@ function newBoundary(
         ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
         ...(tier === "memory" ? { tier } : {}),
         ...(ledger === undefined ? {} : { ledger }),
+        ...(windowEvidence === undefined ? {} : { window: windowEvidence }),
       },
       entries: plan.entries,
       pairs: plan.pairs(),
-      messagesSummarised: messagesIn(plan.summarised),
+      messagesSummarised: countMessages(plan.summarised),
     },
     ports,
   );
 }
-
-export const messagesIn = (entries: readonly Entry[]): number =>
-  entries.filter((entry) => entry.type === "user" || entry.type === "assistant").length;
 
 const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;

@@ -1,3 +1,4 @@
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
@@ -9,7 +10,7 @@ import { continuationAfterwords, continuationMessage } from "../summary/continua
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
-import { assemble, type CompactedEntries, messagesIn, type SummaryTexts } from "./assemble.ts";
+import { assemble, type CompactedEntries, type SummaryTexts } from "./assemble.ts";
 import { type CheckedFacts, checkFacts } from "./check-facts.ts";
 import type { CompactOptions } from "./compact-options.ts";
 import { fitHookOutput, type HookOutput } from "./hook-output.ts";
@@ -111,7 +112,7 @@ async function carryOut(
   const tier = tierOf({ variant: plan.variant, written });
   const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
   const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier, ledger };
-  const compacted = assemble(plan, ports, parts);
+  const compacted = assemble(plan, ports, { ...parts, windowEvidence: options.windowEvidence });
   await hooks.postCompact(withQuotation(written.text, quotation));
   throwIfAborted(options.signal);
   return report(plan, compacted, {
@@ -210,8 +211,8 @@ type Outcome = Pick<
 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
   const { written, restored, tokensAfter } = outcome;
-  const messagesSummarised = messagesIn(plan.summarised);
-  const messagesKept = messagesIn(compacted.kept);
+  const messagesSummarised = countMessages(plan.summarised);
+  const messagesKept = countMessages(compacted.kept);
   const facts = [
     `${count(messagesSummarised, "message")} summarised`,
     ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),

@@ -66,17 +66,22 @@ describe("what a compaction counts", () => {
     expect(enough.tokensAfter).toBe(tokensAfter);
   });
 
-  it("are messages, not what stands beside them", async () => {
+  it("are messages as a request has them, not entries or what stands beside them", async () => {
     const c = new ConversationBuilder();
     c.push({ type: "summary", summary: "a title" } as unknown as Entry);
     c.attachment({ type: "todo", content: [] });
-    for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(900));
+    for (let turn = 0; turn < 9; turn++) {
+      c.user("word ".repeat(900));
+      c.user("and this");
+      c.assistant("first", { id: `msg_${turn}` });
+      c.assistant("second", { id: `msg_${turn}` });
+    }
     const last = c.user("one more");
     c.attachment({ type: "todo", content: [] });
     const plan = planned({ variant: "up-to", at: last.uuid }, c.entries);
     const compaction = await compact(plan, countingPorts());
-    expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([9, 1]);
-    expect(compaction.userText).toMatch(/: 9 messages summarised, 1 message kept\.$/);
+    expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([18, 1]);
+    expect(compaction.userText).toMatch(/: 18 messages summarised, 1 message kept\.$/);
   });
 
   it("is told to the person, with what was put back and without what is none", async () => {

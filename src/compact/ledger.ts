@@ -1,13 +1,13 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import type { Fact, FactKind } from "../conversation/facts.ts";
 import { contentText } from "../conversation/fields.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
 import { clip, headAndTail } from "../summary/builtin/clip.ts";
 import { quotedDirectives } from "../summary/facts/read-quoted.ts";
-import { messagesIn } from "./assemble.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";
 
@@ -51,12 +51,12 @@ export function makeLedger(input: LedgerInput): Ledger {
   return {
     facts,
     summarised: {
-      messages: messagesIn(plan.summarised),
+      messages: countMessages(plan.summarised),
       tokens: plan.summarisedTokens,
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
     },
-    kept: { messages: messagesIn(kept.entries), tokens: kept.tokens },
+    kept: { messages: countMessages(kept.entries), tokens: kept.tokens },
     restored: restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
     skipped: restored.skipped.map(({ kind, name, reason }) => ({ kind, name, reason })),
     quotedTokens,

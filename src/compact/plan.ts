@@ -71,7 +71,7 @@ export interface CompactionPlan {
   readonly tokenRatio: number;
   /** Tokens as the provider would count them. */
   readonly countTokens: CountText;
-  /** The same of what was sent, without counting it again. */
+  /** The same of what was sent, without counting it again; not rounded. */
   readonly tokensSent: KnownTokens;
 }
 
@@ -96,7 +96,7 @@ export interface PlannedCut {
 /** The plan that cuts the conversation there. */
 export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
   const { trigger, variant, cut, force = false } = planned;
-  const { entries, tokens, ratio, countText, clearedToolUseIds, estimateOfBlock } = sized;
+  const { entries, tokens, ratio, countText, clearedToolUseIds } = sized;
   const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
   const [olderTokens, newerTokens] = [
     Math.round(sum(tokens.slice(0, cut))),
@@ -127,10 +127,7 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     clearedToolUseIds,
     tokenRatio: ratio,
     countTokens: (text) => Math.round(countText(text) * ratio),
-    tokensSent: {
-      ofEntry: (_, index) => Math.round(tokens[index] ?? 0),
-      ofBlock: (block) => Math.round(estimateOfBlock(block) * ratio),
-    },
+    tokensSent: sized.tokensSent,
   };
 }
 

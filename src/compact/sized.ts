@@ -4,9 +4,11 @@ import type { Entry } from "../conversation/entry.ts";
 import { once } from "../conversation/once.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
+import type { KnownTokens } from "../tokens/accounting.ts";
 import { meterFor } from "../tokens/context.ts";
 import type { ContextSize } from "../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../tokens/measure.ts";
+import { type ContextParts, divideContext } from "../tokens/overhead.ts";
 import { lastBoundaryIndex } from "./locate.ts";
 
 /** What a compaction looks at: the conversation as loaded or as held in memory. */
@@ -38,8 +40,9 @@ export interface SizedConversation {
   /** The same, with the results that are sent as cleared. */
   readonly sent: readonly Entry[];
   readonly tokens: readonly number[];
-  /** Our estimate, before any calibration. */
-  readonly estimateOfBlock: (block: ContentBlock) => number;
+  /** The same by entry and block. */
+  readonly tokensSent: KnownTokens;
+  readonly context: ContextSize;
   /** Calls and results among the entries: made when first asked for, and then shared. */
   readonly pairs: () => PairIndex;
   readonly contextTokens: number;
@@ -61,31 +64,55 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
   const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
   const sent = withClearedResults(entries, clearedToolUseIds);
-  const known = options.measured ?? measure(sent, countText);
-  const { context, ratio, tokensOf, tokensOfBlock } = known;
-  const tokens = sent.map((entry) => tokensOf(entry) * ratio);
+  const { measured } = options;
+  const { estimates, context, overheadTokens, ratio } =
+    measured === undefined ? measure(entries, sent, countText) : reused(sent, measured);
+  const tokens = estimates.map((estimate) => estimate * ratio);
+  const estimateOfBlock = measured?.tokensOfBlock ?? ((block) => measureBlock(block, countText));
   return {
     entries,
     sent,
     tokens,
-    estimateOfBlock: tokensOfBlock ?? ((block) => measureBlock(block, countText)),
+    tokensSent: {
+      ofEntry: (_, index) => tokens[index] ?? 0,
+      ofBlock: (block) => estimateOfBlock(block) * ratio,
+    },
+    context,
     pairs: once(() => indexPairs(entries)),
     contextTokens: context.tokens,
     source: context.source,
-    overheadTokens: known.overheadTokens ?? Math.max(0, context.tokens - Math.round(sum(tokens))),
+    overheadTokens,
     ratio,
     countText,
     clearedToolUseIds,
   };
 }
 
-function measure(sent: readonly Entry[], countText: CountText): KnownMeasures {
+interface Measures extends ContextParts {
+  /** Of each entry, before any calibration. */
+  readonly estimates: readonly number[];
+  readonly context: ContextSize;
+}
+
+function measure(entries: readonly Entry[], sent: readonly Entry[], countText: CountText): Measures {
   const meter = meterFor(sent, countText);
-  return {
-    tokensOf: (entry) => measureEntry(entry, countText),
-    context: meter.size(),
-    ratio: meter.calibration.ratio,
-  };
+  const estimates = sent.map((entry) => measureEntry(entry, countText));
+  // Results that are cleared now were whole in the first calls.
+  const estimatesThen = estimates.map((estimate, at) => {
+    const entry = entries[at];
+    return entry === undefined || entry === sent[at] ? estimate : measureEntry(entry, countText);
+  });
+  const parts = divideContext({ meter, entries, estimatesThen, estimateNow: sum(estimates) });
+  return { estimates, context: meter.size(), ...parts };
+}
+
+function reused(
+  sent: readonly Entry[],
+  { tokensOf, context, ratio, overheadTokens }: KnownMeasures,
+): Measures {
+  const estimates = sent.map(tokensOf);
+  const unexplained = Math.max(0, context.tokens - Math.round(sum(estimates) * ratio));
+  return { estimates, context, ratio, overheadTokens: overheadTokens ?? unexplained };
 }
 
 export const sum = (numbers: readonly number[]): number =>

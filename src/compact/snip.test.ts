@@ -157,7 +157,8 @@ describe("snip", () => {
     const { entries } = snipped(c.entries, { keepLastTurns: 0 });
     expect(entries.map(isSnipMarker)).toEqual([true, false, false, true]);
     expect(entries.slice(1, 3)).toEqual([progress, summary]);
-    expect(textOf(entries[0])).toContain("2 messages were");
+    // Nothing of the model stands between them: they are one message.
+    expect(textOf(entries[0])).toContain("1 message was");
     expect(textOf(entries[3])).toContain("1 message was");
     expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
   });
@@ -240,7 +241,7 @@ describe("whatever is snipped", () => {
           expect(snipped(result.entries, wanted, { bindsThinking }).entries).toBe(result.entries);
           const counted = (list: readonly Entry[]): number =>
             list.reduce((sum, entry) => sum + (isSnipMarker(entry) ? entry.snipped.messages : 0), 0);
-          expect(counted(result.entries)).toBe(counted(current) + result.removed);
+          expect(counted(result.entries)).toBe(counted(current) + result.messages);
           current = result.entries;
         }
       }),

@@ -1,7 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
-import { messageCount, standInUuids } from "../conversation/stand-ins.ts";
+import { messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
@@ -40,6 +40,8 @@ export interface Snipped {
   readonly entries: readonly Entry[];
   /** How many messages, attachments included. */
   readonly removed: number;
+  /** The messages of a request that they are. */
+  readonly messages: number;
   /** Of those, how many were not chosen but belonged to one that was. */
   readonly added: number;
   /** How many were chosen but belong to one that stays. */
@@ -64,6 +66,7 @@ export function snip(entries: readonly Entry[], selection: SnipSelection, option
   return {
     entries: sendable.entries,
     removed: doomed.size,
+    messages: snippedMessages(left) - snippedMessages(entries),
     added: [...doomed].filter((index) => !chosen.has(index)).length,
     spared: [...chosen].filter((index) => !doomed.has(index)).length,
     tokensFreed: Math.max(0, Math.round(freed)),
@@ -72,8 +75,20 @@ export function snip(entries: readonly Entry[], selection: SnipSelection, option
   };
 }
 
+const snippedMessages = (entries: readonly Entry[]): number =>
+  messagesBehind(entries.filter((entry) => isEntry(entry) && isSnipMarker(entry)));
+
 function nothing(entries: readonly Entry[], spared: number): Snipped {
-  return { entries, removed: 0, added: 0, spared, tokensFreed: 0, markers: [], thinkingBlocks: 0 };
+  return {
+    entries,
+    removed: 0,
+    messages: 0,
+    added: 0,
+    spared,
+    tokensFreed: 0,
+    markers: [],
+    thinkingBlocks: 0,
+  };
 }
 
 function chosenIndexes(entries: readonly Entry[], selection: SnipSelection): ReadonlySet<number> {
@@ -221,14 +236,12 @@ function takeOut(
 }
 
 function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["snipped"] {
-  let messages = 0;
   const uuids: string[] = [];
   for (const entry of gone) {
-    messages += messageCount(entry);
     // What lies before the boundary changes nothing after it.
     const isSettled = isSnipMarker(entry) && entry.snipped.isSettled === true;
     for (const uuid of isSettled ? [] : snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }
-  return { messages, uuids, ...(bindsThinking ? { bindsThinking } : {}) };
+  return { messages: messagesBehind(gone), uuids, ...(bindsThinking ? { bindsThinking } : {}) };
 }

@@ -3,7 +3,7 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { collapsedUuids, expandedSpanIds, isCollapsedSpan, isCollapseMark } from "./collapsed.ts";
 import type { Entry } from "./entry.ts";
 import { savedTokens } from "./saved-tokens.ts";
-import { isStandIn, messageCount, standInUuids } from "./stand-ins.ts";
+import { isStandIn, messagesBehind, standInUuids } from "./stand-ins.ts";
 
 const entry = (fields: object): Entry => new ConversationBuilder().push(fields as Entry);
 
@@ -17,11 +17,11 @@ describe("a collapsed span", () => {
     expect(isStandIn(whole)).toBe(true);
     expect(collapsedUuids(whole)).toEqual(["a", "b"]);
     expect(standInUuids(whole)).toEqual(["a", "b"]);
-    expect(messageCount(whole)).toBe(3);
+    expect(messagesBehind([whole])).toBe(3);
     const bare = span({ spanId: "s" }, [{ type: "text", text: "the summary" }]);
     expect(isCollapsedSpan(bare)).toBe(true);
     expect(collapsedUuids(bare)).toEqual([]);
-    expect(messageCount(bare)).toBe(1);
+    expect(messagesBehind([bare])).toBe(1);
   });
 
   it("without a summary stands for nothing: its messages would be gone", () => {
@@ -45,7 +45,7 @@ describe("a collapsed span", () => {
       expect(isCollapsedSpan(other)).toBe(false);
       expect(collapsedUuids(other)).toEqual([]);
     }
-    expect(messageCount(null as unknown as Entry)).toBe(0);
+    expect(messagesBehind([null as unknown as Entry])).toBe(0);
   });
 });
 
@@ -60,7 +60,7 @@ describe("the mark of a collapse", () => {
     expect([committed, expanded].map(savedTokens)).toEqual([90, -90]);
     expect(expandedSpanIds(committed)).toEqual([]);
     expect(expandedSpanIds(expanded)).toEqual(["s"]);
-    expect(messageCount(expanded)).toBe(0);
+    expect(messagesBehind([expanded])).toBe(0);
   });
 
   it("says nothing where its figures are none", () => {

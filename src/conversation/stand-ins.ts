@@ -1,6 +1,6 @@
 import { type CollapsedSpan, collapsedUuids, expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type Entry, isCompactBoundary } from "./entry.ts";
-import { isSentAttachment } from "./flatten/attachment-content.ts";
+import { countMessages } from "./flatten/flatten.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "./snipped.ts";
 import { isSummaryEntry } from "./summary-entry.ts";
 import { isEntry } from "./untrusted.ts";
@@ -22,13 +22,27 @@ export function mayGiveWay(entry: Entry): boolean {
   return isEntry(entry) && !isCompactBoundary(entry) && !isSummaryEntry(entry);
 }
 
-/** How many messages an entry is, or stands for. */
-export function messageCount(entry: Entry): number {
-  if (!isEntry(entry)) return 0;
+/**
+ * The number of messages that these entries are in a request, with those that a stand-in stands for in its place. A
+ * message of which only a part is left counts on both sides of a stand-in.
+ */
+export function messagesBehind(entries: readonly Entry[]): number {
+  let [messages, from] = [0, 0];
+  for (const [index, entry] of entries.entries()) {
+    const recorded = recordedMessages(entry);
+    if (recorded === undefined) continue;
+    messages += countMessages(entries.slice(from, index)) + recorded;
+    from = index + 1;
+  }
+  return messages + countMessages(from === 0 ? entries : entries.slice(from));
+}
+
+/** Undefined for what stands for nothing, or does not say for how many messages. */
+function recordedMessages(entry: Entry): number | undefined {
+  if (!isEntry(entry)) return undefined;
   if (isSnipMarker(entry)) return entry.snipped.messages;
-  if (isCollapsedSpan(entry) && typeof entry.collapsed.messages === "number") return entry.collapsed.messages;
-  if (entry.type === "attachment") return isSentAttachment(entry) ? 1 : 0;
-  return entry.type === "user" || entry.type === "assistant" ? 1 : 0;
+  const recorded = isCollapsedSpan(entry) ? entry.collapsed.messages : undefined;
+  return typeof recorded === "number" ? recorded : undefined;
 }
 
 /**

@@ -107,6 +107,7 @@ describe("a policy that is made by its name", () => {
   it("leaves a conversation as it is that it could not make smaller", async () => {
     const entries = stream.slice(0, 2);
     const thresholds = {
+      origin: "option" as const,
       size: 100,
       effective: 90,
       autoCompact: 80,

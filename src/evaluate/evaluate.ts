@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
@@ -56,9 +57,11 @@ export async function evaluateStream(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const { policies = POLICY_NAMES, compactions = EVALUATED_CHAINS, windowTokens, prices } = options;
-  const model = findModel(session.model);
-  const size = windowTokens ?? EVALUATED_WINDOW_TOKENS;
-  const thresholds = computeThresholds({ ...model, windowTokens: size });
+  const thresholds = computeThresholds({
+    ...findModel(session.model),
+    windowTokens: windowTokens ?? EVALUATED_WINDOW_TOKENS,
+    windowOrigin: windowTokens === undefined ? "default" : "option",
+  });
   const countText = remembering(ESTIMATORS.o200k);
   const total = policies.length * compactions.length;
   let done = 0;
@@ -79,8 +82,9 @@ export async function evaluateStream(
   }
   return {
     session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
-    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
     pricesOf: pricedModel(session.model, prices),
+    arePricesAssumed: pricedModel(session.model, prices) !== session.model,
     chains,
   };
 }
@@ -105,7 +109,7 @@ function prepareExam(chain: Chain): Exam {
 
 function sizeOf({ said, course, probes }: Exam): Pick<ChainEvaluation, "messages" | "tokens" | "probes"> {
   return {
-    messages: said.filter(({ type }) => type === "user" || type === "assistant").length,
+    messages: countMessages(said),
     tokens: course.rounds.reduce((sum, round) => sum + round.tokens, 0),
     probes: probes.length,
   };

@@ -1,12 +1,15 @@
+import type { Thresholds } from "../window/thresholds.ts";
 import type { Probe, ProbeKind } from "./probes/probe.ts";
 
 /** How one session fares under each policy. The shape that `eval --json` prints for it; see docs/json.md. */
 export interface Evaluation {
   readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
-  /** Tokens of the window, and when a compaction is due in it. */
-  readonly window: { readonly size: number; readonly autoCompact: number };
+  /** Tokens of the window, the source of that figure, and when a compaction is due in it. */
+  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
   /** The model whose prices the costs are in: the session's, or a usual one where those are not known. */
   readonly pricesOf: string;
+  /** The prices of the session's model are not known: those of a usual one stand in for them. */
+  readonly arePricesAssumed: boolean;
   readonly chains: readonly ChainEvaluation[];
 }
 

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import { updateNotes } from "../memory/builtin/update-notes.ts";
 import { extractNotes } from "../memory/extract/extract-notes.ts";
 import { sumUsage } from "../memory/extract/sum-usage.ts";
@@ -96,7 +96,7 @@ export class NotesWork {
     let hasNews = false;
     for (const [at, step] of steps.entries()) {
       throwIfAborted(signal);
-      onProgress?.({ step: at + 1, steps: steps.length, messages: flatten(step).length });
+      onProgress?.({ step: at + 1, steps: steps.length, messages: countMessages(step) });
       const noted =
         model === undefined ? updateNotes(notes, step, this.#task) : await this.#ask(model, notes, step);
       hasNews ||= noted !== notes;

@@ -9,6 +9,7 @@ import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { clearSession, type SessionClearing } from "./clear-session.ts";
+import type { SessionCompaction } from "./compact-session.ts";
 
 export interface SessionCostOptions {
   readonly thresholds: Thresholds;
@@ -48,13 +49,34 @@ export function sessionSituation(
   };
 }
 
+/** The calls for a summary, with their price in dollars. */
+export interface CallCost {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number;
+  /** No model was called: these are the figures that a call is expected to have. */
+  readonly isEstimate: boolean;
+}
+
+/** The compaction that is weighed. */
+export type WeighedCompaction =
+  /** One that has been computed. */
+  | Pick<SessionCompaction, "plan" | "compaction">
+  /** One whose summary this model would write: its size is an estimate. */
+  | { readonly summaryBy: string };
+
 /** What clearing or compacting a session now would cost and save; nothing is written and no model is called. */
 export function weighSession(
   session: Session,
   situation: SessionSituation,
   thresholds: Thresholds,
+  compaction: WeighedCompaction | undefined,
 ): Weighing | undefined {
-  const ways = [clearingWay(session, situation), compactingWay(session, situation, thresholds)];
+  const ways = [
+    clearingWay(session, situation),
+    compaction && compactingWay(session, situation, thresholds, compaction),
+  ];
   return weigh({ ...situation, alternatives: ways.filter((way) => way !== undefined) });
 }
 
@@ -83,34 +105,52 @@ function tokensFromFirst({
 }
 
 function compactingWay(
-  { conversation, clearedToolUseIds }: Session,
+  session: Session,
   situation: SessionSituation,
   thresholds: Thresholds,
+  weighed: WeighedCompaction,
 ): Alternative | undefined {
-  const snapshot = { entries: conversation, clearedToolUseIds };
-  const plan = unlessNothingToDo(() => planCompaction(snapshot, { targetTokens: thresholds.autoCompact }));
+  if ("plan" in weighed) {
+    const { tokensAfter } = weighed.compaction;
+    return { name: "compact", tokensAfter, unchangedTokens: unchangedTokens(weighed.plan) };
+  }
+  const plan = usualPlan(session, thresholds);
   if (plan === undefined) return undefined;
   const { tokensAfter } = usualCompaction(thresholds, plan);
-  const { model, prices } = situation;
-  const call = expectedCall(plan, thresholds);
+  const call = expectedCall(plan, thresholds, weighed.summaryBy, situation.prices);
   if (tokensAfter >= situation.contextTokens) return undefined;
   return {
     name: "compact",
     tokensAfter,
-    unchangedTokens: plan.overheadTokens,
-    callCost: costOf(call, model, prices) ?? 0,
+    unchangedTokens: unchangedTokens(plan),
+    callCost: call?.cost ?? 0,
   };
 }
 
-/** What a call of its own for the summary would use: a file has no cached prefix to share. */
+/** As `compact` plans it without options; undefined where there is nothing to compact. */
+export function usualPlan(
+  { conversation, clearedToolUseIds }: Session,
+  thresholds: Thresholds,
+): CompactionPlan | undefined {
+  const snapshot = { entries: conversation, clearedToolUseIds };
+  return unlessNothingToDo(() => planCompaction(snapshot, { targetTokens: thresholds.autoCompact }));
+}
+
+/** Tokens at the start of the context that a compaction leaves as the provider has them in its cache. */
+export const unchangedTokens = ({ overheadTokens, keptTokens, keptPlace }: CompactionPlan): number =>
+  overheadTokens + (keptPlace === "before" ? keptTokens : 0);
+
+/** A separate call for the summary, without a cached prefix to share. Undefined where the prices are not known. */
 export function expectedCall(
   plan: Pick<CompactionPlan, "summarisedTokens" | "overheadTokens" | "keptTokens">,
   thresholds: Thresholds,
-): { readonly input_tokens: number; readonly output_tokens: number } {
-  return {
-    input_tokens: plan.summarisedTokens,
-    output_tokens: usualCompaction(thresholds, plan).outputTokens,
-  };
+  model: string,
+  prices: PriceTable | undefined,
+): CallCost | undefined {
+  const inputTokens = plan.summarisedTokens;
+  const { outputTokens } = usualCompaction(thresholds, plan);
+  const cost = costOf({ input_tokens: inputTokens, output_tokens: outputTokens }, model, prices);
+  return cost === undefined ? undefined : { model, inputTokens, outputTokens, cost, isEstimate: true };
 }
 
 function unlessNothingToDo<T>(attempt: () => T): T | undefined {

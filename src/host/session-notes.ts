@@ -1,6 +1,6 @@
 import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { flatten } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import { NOTES_LIMITS } from "../memory/notes/limits.ts";
@@ -78,7 +78,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const isEmpty = isOnlyTemplate(opened.notes);
   const isNew = isEmpty || options.rebuild === true;
   const fresh = isNew ? notNotedYet(history, 0) : freshFor(opened, history);
-  const messages = flatten(fresh).length;
+  const messages = countMessages(fresh);
   const base = isNew ? restarted(opened) : opened.notes;
   // Notes that are begun anew share nothing with what a person may change meanwhile.
   const origin = isEmpty ? opened : { ...opened, notes: base };

@@ -56,7 +56,7 @@ const SUBJECT_FIELDS = [
   "description",
 ];
 
-/** What entries and blocks hold, for whoever has counted them already. */
+/** Tokens of entries and blocks that were counted before; fractions are rounded so that they add up. */
 export interface KnownTokens {
   /** `index`: where it stands among those that are accounted for. */
   ofEntry(entry: Entry, index: number): number;
@@ -90,6 +90,8 @@ class Ledger {
   readonly #other = new Map<string, number>();
   readonly #reads = new Map<string, { reads: number; tokens: number }>();
   readonly #measured: LedgerResult[] = [];
+  #exact = 0;
+  #entered = 0;
   #human = 0;
   #assistant = 0;
   #localCommand = 0;
@@ -99,15 +101,25 @@ class Ledger {
   }
 
   enter(entry: Entry, index: number): void {
-    if (entry.type === "attachment") this.#enterAttachment(entry, this.#known.ofEntry(entry, index));
+    if (entry.type === "attachment")
+      this.#enterAttachment(entry, this.#whole(this.#known.ofEntry(entry, index)));
     else if (entry.type === "user" || (entry.type === "assistant" && !isSynthetic(entry))) {
       const blocks = entryBlocks(entry);
       for (const block of blocks) {
-        const tokens = blocks.length === 1 ? this.#known.ofEntry(entry, index) : this.#known.ofBlock(block);
+        const isOnly = blocks.length === 1;
+        const tokens = this.#whole(isOnly ? this.#known.ofEntry(entry, index) : this.#known.ofBlock(block));
         if (entry.type === "user") this.#enterUserBlock(block, entry, tokens);
         else this.#enterAssistantBlock(block, tokens);
       }
     }
+  }
+
+  /** Rounds so that the parts add up to the rounded whole. */
+  #whole(tokens: number): number {
+    this.#exact += tokens;
+    const whole = Math.round(this.#exact) - this.#entered;
+    this.#entered += whole;
+    return whole;
   }
 
   close(): TokenAccounting {

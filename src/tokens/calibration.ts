@@ -21,7 +21,7 @@ const RETENTION = 0.92;
 /** The prior weighs as much as this many estimated tokens, and fades as samples come: one file read outweighs it. */
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
-const HIGHEST_RATIO = 4;
+export const HIGHEST_RATIO = 4;
 /** Growth beyond this many tokens per estimated one, and a small allowance, was not in what we saw. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_ALLOWANCE_TOKENS = 1_000;

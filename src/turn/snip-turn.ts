@@ -30,7 +30,7 @@ export async function snipMessages<T extends Message>(
     state.transcript.add([...rewrite.marks, ...snipped.markers, end]);
     state.nestedMemory?.attachedIn(thread.entries);
     state.snipFreed += snipped.tokensFreed;
-    state.emit({ type: "snipped", messages: snipped.removed, tokensFreed: snipped.tokensFreed });
+    state.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
   }
   return turnResult<T>(state, {});
 }

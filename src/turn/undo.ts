@@ -2,7 +2,7 @@ import { carriedEntries, continueBefore, restoredEntries } from "../compact/undo
 import { collapsedUuids } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
-import { messageCount } from "../conversation/stand-ins.ts";
+import { messagesBehind } from "../conversation/stand-ins.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
@@ -65,8 +65,8 @@ async function carryOut(state: ConversationState, found: StepBack): Promise<void
     step: mark.undo.step,
     tokensBefore,
     tokensAfter: state.size().tokens,
-    messagesRestored: messagesIn(restored),
-    messagesCarried: messagesIn(copies),
+    messagesRestored: messagesBehind(restored),
+    messagesCarried: messagesBehind(copies),
   });
 }
 
@@ -80,9 +80,6 @@ const estimate = (state: ConversationState, entries: readonly Entry[]): number =
   Math.round(
     entries.reduce((sum, entry) => sum + state.tokensOf(entry), state.overheadTokens ?? state.frameTokens()),
   );
-
-const messagesIn = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + messageCount(entry), 0);
 
 /** From here on the conversation is the one from before the step. */
 function goOnWith(state: ConversationState, entries: readonly Entry[], left: readonly Entry[]): void {

@@ -62,7 +62,7 @@ export async function compact(
     thresholds,
     prices,
     now: composition.now(),
-    wouldAsk: options.dryRun && !options.fromNotes ? (options.model ?? session.model) : undefined,
+    wouldAsk: options.dryRun && !options.fromNotes ? options.model : undefined,
   });
   const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
   const view = {

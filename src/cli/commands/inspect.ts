@@ -1,4 +1,10 @@
+import { LonghaulError } from "../../errors.ts";
+import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
+import type { Session } from "../../transcript/session.ts";
+import { pricesOf } from "../../window/prices.ts";
+import type { Thresholds } from "../../window/thresholds.ts";
 import { besideSession } from "../beside-report.ts";
+import { notesPointer } from "../compaction-notes.ts";
 import type { Composition } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
 import { inspectSession } from "../inspect-report.ts";
@@ -40,6 +46,7 @@ export async function inspect(
   const beside = await besideSession(session, thresholds);
   const inspected = inspectSession(session, thresholds);
   const cost = costReport(session, {
+    compaction: await preview(session, thresholds, composition),
     thresholds,
     contextTokens: inspected.context.tokens,
     now: composition.now(),
@@ -47,4 +54,20 @@ export async function inspect(
   });
   const report = { ...inspected, cost, ...beside };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
+}
+
+/** What `longhaul compact SESSION` would make of it, so that both commands say the same; undefined where it refuses. */
+async function preview(
+  session: Session,
+  thresholds: Thresholds,
+  { places, prices, ...ports }: Composition,
+): Promise<SessionCompaction | undefined> {
+  if (session.model === undefined || pricesOf(session.model, 0, prices) === undefined) return undefined;
+  try {
+    const targetTokens = thresholds.autoCompact;
+    return await compactSession(session, { targetTokens, places, state: notesPointer(session), ports });
+  } catch (error) {
+    if (error instanceof LonghaulError) return undefined;
+    throw error;
+  }
 }

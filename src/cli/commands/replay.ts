@@ -8,6 +8,8 @@ import { type ReplayOptions, replayEntries, replaySession } from "../../evaluate
 import type { Replay, ReplayPolicyName } from "../../evaluate/replay/result.ts";
 import { totalOfReplays } from "../../evaluate/replay/total.ts";
 import { whyNotWritten } from "../../transcript/write-error.ts";
+import type { EffectiveSettings } from "../../window/settings.ts";
+import type { ResolvedWindowOptions } from "../../window/thresholds.ts";
 import type { Composition } from "../composition.ts";
 import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import { formatPercent } from "../view/numbers.ts";
@@ -53,7 +55,7 @@ export async function replay(
 function replayOptions(
   id: string,
   options: ReplayCommandOptions,
-  { terminal, prices }: Composition,
+  { terminal, prices, settings }: Composition,
 ): ReplayOptions {
   const { policies, window: windowTokens, cacheTtl, model } = options;
   let shown = -1;
@@ -63,6 +65,7 @@ function replayOptions(
     cacheTtl,
     model,
     prices,
+    engine: { settings: windowSettings(settings) },
     onProgress: ({ policy, done, total }) => {
       const percent = Math.floor((done / total) * 100);
       if (percent === shown) return;
@@ -70,6 +73,12 @@ function replayOptions(
       terminal.progress(`${id.slice(0, 8)}: ${policy} … ${formatPercent(done / total)}`);
     },
   };
+}
+
+/** The settings of the window, so that a replay compacts where `inspect` says; a replay always compacts. */
+function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
+  const { compactEnabled: _, autoCompactEnabled: __, microcompactEnabled: ___, ...window } = settings;
+  return window;
 }
 
 /** Before the work, which may take a while. */

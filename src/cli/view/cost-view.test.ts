@@ -38,6 +38,7 @@ const costAfter = (seconds: number, changes: Partial<Session> = {}): CostReport 
       contextTokens: contextTokens(session.conversation),
       now: new Date(lastCall + seconds * 1_000),
       prices: {},
+      compaction: result,
     },
   );
 
@@ -90,7 +91,7 @@ describe("what a compaction costs and brings", () => {
 
   it("is not told for a model whose prices are not known", () => {
     expect(compactCostWith("house-model")).toBeNull();
-    expect(compactCostSection(null, terminal(80))).toBe("");
+    expect(compactCostSection(null, null, terminal(80))).toBe("");
   });
 });
 
@@ -99,8 +100,8 @@ describe.each([60, 80, 120])("in a terminal of %i columns", (width) => {
     const shown = [
       costSection(costAfter(10), SONNET, terminal(width)),
       costSection(null, "a-model-of-the-house-with-a-long-name", terminal(width)),
-      compactCostSection(compactCostWith("claude-haiku-4-5"), terminal(width)),
-      compactCostSection(compactCostWith(undefined), terminal(width)),
+      compactCostSection(compactCostWith("claude-haiku-4-5"), SONNET, terminal(width)),
+      compactCostSection(compactCostWith(undefined), SONNET, terminal(width)),
     ];
     for (const line of shown.join("\n").split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
   });

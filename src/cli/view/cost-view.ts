@@ -1,3 +1,4 @@
+import type { CallCost } from "../../host/session-cost.ts";
 import type { CompactCost } from "../compact-cost.ts";
 import type { CostReport, OptionReport } from "../cost-report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -21,6 +22,21 @@ const COLUMNS: readonly Column[] = [
   { title: "pays after", align: "right" },
 ];
 
+/** The model whose prices are used, and whether that is an assumption. */
+export function pricesWords({ session, pricesOf, arePricesAssumed }: Priced): string {
+  const words = `prices of ${oneLine(pricesOf)}`;
+  if (!arePricesAssumed) return words;
+  return session.model === null
+    ? `${words} (assumed: the session names no model)`
+    : `${words} (assumed: those of ${oneLine(session.model)} are not known)`;
+}
+
+interface Priced {
+  readonly session: { readonly model: string | null };
+  readonly pricesOf: string;
+  readonly arePricesAssumed: boolean;
+}
+
 /** What the next calls will cost, on each way to go on, and which of them is worth it. */
 export function costSection(
   cost: CostReport | null | undefined,
@@ -31,8 +47,9 @@ export function costSection(
   const folded = (text: string): string => foldText(`  ${text}`, terminal.width, "  ");
   if (cost === null) {
     if (model === null) return "";
-    const unknown = `The prices of ${oneLine(model)} are not known; longhaul's settings.json takes your own as "prices".`;
-    return [terminal.colours.bold("What it costs"), terminal.colours.dim(folded(unknown))].join("\n");
+    return [terminal.colours.bold("What it costs"), terminal.colours.dim(folded(unknownPrices(model)))].join(
+      "\n",
+    );
   }
   const rows = cost.options.map((option) => [
     NAMES[option.name],
@@ -46,13 +63,22 @@ export function costSection(
   return [
     titled(title, COLUMNS, rows, terminal),
     terminal.colours.dim(folded(nextTurnWords(cost))),
+    ...(cost.options.some(({ name }) => name === "compact")
+      ? [terminal.colours.dim(folded(`compact: ${callWords(cost)}.`))]
+      : []),
     folded(recommendation(cost)),
   ].join("\n");
 }
 
 /** What a compaction costs and brings. */
-export function compactCostSection(cost: CompactCost | null, { colours, width }: Terminal): string {
-  if (cost === null) return "";
+export function compactCostSection(
+  cost: CompactCost | null,
+  model: string | null,
+  { colours, width }: Terminal,
+): string {
+  const label = colours.bold("Cost".padEnd(12));
+  const indent = " ".repeat(12);
+  if (cost === null) return model === null ? "" : foldText(`${label}${unknownPrices(model)}`, width, indent);
   const { rewrite, savedPerTurn, breakEvenTurns, expectedTurns, netSaving } = cost;
   const lines = [
     callWords(cost),
@@ -64,25 +90,22 @@ export function compactCostSection(cost: CompactCost | null, { colours, width }:
       ? `${formatDollars(-netSaving)} more than it saves over the next ${plural(expectedTurns, "turn")}`
       : `${formatDollars(netSaving)} saved over the next ${plural(expectedTurns, "turn")}, net of all that`,
   ];
-  const indent = " ".repeat(12);
-  return lines
-    .map((line, at) =>
-      foldText(`${at === 0 ? colours.bold("Cost".padEnd(12)) : indent}${line}`, width, indent),
-    )
-    .join("\n");
+  return lines.map((line, at) => foldText(`${at === 0 ? label : indent}${line}`, width, indent)).join("\n");
 }
+
+const unknownPrices = (model: string): string =>
+  `The prices of ${oneLine(model)} are not known; longhaul's settings.json takes your own as "prices".`;
 
 const afterWords = (turns: number): string =>
   turns <= 1 ? breakEvenWords(turns) : `after ${breakEvenWords(turns)}`;
 
-function callWords({ call }: CompactCost): string {
-  if (call === null) return "no call for the summary";
-  const { model, inputTokens, outputTokens, cost, isEstimate } = call;
-  const size = `${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`;
-  const name = oneLine(model);
-  return isEstimate
-    ? `about ${formatDollars(cost)} for a summary by ${name} (${size}); nothing by the built-in summariser`
-    : `${formatDollars(cost)} for the summary by ${name} (${size})`;
+/** Who writes the summary and for how much; a model that is only assumed is named as such. */
+function callWords({ call, assumedCall }: Pick<CompactCost, "call" | "assumedCall">): string {
+  const figures = ({ cost, model, inputTokens, outputTokens }: CallCost): string =>
+    `${formatDollars(cost)} for a summary by ${oneLine(model)} (${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out)`;
+  if (call !== null) return call.isEstimate ? `about ${figures(call)}` : figures(call);
+  if (assumedCall === null) return "no call for the summary";
+  return `no call, the built-in summariser writes the summary; about ${figures(assumedCall)}, if you choose that model`;
 }
 
 function breakEvenWords(turns: number | null): string {

@@ -7,10 +7,12 @@ import type {
   Tally,
 } from "../../evaluate/result.ts";
 import type { Terminal } from "../terminal.ts";
+import { pricesWords } from "./cost-view.ts";
 import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import type { Column } from "./table.ts";
 import { fitText, foldText, padEnd, textWidth } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
+import { windowWords } from "./window-gauge.ts";
 
 export interface EvalReport {
   readonly sessions: readonly Evaluation[];
@@ -39,15 +41,16 @@ export function evalView(report: EvalReport, options: EvalViewOptions, terminal:
 }
 
 function sessionSections(
-  { session, window, pricesOf, chains }: Evaluation,
+  evaluation: Evaluation,
   { missing }: EvalViewOptions,
   terminal: Terminal,
 ): readonly string[] {
   const { colours, width } = terminal;
-  const facts = `a window of ${formatCount(window.size)} tokens, full at ${formatCount(window.autoCompact)} · prices of ${pricesOf}`;
+  const { session, window, chains } = evaluation;
+  const facts = `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)} · ${pricesWords(evaluation)}`;
   const header = [
     `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
-    colours.dim(fitText(facts, width)),
+    colours.dim(foldText(facts, width)),
   ].join("\n");
   return [
     header,

@@ -31,8 +31,9 @@ const policyOf = (policy: ReplayPolicyName, fields: Partial<PolicyReplay> = {}):
 
 const replayOf = (policies: readonly PolicyReplay[], id = "70d782f7"): Replay => ({
   session: { id, path: "/place/session.jsonl", model: "claude-opus-5" },
-  window: { size: 50_000, autoCompact: 33_500 },
+  window: { size: 50_000, origin: "option", autoCompact: 33_500 },
   pricesOf: "claude-opus-5",
+  arePricesAssumed: false,
   cacheTtl: "5m",
   overhead: { tokens: 10_000, recorded: 41_600 },
   tokenRatio: 1.3,

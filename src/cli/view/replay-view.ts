@@ -1,10 +1,12 @@
 import type { Rival } from "../../evaluate/replay/compare.ts";
 import type { PolicyReplay, Replay, ReplayTotal } from "../../evaluate/replay/result.ts";
 import type { Terminal } from "../terminal.ts";
+import { pricesWords } from "./cost-view.ts";
 import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import type { Column } from "./table.ts";
-import { fitText, foldText, oneLine } from "./text-width.ts";
+import { fitText, foldText } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
+import { windowWords } from "./window-gauge.ts";
 
 export interface ReplayReport {
   readonly sessions: readonly Replay[];
@@ -28,11 +30,11 @@ export function replayView({ sessions, total, chart }: ReplayReport, terminal: T
 }
 
 function sessionSection(replay: Replay, terminal: Terminal): string {
-  const { session, window, pricesOf, cacheTtl, overhead } = replay;
+  const { session, window, cacheTtl, overhead } = replay;
   const { colours, width } = terminal;
   const facts = [
-    `a window of ${formatCount(window.size)} tokens, full at ${formatCount(window.autoCompact)}`,
-    `prices of ${oneLine(pricesOf)}`,
+    `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
+    pricesWords(replay),
     `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
     `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
   ];

@@ -7,7 +7,7 @@ import {
 } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { stringListField } from "../../conversation/fields.ts";
-import { messageCount } from "../../conversation/stand-ins.ts";
+import { messagesBehind } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/thinking.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import { sum } from "../sized.ts";
@@ -68,7 +68,7 @@ export function expandSpans(
     entries: [...sendable.entries, mark],
     mark,
     spans: expanded.length,
-    messages: sum(expanded.map(messageCount)),
+    messages: messagesBehind(expanded),
     thinkingBlocks: sendable.blocks,
   };
 }

@@ -1,7 +1,7 @@
 import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { mayGiveWay, messageCount } from "../../conversation/stand-ins.ts";
+import { mayGiveWay, messagesBehind } from "../../conversation/stand-ins.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import { keepRecentUnder } from "../keep-recent.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
@@ -172,7 +172,7 @@ function planFor({ from, to }: Range, { entries, sent, tokens }: SizedConversati
   return {
     entries: sent.slice(from, to),
     uuids: part.flatMap(({ uuid }) => uuid ?? []),
-    messages: sum(part.map(messageCount)),
+    messages: messagesBehind(part),
     tokens: held,
     budgetTokens: Math.min(Math.floor(held * SUMMARY_SHARE), MOST_SUMMARY_TOKENS),
   };

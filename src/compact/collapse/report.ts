@@ -1,7 +1,7 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText, figureField } from "../../conversation/fields.ts";
-import { messageCount } from "../../conversation/stand-ins.ts";
+import { messagesBehind } from "../../conversation/stand-ins.ts";
 import { rawContent } from "../../conversation/untrusted.ts";
 
 /** A span as people see it. */
@@ -25,7 +25,7 @@ export function spanReport(span: CollapsedSpan): SpanReport {
   const { collapsed } = span;
   return {
     spanId: collapsed.spanId,
-    messages: messageCount(span),
+    messages: messagesBehind([span]),
     tokensBefore: figureField(collapsed, "tokensBefore"),
     tokensAfter: figureField(collapsed, "tokensAfter"),
     firstLine: firstLineOf(contentText(rawContent(span))),

@@ -44,6 +44,14 @@ export function flattenChecked(
   return { messages: finishDraft(draft).messages, findings: draft.findings };
 }
 
+/**
+ * The number of messages that these entries are in a request: what one role says before the other does is one message,
+ * whatever the number of entries. Repairs of the checker do not count.
+ */
+export function countMessages(entries: readonly Entry[]): number {
+  return readEntries(new Draft(frameOf({}), entryPath), entries, { schemas: schemasByName([]) }).length;
+}
+
 /** The request that the messages will go into. */
 export function frameOf({ request, tools }: FlattenOptions): ApiRequest {
   return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };

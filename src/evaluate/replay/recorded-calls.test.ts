@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../../test/support/builders.ts";
+import { sizeUp } from "../../compact/sized.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { isSummaryEntry } from "../../conversation/summary-entry.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
@@ -79,13 +80,17 @@ describe("the calls of a recorded session", () => {
 });
 
 describe("the scale of a replay", () => {
-  it("is learned from the recorded growth, and the overhead from the first calls", () => {
+  it("takes its ratio from the recorded growth and its overhead from the size of the session", () => {
     const built = new ConversationBuilder();
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(21_500, 2) });
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(23_000, 2) });
-    const scale = scaleOf(calls(built), { model: "claude-sonnet-5", windowTokens: 200_000 });
+    const scale = scaleOf(calls(built), {
+      model: "claude-sonnet-5",
+      windowTokens: 200_000,
+      recordedOverheadTokens: sizeUp({ entries: built.entries }, {}).overheadTokens,
+    });
     const estimated = ESTIMATORS.o200k("word ".repeat(1_000)) + ESTIMATORS.o200k("ok");
     expect(scale.ratio).toBeCloseTo(1_500 / estimated);
     expect(scale.recordedOverheadTokens).toBeGreaterThan(19_500);
@@ -99,9 +104,12 @@ describe("the scale of a replay", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");
-    const scale = scaleOf(calls(built), { model: "claude-sonnet-5", windowTokens: 50_000 });
+    const scale = scaleOf(calls(built), {
+      model: "claude-sonnet-5",
+      windowTokens: 50_000,
+      recordedOverheadTokens: undefined,
+    });
     expect(scale.ratio).toBe(1.35);
-    expect(scale.recordedOverheadTokens).toBeUndefined();
     expect(scale.overheadTokens).toBe(10_000);
   });
 });

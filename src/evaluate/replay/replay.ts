@@ -1,11 +1,12 @@
+import { type Snapshot, sizeUp } from "../../compact/sized.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";
 import type { Session } from "../../transcript/session.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
-import { findModel, type KnownModel, withProvenWindow } from "../../window/models.ts";
 import type { PriceTable } from "../../window/prices.ts";
+import { sessionWindow } from "../../window/session-window.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
 import { pricedModel } from "../costs.ts";
 import type { EvaluatedSession } from "../evaluate.ts";
@@ -28,7 +29,7 @@ import { VirtualClock } from "./virtual-clock.ts";
 export interface ReplayOptions {
   /** All of them unless given. */
   readonly policies?: readonly ReplayPolicyName[] | undefined;
-  /** That of the session's model unless given, or a larger one where a response proves it. */
+  /** The session's own unless given, see `sessionWindow`. */
   readonly windowTokens?: number | undefined;
   /** Five minutes unless given; the hour costs more to write. */
   readonly cacheTtl?: CacheTtl | undefined;
@@ -53,7 +54,13 @@ export interface ReplayProgress {
  * people would have waited, and how much of it is still known at the end. No model is called.
  */
 export function replaySession(session: Session, options: ReplayOptions = {}): Promise<Replay> {
-  return replayHistory(session, sessionHistory(session), options);
+  const { conversation, clearedToolUseIds, entries } = session;
+  const history = sessionHistory(session);
+  return replayHistory(
+    session,
+    { history, entries, now: { entries: conversation, clearedToolUseIds } },
+    options,
+  );
 }
 
 /** The same of entries that are in no file. */
@@ -62,17 +69,28 @@ export function replayEntries(
   entries: readonly Entry[],
   options: ReplayOptions = {},
 ): Promise<Replay> {
-  return replayHistory(session, { entries, isRetold: () => false }, options);
+  const history = { entries, isRetold: () => false };
+  return replayHistory(session, { history, entries, now: { entries } }, options);
+}
+
+/** A session in the three forms that a replay needs. */
+interface ReplayedEntries {
+  /** Everything that was said. */
+  readonly history: RecordedHistory;
+  /** The file. */
+  readonly entries: readonly Entry[];
+  /** The conversation at the end. */
+  readonly now: Snapshot;
 }
 
 async function replayHistory(
   session: EvaluatedSession,
-  history: RecordedHistory,
+  replayed: ReplayedEntries,
   options: ReplayOptions,
 ): Promise<Replay> {
-  const recorded = recordedCalls(history);
+  const recorded = recordedCalls(replayed.history);
   if (recorded.calls.length === 0) throw nothingToReplay(session);
-  const cast = castOf(session, recorded, options);
+  const cast = castOf(session, recorded, replayed, options);
   const { policies: names = REPLAY_POLICIES, onProgress } = options;
   const total = recorded.calls.length * names.length;
   let done = 0;
@@ -84,8 +102,9 @@ async function replayHistory(
   const { scale, thresholds } = cast;
   return {
     session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
-    window: { size: thresholds.size, autoCompact: thresholds.autoCompact },
+    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
     pricesOf: cast.prices,
+    arePricesAssumed: cast.prices !== (options.model ?? session.model),
     cacheTtl: cast.ttl,
     overhead: { tokens: scale.overheadTokens, recorded: scale.recordedOverheadTokens ?? null },
     tokenRatio: scale.ratio,
@@ -103,14 +122,22 @@ interface Cast extends Omit<Stage, "till" | "clock" | "onCall"> {
   readonly prices: string;
 }
 
-function castOf(session: EvaluatedSession, recorded: RecordedSession, options: ReplayOptions): Cast {
-  const known = modelOf(session, recorded, options);
-  const { windowTokens } = known;
+function castOf(
+  session: EvaluatedSession,
+  recorded: RecordedSession,
+  { entries, now }: ReplayedEntries,
+  options: ReplayOptions,
+): Cast {
+  const { windowTokens, engine: { settings } = {} } = options;
+  const file = { model: session.model ?? options.model, entries };
+  const thresholds = computeThresholds(sessionWindow(file, { windowTokens, settings }), settings);
+  const { source, overheadTokens } = sizeUp(now, {});
+  const recordedOverheadTokens = source === "usage" ? overheadTokens : undefined;
   const model = session.model ?? options.model ?? pricedModel(undefined);
   return {
     recorded,
-    scale: scaleOf(recorded, { model, windowTokens }),
-    thresholds: computeThresholds(known),
+    scale: scaleOf(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
+    thresholds,
     ttl: options.cacheTtl ?? "5m",
     model,
     prices: pricedModel(options.model ?? model, options.prices),
@@ -119,16 +146,6 @@ function castOf(session: EvaluatedSession, recorded: RecordedSession, options: R
     engine: options.engine ?? {},
     probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
   };
-}
-
-function modelOf(
-  { model }: EvaluatedSession,
-  { calls }: RecordedSession,
-  { windowTokens, model: other }: ReplayOptions,
-): KnownModel {
-  const known = findModel(model ?? other);
-  if (windowTokens !== undefined) return { ...known, windowTokens };
-  return withProvenWindow(known, Math.max(0, ...calls.map(({ inputTokens = 0 }) => inputTokens)));
 }
 
 async function replayPolicy(

@@ -10,8 +10,6 @@ import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 const ASSUMED_OVERHEAD_TOKENS = 15_000;
 /** A session that was recorded with a large window is replayed with a small one as a smaller host would have it. */
 const LARGEST_OVERHEAD_SHARE = 0.2;
-/** Calls at the start from which the overhead is learned: later the error of the estimate outgrows it. */
-const FIRST_CALLS = 5;
 /** Growth beyond this is nothing that stands in the file. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_TOKENS = 1_000;
@@ -24,7 +22,7 @@ export interface Scale {
   readonly ratio: number;
   /** System prompt and tools as they are replayed. */
   readonly overheadTokens: number;
-  /** The same as the recorded usage has it; undefined where there is none. */
+  /** The same as `inspect` has it for the recorded session; undefined where no usage tells. */
   readonly recordedOverheadTokens: number | undefined;
   /** What stands for them in each request. */
   readonly frame: RequestFrame;
@@ -34,12 +32,16 @@ export interface Scale {
   readonly countText: CountText;
 }
 
+export interface ScaleOptions extends Pick<Scale, "recordedOverheadTokens"> {
+  readonly model: string | undefined;
+  readonly windowTokens: number;
+}
+
 export function scaleOf(
   { calls }: RecordedSession,
-  { model, windowTokens }: { readonly model: string | undefined; readonly windowTokens: number },
+  { model, windowTokens, recordedOverheadTokens }: ScaleOptions,
 ): Scale {
   const ratio = learnRatio(calls) ?? startCalibration(model).ratio;
-  const recordedOverheadTokens = learnOverhead(calls, ratio);
   const overheadTokens = Math.round(
     Math.min(recordedOverheadTokens ?? ASSUMED_OVERHEAD_TOKENS, windowTokens * LARGEST_OVERHEAD_SHARE),
   );
@@ -79,20 +81,6 @@ function learnRatio(calls: readonly RecordedCall[]): number | undefined {
   }
   if (estimatedSum === 0) return undefined;
   return Math.min(HIGHEST_RATIO, Math.max(LOWEST_RATIO, reportedSum / estimatedSum));
-}
-
-/** The least that a call at the start had beyond its messages. */
-function learnOverhead(calls: readonly RecordedCall[], ratio: number): number | undefined {
-  let estimated = 0;
-  let least: number | undefined;
-  for (const call of calls.slice(0, FIRST_CALLS)) {
-    if (call.isAfterRewrite) break;
-    estimated += estimateOf(call.news);
-    if (call.inputTokens === undefined) continue;
-    const overhead = Math.max(0, call.inputTokens - estimated * ratio);
-    least = Math.min(least ?? overhead, overhead);
-  }
-  return least === undefined ? undefined : Math.round(least);
 }
 
 const estimateOf = (entries: readonly Entry[]): number =>

@@ -1,6 +1,6 @@
 import type { AssistantEntry, Entry, UserEntry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
-import { flatten } from "../../conversation/flatten/flatten.ts";
+import { countMessages } from "../../conversation/flatten/flatten.ts";
 import { entryBlocks, isEntry } from "../../conversation/untrusted.ts";
 import type { SummaryPoint } from "../prompt.ts";
 
@@ -11,7 +11,7 @@ const MAX_QUOTE_CHARS = 120;
 export function pointAt(later: readonly Entry[]): SummaryPoint | undefined {
   const first = later.find(isSaid);
   if (first === undefined) return undefined;
-  return { description: describe(first), messages: Math.max(1, flatten(later).length) };
+  return { description: describe(first), messages: Math.max(1, countMessages(later)) };
 }
 
 const isSaid = (entry: Entry): entry is UserEntry | AssistantEntry =>

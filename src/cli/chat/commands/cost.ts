@@ -22,6 +22,7 @@ export const costCommand: ChatCommand = {
         contextTokens: agent.reading.tokens,
         now: now(),
         prices,
+        compaction: { summaryBy: agent.model.name },
       });
     const columns = [
       { title: "" },

@@ -48,8 +48,9 @@ const policyOf = (policy: ReplayPolicyName, sizes: readonly number[]): PolicyRep
 
 const replayOf = (id: string, policies: readonly PolicyReplay[]): Replay => ({
   session: { id, path: "/secret/place/session.jsonl", model: "claude-sonnet-5" },
-  window: { size: 50_000, autoCompact: 33_500 },
+  window: { size: 50_000, origin: "option", autoCompact: 33_500 },
   pricesOf: "claude-sonnet-5",
+  arePricesAssumed: false,
   cacheTtl: "5m",
   overhead: { tokens: 10_000, recorded: null },
   tokenRatio: 1.3,

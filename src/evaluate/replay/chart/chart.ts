@@ -65,11 +65,14 @@ function panelOf(replay: Replay, top: number, index: number): readonly Svg[] {
   ];
 }
 
-function headOf({ session, window, pricesOf, cacheTtl, calls }: Replay, top: number): readonly Svg[] {
+function headOf(
+  { session, window, pricesOf, arePricesAssumed, cacheTtl, calls }: Replay,
+  top: number,
+): readonly Svg[] {
   const facts = [
     `${calls} calls`,
     `a window of ${shortTokens(window.size)} tokens`,
-    `prices of ${pricesOf}`,
+    `prices of ${pricesOf}${arePricesAssumed ? " (assumed)" : ""}`,
     `prompt cache of ${cacheTtl === "1h" ? "one hour" : "five minutes"}`,
   ];
   return [

@@ -1,0 +1,218 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clear } from "../../src/cli/commands/clear.ts";
+import { compact } from "../../src/cli/commands/compact.ts";
+import { inspect } from "../../src/cli/commands/inspect.ts";
+import { ledger } from "../../src/cli/commands/ledger.ts";
+import { replay } from "../../src/cli/commands/replay.ts";
+import { type Composition, compose } from "../../src/cli/composition.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { ESTIMATORS, measureContent } from "../../src/tokens/measure.ts";
+import { image, usage } from "../support/builders.ts";
+import { longSession } from "../support/long-session.ts";
+import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
+import { terminal } from "../support/terminal.ts";
+import { sessionArbitrary } from "../transcript/session-generator.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+/** Parts of a context are rounded one by one: their sum may differ from the rounded whole by this much. */
+const ROUNDING_TOKENS = 15;
+
+const home = temporaryFolder();
+type Report = ReturnType<typeof JSON.parse>;
+
+/** What a command prints with --json; undefined where it refuses, as for a session that is too short. */
+async function reported(
+  command: (composition: Composition) => Promise<void>,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Report | undefined> {
+  const printed: string[] = [];
+  const env = {
+    LONGHAUL_HOME: join(home, ".longhaul"),
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    ...environment,
+  };
+  const composition = await compose({ ...terminal(80), print: (text) => printed.push(text) }, env);
+  try {
+    await command({ ...composition, now: () => new Date("2026-11-16T12:00:00Z") });
+  } catch (error) {
+    if (error instanceof LonghaulError) return undefined;
+    throw error;
+  }
+  return JSON.parse(printed.join("\n"));
+}
+
+const json = true;
+const inspected = (path: string): Promise<Report> => reported((it) => inspect(path, { json }, it));
+const previewed = (path: string): Promise<Report> =>
+  reported((it) => compact(path, { json, dryRun: true, hooks: false }, it));
+const replayed = (path: string): Promise<Report> =>
+  reported((it) => replay([path], { json, policies: ["everything"] }, it));
+
+/** A copy in a folder of its own, which may be written. */
+function copyOf(path: string): string {
+  const copy = join(mkdtempSync(join(home, "s-")), basename(path));
+  writeFileSync(copy, readFileSync(path));
+  return copy;
+}
+
+function written(entries: readonly Entry[]): string {
+  const path = join(mkdtempSync(join(home, "s-")), "session.jsonl");
+  mkdirSync(join(home, "project"), { recursive: true });
+  writeFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  return path;
+}
+
+/** All commands on one session: each quantity that several of them tell has one value. Whether it was compacted. */
+async function expectAgreement(path: string): Promise<boolean> {
+  const before = await inspected(path);
+  expectWhole(before);
+  const preview = await previewed(path);
+  await expectReplay(path, before);
+  if (preview === undefined) return false;
+  expectBefore(preview, before);
+  if (before.cost !== null) expectPrices(preview, before);
+  const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
+  for (const name of ["before", "window", "notInFile", "summarised", "kept", "cost"])
+    expect(compacted[name], name).toEqual(preview[name]);
+  expect(Math.abs(compacted.after.tokens - preview.after.tokens)).toBeLessThanOrEqual(100);
+  await expectAfter(path, compacted);
+  return true;
+}
+
+/** The parts that `inspect` shows are the whole. */
+function expectWhole({ context, accounting }: Report): void {
+  if (accounting.notInFile === 0) return;
+  expect(Math.abs(accounting.total + accounting.notInFile - context.tokens)).toBeLessThanOrEqual(1);
+}
+
+function expectBefore(preview: Report, before: Report): void {
+  expect(preview.before).toEqual({ tokens: before.context.tokens, messages: before.context.messages });
+  expect(preview.notInFile).toBe(before.accounting.notInFile);
+  expect(preview.window).toEqual({ ...before.window, error: undefined });
+  const { summarised, kept } = preview;
+  const messages = summarised.messages + kept.messages - preview.before.messages;
+  // A message that the cut divides counts on both sides.
+  expect([0, 1]).toContain(messages);
+  if (preview.notInFile === 0) return;
+  const tokens = preview.notInFile + summarised.tokens + kept.tokens;
+  expect(Math.abs(tokens - preview.before.tokens)).toBeLessThanOrEqual(2);
+}
+
+function expectPrices(preview: Report, before: Report): void {
+  const option = before.cost.options.find(({ name }: { name: string }) => name === "compact");
+  expect(option.tokensSaved).toBe(preview.before.tokens - preview.after.tokens);
+  expect(before.cost).toMatchObject({ call: null, assumedCall: preview.cost.assumedCall });
+  expect(preview.cost).toMatchObject({ call: null, model: before.cost.model });
+  expect(preview.cost.assumedCall).toMatchObject({ model: before.session.model, isEstimate: true });
+  expect(preview.cost.expectedTurns).toBe(before.cost.expectedTurns);
+  expect(preview.cost.netSaving).toBeCloseTo(before.cost.options[0].total - option.total, 10);
+  expect(preview.cost.breakEvenTurns).toBe(option.breakEvenTurns);
+  expect(preview.cost.savedPerTurn).toBeCloseTo(before.cost.options[0].costPerTurn - option.costPerTurn, 10);
+}
+
+async function expectReplay(path: string, before: Report): Promise<void> {
+  const replay = await replayed(path);
+  if (replay === undefined) return;
+  const [session] = replay.sessions;
+  const { size, origin, autoCompact } = before.window;
+  expect(session.window).toEqual({ size, origin, autoCompact });
+  if (before.context.source === "usage") expect(session.overhead.recorded).toBe(before.accounting.notInFile);
+  if (before.cost !== null)
+    expect(session).toMatchObject({ pricesOf: before.cost.model, arePricesAssumed: false });
+  else expect(session.arePricesAssumed).toBe(true);
+}
+
+async function expectAfter(path: string, compacted: Report): Promise<void> {
+  const [newest] = (await reported((it) => ledger(path, { json }, it))).compactions;
+  expect([newest.before, newest.after]).toEqual([compacted.before.tokens, compacted.after.tokens]);
+  expect(newest.ledger.summarised).toMatchObject(compacted.summarised);
+  expect(newest.ledger.kept.messages).toBe(compacted.kept.messages);
+  expect(compacted.boundary.compactMetadata.messagesSummarized).toBe(compacted.summarised.messages);
+  const after = await inspected(path);
+  expect(after.context.messages).toBe(compacted.after.messages);
+  expect(Math.abs(after.context.tokens - compacted.after.tokens)).toBeLessThanOrEqual(ROUNDING_TOKENS);
+  expect(after.accounting.notInFile).toBe(compacted.notInFile);
+  // What is left may name no model.
+  if (after.session.model !== null) expect(after.window).toMatchObject(compacted.window);
+  const cleared = await reported((it) => clear(path, { json, keep: 1, dryRun: true }, it));
+  if (cleared !== undefined) expect(cleared.before.tokens).toBe(after.context.tokens);
+}
+
+describe("inspect, compact, ledger, replay and clear tell the same of", () => {
+  it("the session of the demonstration", async () => {
+    await expectAgreement(written(createDemoSession({ cwd: join(home, "project") })));
+  }, 120_000);
+
+  it("a session with many images, whose tokens are a flat figure", async () => {
+    const built = longSession(40);
+    for (let nth = 0; nth < 12; nth++) {
+      built.user(Array.from({ length: 3 }, () => image()));
+      built.assistant("I see.", { usage: usage(90_000 + nth * 9_000, 10) });
+    }
+    await expectAgreement(written(built.entries));
+  }, 120_000);
+
+  it("any session that an agent may write", async () => {
+    let compared = 0;
+    const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
+    const overhead = fc.integer({ min: 0, max: 30_000 });
+    await fc.assert(
+      fc.asyncProperty(sessionArbitrary, ratio, overhead, async ({ lines }, perToken, besides) => {
+        if (await expectAgreement(written(inflated(lines, perToken, besides)))) compared += 1;
+      }),
+      { numRuns: 20 },
+    );
+    expect(compared).toBeGreaterThan(3);
+  }, 240_000);
+});
+
+/** The session with long texts, and with the usage that a provider would have reported for them. */
+function inflated(lines: readonly Entry[], perToken: number, besides: number): readonly Entry[] {
+  const filler = " and so on,".repeat(800);
+  let said = 0;
+  return lines.map((line): Entry => {
+    if (line.type !== "user" && line.type !== "assistant") return line;
+    const { content } = line.message;
+    const longer =
+      typeof content === "string"
+        ? content + filler
+        : content.map((block) => (block.type === "text" ? { ...block, text: block.text + filler } : block));
+    const input = Math.round(besides + said * perToken);
+    said += measureContent(longer, ESTIMATORS.o200k);
+    if (line.type === "user") return { ...line, message: { ...line.message, content: longer } };
+    const message = {
+      ...line.message,
+      content: longer,
+      model: "claude-sonnet-4-5",
+      usage: usage(input + 1, 3),
+    };
+    return { ...line, message };
+  });
+}
+
+describeRecorded("inspect, compact, ledger, replay and clear tell the same of a recorded session", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "%s",
+    async (_, path) => {
+      await expectAgreement(copyOf(path));
+    },
+    240_000,
+  );
+
+  it.each(["spotter__4d5611e5", "context-evaluator__8209f1c2"])(
+    "%s, whose newest automatic compaction shows a window of 200,000 tokens",
+    async (name) => {
+      const path = claudeCodeSessions().find((each) => basename(each, ".jsonl") === name) ?? "";
+      const shown = { size: 200_000, origin: "auto-compaction", autoCompact: 167_000 };
+      expect((await inspected(path)).window).toMatchObject(shown);
+      expect((await previewed(path)).window).toMatchObject(shown);
+      expect((await replayed(path)).sessions[0].window).toEqual(shown);
+    },
+    120_000,
+  );
+});
