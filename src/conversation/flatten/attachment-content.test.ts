@@ -8,7 +8,7 @@ import { accountTokens } from "../../tokens/accounting.ts";
 import { measureEntries } from "../../tokens/measure.ts";
 import type { Attachment } from "../entry.ts";
 import { contentText } from "../fields.ts";
-import { messageCount } from "../stand-ins.ts";
+import { messagesBehind } from "../stand-ins.ts";
 import { wordsIn } from "../words-in.ts";
 import { attachmentContent, sentContent } from "./attachment-content.ts";
 import { flatten } from "./flatten.ts";
@@ -279,7 +279,7 @@ describe("attachments that record what was sent", () => {
     expect(wordsIn(entries)).toBe("go");
     expect(entries.flatMap(documentsOf)).toMatchObject([{ text: "go" }]);
     expect(accountTokens(entries, (text) => text.length).attachments).toEqual(new Map());
-    expect(entries.map(messageCount)).toEqual([1, 0, 0]);
+    expect(entries.map((entry) => messagesBehind([entry]))).toEqual([1, 0, 0]);
   });
 });
 
