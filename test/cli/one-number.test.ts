@@ -75,8 +75,15 @@ async function expectAgreement(path: string): Promise<boolean> {
   await expectReplay(path, before);
   if (preview === undefined) return false;
   expectBefore(preview, before);
-  if (before.cost !== null) expectPrices(preview, before);
+  if (!preview.saving.pays) {
+    // `compact` would refuse it, so `inspect` does not offer it.
+    expect(JSON.stringify(before.cost?.options ?? [])).not.toContain('"compact"');
+    return false;
+  }
   const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
+  // A preview is forced: it shows more than the command does without --force.
+  if (compacted === undefined) return false;
+  if (before.cost !== null) expectPrices(preview, before);
   for (const name of ["before", "window", "notInFile", "summarised", "kept", "cost"])
     expect(compacted[name], name).toEqual(preview[name]);
   expect(Math.abs(compacted.after.tokens - preview.after.tokens)).toBeLessThanOrEqual(100);

@@ -65,7 +65,12 @@ async function preview(
   if (session.model === undefined || pricesOf(session.model, 0, prices) === undefined) return undefined;
   try {
     const targetTokens = thresholds.autoCompact;
-    return await compactSession(session, { targetTokens, places, state: notesPointer(session), ports });
+    return await compactSession(session, {
+      targetTokens,
+      places,
+      state: notesPointer(session, undefined),
+      ports,
+    });
   } catch (error) {
     if (error instanceof LonghaulError) return undefined;
     throw error;
