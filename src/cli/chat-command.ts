@@ -28,7 +28,10 @@ export function addChat(program: Command, compose: () => Promise<Composition>): 
     .argument("[prompt]", "what to say first")
     .option("-p, --print <prompt>", "say this, print the answer and end; no terminal is needed")
     .addOption(new Option("--output-format <format>", "how -p prints").choices(OUTPUT_FORMATS))
-    .option("--model <name>", "claude-…, or provider:name (default: claude-sonnet-5-5)")
+    .option(
+      "--model <name>",
+      "claude-…, or provider:name (default: the model of a resumed session, else claude-sonnet-5-5)",
+    )
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--small-model <name>", "for small tasks of tools (default: the same)")
     .addOption(

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { CLI_MAIN, type CliRun } from "../support/cli.ts";
+import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 import { undocumented } from "../support/json-docs.ts";
+import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";
 
 let home: string;
 let simulator: Simulator;
@@ -90,6 +91,52 @@ describe("longhaul chat -p", () => {
     ]);
     expect(JSON.parse(next.stdout)).toMatchObject({ text: "I said: Ada.", session: report.session });
     expect(said()).toContain("I am Ada.");
+  });
+
+  it("continues a session with the model that the session used, unless one is named", async () => {
+    simulator.reply(textTurn("one"), textTurn("two"), textTurn("three"));
+    const first = await chat(["-p", "hi", "--model", "claude-haiku-4-5", "--output-format", "json"]);
+    const { session } = JSON.parse(first.stdout);
+    const asked = (): unknown => JSON.parse(said()).model;
+    await chat(["-p", "and now?", "--resume", session.id]);
+    expect(asked()).toBe("claude-haiku-4-5");
+    await chat(["-p", "and now?", "--resume", session.id, "--model", "claude-opus-5-5"]);
+    expect(asked()).toBe("claude-opus-5-5");
+  });
+
+  it("reports the tokens and the window that `inspect` reports for the session", async () => {
+    simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("Nothing there."));
+    const { session, context } = JSON.parse(
+      (await chat(["-p", "look around", "--model", "claude-haiku-4-5", "--output-format", "json"])).stdout,
+    );
+    const inspected = JSON.parse((await runCli(["inspect", session.id, "--json"], { home })).stdout);
+    expect(context).toEqual({
+      tokens: inspected.context.tokens,
+      window: inspected.window.size,
+      windowOrigin: inspected.window.origin,
+      autoCompact: inspected.window.autoCompact,
+    });
+  });
+
+  describeRecorded("a recorded session that its agent compacted at 167,000 tokens", () => {
+    it.each(["spotter__4d5611e5.jsonl", "context-evaluator__8209f1c2.jsonl"])(
+      "has a window of 200,000 tokens in the chat: %s",
+      async (name) => {
+        simulator.reply(textTurn("Ready."));
+        const run = await chat([
+          "-p",
+          "ready?",
+          "--resume",
+          realSessionPath(name),
+          "--output-format",
+          "json",
+        ]);
+        expect(JSON.parse(run.stdout).context).toMatchObject({
+          window: 200_000,
+          windowOrigin: "auto-compaction",
+        });
+      },
+    );
   });
 
   it("prints a line for each thing that happens, with fields that are documented", async () => {

@@ -1,6 +1,8 @@
 import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
+import { resumeSession } from "../../transcript/resume.ts";
+import { findModel } from "../../window/models.ts";
 import { runChat } from "../chat/chat.ts";
 import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
@@ -174,7 +176,8 @@ async function setupOf(
   const own = await ownInstructions(composition.places);
   for (const warning of [...warnings, ...(own.warning === undefined ? [] : [own.warning])])
     composition.terminal.note(`longhaul: ${warning}`);
-  const name = options.model ?? settings.model ?? DEFAULT_CHAT_MODEL;
+  const chosen = options.model ?? settings.model;
+  const name = chosen ?? DEFAULT_CHAT_MODEL;
   // An address belongs to the provider whose model was named with it.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
@@ -189,11 +192,13 @@ async function setupOf(
     composition,
     version,
     modelNamed,
-    open: (wiring) =>
-      openAgent({
+    open: async (wiring) => {
+      const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
+      return await openAgent({
         ...agentChoices(options, settings),
         instructions: [own.text, options.instructions ?? ""].filter((text) => text !== "").join("\n\n"),
-        ...{ model, smallModel, places: composition.places, ...wiring },
+        ...{ smallModel, places: composition.places, ...wiring },
+        model: earlier === undefined ? model : await modelNamed(earlier),
         compactor: {
           windowTokens: options.window,
           prices: composition.prices,
@@ -201,8 +206,20 @@ async function setupOf(
           environment: composition.places.env,
           hooks,
         },
-      }),
+      });
+    },
   };
+}
+
+/**
+ * The model that a session used, so that resuming it changes neither model nor window. Only names of the model table:
+ * the file may hold anything.
+ */
+async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
+  // Opening the session reports why it cannot be read.
+  const session = path === undefined ? undefined : await resumeSession(path).catch(() => undefined);
+  const name = session?.model;
+  return name?.startsWith("claude-") && findModel(name).matched !== undefined ? name : undefined;
 }
 
 /** The command line goes before the settings; what either allows is allowed. */
