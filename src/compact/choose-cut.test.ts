@@ -62,7 +62,7 @@ describe("the cut before the newest messages", () => {
     expect(firstAfterSummary(c.entries)).toBe(2);
     const tokens = [10, 10, 10, 10];
     expect(cutForRecent(c.entries, tokens, { keepTokens: 100, mostTokens: 100 })).toBe(3);
-    expect(cutUpTo(c.entries, 0)).toBe(3);
+    expect(cutUpTo(c.entries, 0)).toBe(0);
   });
 });
 
@@ -84,5 +84,19 @@ describe("the cut at a message that was picked", () => {
     expect(cutUpTo(c.entries, 3)).toBe(8);
     expect(cutFrom(c.entries, 3)).toBe(3);
     expect(firstAfterSummary(entries)).toBe(0);
+  });
+
+  it("keeps a summary that follows the picked message", () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    c.summary("of the beginning");
+    c.user("kept");
+    c.assistant("kept too");
+    c.user("picked");
+    c.assistant("an answer");
+    c.summary("of the end");
+    c.user("newest");
+    expect(cutUpTo(c.entries, 4)).toBe(4);
+    expect(cutUpTo(c.entries, 1)).toBe(2);
   });
 });

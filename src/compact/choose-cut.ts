@@ -27,10 +27,13 @@ export function cutForRecent(
   return nextSound(sound, Math.max(cut, firstAfterSummary(entries)));
 }
 
-/** Everything from the picked message on is kept; an earlier summary never is. */
+/**
+ * Everything from the picked message on is kept, also a summary that follows kept messages. The summary that the
+ * conversation begins with is never kept.
+ */
 export function cutUpTo(entries: readonly Entry[], picked: number): number {
   const sound = soundCuts(entries);
-  return nextSound(sound, Math.max(previousSound(sound, picked), firstAfterSummary(entries)));
+  return nextSound(sound, Math.max(previousSound(sound, picked), firstAfterLeadingSummary(entries)));
 }
 
 /** The picked message is the first that is summarised, or one before it where that would tear something apart. */
@@ -41,6 +44,17 @@ export function cutFrom(entries: readonly Entry[], picked: number): number {
 /** An earlier boundary and its summary are not kept as they are: summaries chain. */
 export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
+}
+
+/** The first entry below the last boundary and the summary that follows it, with attachments between them. */
+function firstAfterLeadingSummary(entries: readonly Entry[]): number {
+  let first = entries.findLastIndex(isCompactBoundary) + 1;
+  for (let at = first; at < entries.length; at++) {
+    const entry = entries[at];
+    if (entry !== undefined && isSummaryEntry(entry)) first = at + 1;
+    else if (entry?.type !== "attachment") break;
+  }
+  return first;
 }
 
 function nextSound(sound: readonly boolean[], index: number): number {

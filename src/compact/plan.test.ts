@@ -165,15 +165,16 @@ describe("a plan at a message that the user picked", () => {
     expect(plan.kept).toEqual([later]);
   });
 
-  it("moves on past an earlier summary rather than keep it as it is", () => {
+  it("keeps everything from the picked message on, also a summary that follows it", () => {
     const c = new ConversationBuilder();
-    c.user("kept question");
-    c.assistant("kept answer");
+    c.user("old question");
+    const answer = c.assistant("kept answer");
     c.summary("what followed them");
-    const later = c.user("later");
+    c.user("later");
     c.assistant("later answer");
     const plan = planCompaction({ entries: c.entries }, { variant: "up-to", at: 1 });
-    expect(plan.kept[0]).toBe(later);
+    expect(plan.kept[0]).toBe(answer);
+    expect(plan.kept).toHaveLength(4);
   });
 });
 

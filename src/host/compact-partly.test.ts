@@ -10,6 +10,7 @@ import { claudeCodeSessions, describeRecorded } from "../../test/support/real-se
 import { rebuild } from "../compact/compact.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
@@ -160,6 +161,28 @@ describe("compacting a session at a message", () => {
       tailUuid: compaction.kept.at(-1)?.uuid,
     });
     expect((await loadSession(path)).entries.length).toBe(entries.length + 2);
+  });
+
+  it.each(VERSIONS)("keeps a later summary with the messages around it (version %s)", async (version) => {
+    const path = await sessionWritten(version);
+    const at = async (name: string): Promise<string> => {
+      const { conversation } = await loadSession(path);
+      return conversation.find((entry) => JSON.stringify(entry).includes(name))?.uuid ?? "";
+    };
+    await compactedInPlace(path, { from: await at("first request 10 ") });
+    const summaries = async (): Promise<readonly string[]> =>
+      (await loadSession(path)).conversation
+        .filter(isSummaryEntry)
+        .map(({ message }) => JSON.stringify(message));
+    const [later] = await summaries();
+    await compactedInPlace(path, { upTo: await at("first request 5 ") });
+    const { conversation } = await loadSession(path);
+    const messages = conversation.filter(({ type }) => type === "user" || type === "assistant");
+    const text = JSON.stringify(messages.filter((entry) => !isSummaryEntry(entry)));
+    expect(text).not.toContain("first request 4 ");
+    for (let turn = 5; turn < 10; turn++) expect(text).toContain(`first request ${turn} `);
+    expect((await summaries()).at(-1)).toBe(later);
+    expect(await summaries()).toHaveLength(2);
   });
 
   it("leaves thinking that comes before the change alone, and takes out what comes after it", async () => {

@@ -22,7 +22,13 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "leastSaving" | "windowEvidence"
+    | "bindsThinking"
+    | "notes"
+    | "transcriptPath"
+    | "targetTokens"
+    | "previousLedger"
+    | "leastSaving"
+    | "windowEvidence"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
