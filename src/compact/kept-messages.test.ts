@@ -33,7 +33,10 @@ const hasThinking = (value: unknown): boolean => JSON.stringify(value).includes(
 describe("kept messages on a model that binds thinking", () => {
   it("after our summary come without thinking; those that had none are the same objects", async () => {
     const plan = upTo(16);
-    const { kept, boundary } = await compact(plan, countingPorts(), { bindsThinking: true });
+    const { kept, boundary } = await compact(plan, countingPorts(), {
+      bindsThinking: true,
+      leastSaving: "some",
+    });
     expect(hasThinking(kept)).toBe(false);
     expect(kept.filter((entry) => plan.kept.includes(entry))).toHaveLength(12);
     expect(boundary.compactMetadata.longhaul?.withoutThinkingUpTo).toBe(kept.at(-1)?.uuid);
@@ -42,7 +45,10 @@ describe("kept messages on a model that binds thinking", () => {
 
   it("before our summary keep it, since nothing before them has changed", async () => {
     const plan = from(16);
-    const { kept, boundary } = await compact(plan, countingPorts(), { bindsThinking: true });
+    const { kept, boundary } = await compact(plan, countingPorts(), {
+      bindsThinking: true,
+      leastSaving: "some",
+    });
     expect(kept).toBe(plan.kept);
     expect(boundary.compactMetadata.longhaul).not.toHaveProperty("withoutThinkingUpTo");
   });
@@ -126,7 +132,7 @@ describe("kept messages that say something else than they did", () => {
       { variant: "up-to", at: 16 },
     );
     const ports = countingPorts();
-    const compaction = await compact(plan, ports);
+    const compaction = await compact(plan, ports, { leastSaving: "some" });
     expect(compaction.isKeptRenewed).toBe(true);
     expect(compaction.boundary.compactMetadata.preservedSegment).toBeUndefined();
     const old = new Set(entries.map((entry) => entry.uuid));

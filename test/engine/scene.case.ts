@@ -24,6 +24,8 @@ export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: Kinds<SummaryKind>;
   readonly notes?: NotesKind;
   readonly spans?: SpanKind | readonly SpanKind[];
+  /** Another seed plays another session. */
+  readonly coderSeed?: number;
 }
 
 /** A simulator on which the coder works without an end, and loops that know its window. */
@@ -31,6 +33,7 @@ export async function openScene({
   kinds = "good",
   notes = "good",
   spans = "good",
+  coderSeed = 1,
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
@@ -39,7 +42,7 @@ export async function openScene({
       summaries(kinds),
       noteTaker(notes),
       spanSummaries(spans),
-      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1, inventsPaths: true }),
+      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1, inventsPaths: true, seed: coderSeed }),
     ],
     ...options,
     windowTokens,
