@@ -39,6 +39,7 @@ describe("what snip reports", () => {
     expect(snipped(entries, { from: 1, to: 1 })).toStrictEqual({
       entries,
       removed: 0,
+      messages: 0,
       added: 0,
       spared: 1,
       tokensFreed: 0,
@@ -53,7 +54,7 @@ describe("what snip reports", () => {
     c.push({ type: "user", message: { role: "user", content: "without an id" } } as unknown as Entry);
     const { removed, markers } = snipped(c.entries, { from: 3, to: 5 });
     expect(removed).toBe(3);
-    expect(markers[0]?.snipped).toEqual({ messages: 3, uuids: ["e-4", "e-5"] });
+    expect(markers[0]?.snipped).toEqual({ messages: 2, uuids: ["e-4", "e-5"] });
   });
 });
 
