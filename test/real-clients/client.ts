@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Json } from "./wire.ts";
+
+/** A client that takes longer counts as hung. It answers within seconds. */
+const LIMIT_MS = 90_000;
+
+/** Where one run of the client happens. Nothing of the user's own settings is in it. */
+export interface Place {
+  readonly binary: string;
+  readonly home: string;
+  readonly workspace: string;
+  /** Address of the provider. */
+  readonly url: string;
+  /** A proxy that refuses everything: the client reaches loopback only. */
+  readonly proxy: string;
+  readonly model: string;
+}
+
+export interface Result {
+  readonly sessionId: string;
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+export function clientEnv({ home, url, proxy }: Pick<Place, "home" | "url" | "proxy">): Record<string, string> {
+  const temp = join(home, "tmp");
+  mkdirSync(temp, { recursive: true });
+  return {
+    PATH: process.env.PATH ?? "",
+    LANG: "C.UTF-8",
+    HOME: home,
+    TMPDIR: temp,
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "any",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_ERROR_REPORTING: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    NO_PROXY: "127.0.0.1,localhost",
+    // Claude Code refuses to skip its permission prompts as root unless it runs in a sandbox.
+    IS_SANDBOX: "1",
+  };
+}
+
+const HEADLESS = ["--dangerously-skip-permissions", "-p"];
+
+/** One prompt, one answer. `args` say which session it continues. */
+export async function ask(place: Place, prompt: string, args: readonly string[] = []): Promise<Result> {
+  const all = [...HEADLESS, prompt, "--output-format", "json", "--model", place.model, ...args];
+  const { child, ended } = start(place, all);
+  child.stdin?.end();
+  let output = "";
+  child.stdout?.on("data", (data: Buffer) => {
+    output += data.toString();
+  });
+  const errors = await ended;
+  try {
+    return resultOf(JSON.parse(output) as Json);
+  } catch {
+    throw new Error(`The client gave no result: ${output.slice(-500)} ${errors.slice(-500)}`);
+  }
+}
+
+/** A client that stays open and takes prompts one after the other, as an editor drives it. */
+export class OpenClient {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<string>;
+  readonly #results: Result[] = [];
+  #waiting: ((result: Result | undefined) => void) | undefined;
+  #isOver = false;
+
+  constructor(place: Place, args: readonly string[] = []) {
+    const format = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+    const { child, ended } = start(place, [...HEADLESS, ...format, "--model", place.model, ...args]);
+    this.#child = child;
+    this.#ended = ended;
+    if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", (line) => this.#read(line));
+    void ended.then(() => {
+      this.#isOver = true;
+      this.#waiting?.(undefined);
+    });
+  }
+
+  send(prompt: string): void {
+    const message = { type: "user", message: { role: "user", content: [{ type: "text", text: prompt }] } };
+    this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** The next result of a turn. */
+  async result(): Promise<Result> {
+    const ready = this.#results.shift();
+    if (ready !== undefined) return ready;
+    const next = this.#isOver
+      ? undefined
+      : await new Promise<Result | undefined>((resolve) => {
+          this.#waiting = resolve;
+        });
+    this.#waiting = undefined;
+    if (next === undefined) throw new Error(`The client ended without a result: ${(await this.#ended).slice(-500)}`);
+    return next;
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin?.end();
+    await this.#ended;
+  }
+
+  #read(line: string): void {
+    const event = parsed(line);
+    if (event?.type !== "result") return;
+    const result = resultOf(event);
+    if (this.#waiting === undefined) this.#results.push(result);
+    else this.#waiting(result);
+  }
+}
+
+function parsed(line: string): Json | undefined {
+  try {
+    return JSON.parse(line) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function resultOf(event: Json): Result {
+  return {
+    sessionId: String(event.session_id),
+    isError: event.is_error === true,
+    text: String(event.result ?? ""),
+  };
+}
+
+/** Starts the client as leader of its own process group, so that its commands end with it. */
+function start(place: Place, args: readonly string[]): { child: ChildProcess; ended: Promise<string> } {
+  const child = spawn(place.binary, args, { cwd: place.workspace, env: clientEnv(place), detached: true });
+  let errors = "";
+  child.stderr?.on("data", (data: Buffer) => {
+    errors += data.toString();
+  });
+  const limit = setTimeout(() => endGroup(child), LIMIT_MS);
+  const ended = new Promise<string>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", () => {
+      clearTimeout(limit);
+      endGroup(child);
+      resolve(errors);
+    });
+  });
+  return { child, ended };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended already.
+  }
+}

@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const CLAUDE_CODE = "@anthropic-ai/claude-code";
+const AGENT_SDK = "@anthropic-ai/claude-agent-sdk";
+
+/** Git ignores this folder. One subfolder for each package and version. */
+const INSTALLED = fileURLToPath(new URL(".installed/", import.meta.url));
+
+/** The executable of this version of Claude Code. Installs it when it is missing. */
+export function installClaudeCode(version: string): string {
+  const folder = install(CLAUDE_CODE, version);
+  const scope = join(folder, "node_modules", "@anthropic-ai");
+  // Install scripts do not run, so the wrapper has no program. The package of the platform has it.
+  const platform = readdirSync(scope).find((name) => name.startsWith("claude-code-"));
+  const binary = join(scope, platform ?? "", process.platform === "win32" ? "claude.exe" : "claude");
+  if (platform === undefined || !existsSync(binary)) {
+    throw new Error(`${CLAUDE_CODE}@${version} has no program for ${process.platform} ${process.arch}.`);
+  }
+  return binary;
+}
+
+/** Address of the module of the Claude Agent SDK, for a dynamic import. */
+export function installAgentSdk(version: string): string {
+  const folder = install(AGENT_SDK, version, ["--omit=optional"]);
+  const packageFolder = join(folder, "node_modules", AGENT_SDK);
+  const { main } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+    readonly main?: string;
+  };
+  return pathToFileURL(join(packageFolder, main ?? "sdk.mjs")).href;
+}
+
+/** The newest version of Claude Code that npm offers. Undefined without a registry. */
+export function newestClaudeCode(): string | undefined {
+  const { status, stdout } = spawnSync("npm", ["view", CLAUDE_CODE, "version"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+function install(name: string, version: string, more: readonly string[] = []): string {
+  const folder = join(INSTALLED, `${name.split("/").at(-1)}-${version}`);
+  // npm writes this file last, so an interrupted install starts again.
+  if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return folder;
+  process.stderr.write(`clients: installing ${name}@${version} (once)\n`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true })}\n`);
+  const args = ["install", "--ignore-scripts", "--engine-strict=false", "--no-audit", "--no-fund", ...more];
+  const { status } = spawnSync("npm", [...args, `${name}@${version}`], {
+    cwd: folder,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) throw new Error(`npm could not install ${name}@${version}. Its output is above.`);
+  return folder;
+}

@@ -1,0 +1,7 @@
+/** Versions that `npm run test:clients` installs. Nothing else names a version. */
+
+/** Claude Code: an older one that users still have, and the newest one that was tried. */
+export const CLAUDE_CODE_VERSIONS: readonly string[] = ["2.1.197", "2.1.325"];
+
+/** The Claude Agent SDK. It runs the newest pinned Claude Code instead of the binary that it bundles. */
+export const AGENT_SDK_VERSION = "0.3.325";

@@ -1,0 +1,165 @@
+import {
+  type Behaviour,
+  type LoggedRequest,
+  type SeenRequest,
+  type Simulator,
+  startSimulator,
+  type TurnBlock,
+} from "../../src/testing/index.ts";
+import type { Call, Markers, Step, Turn } from "./script.ts";
+import { type Piece, piecesOf } from "./wire.ts";
+
+/** A prompt with this word reports a usage close to a window of 200K, which forces an automatic compaction. */
+export const HEAVY_WORD = "heavyweight";
+const HEAVY_TOKENS = 145_000;
+const CHARS_PER_TOKEN = 4;
+
+/** Bodies stay in memory until the lane ends. */
+const KEPT_BODIES = 10_000;
+
+/** The sections that Claude Code and longhaul ask for, each with one fact. */
+const SUMMARY_SECTIONS: readonly string[] = [
+  "Primary Request and Intent",
+  "Key Technical Concepts",
+  "Files and Code Sections",
+  "Errors and fixes",
+  "Problem Solving",
+  "All user messages",
+  "Pending Tasks",
+  "Current Work",
+  "Optional Next Step",
+];
+
+export interface ProviderOptions {
+  readonly markers: Markers;
+  readonly enforceBinding: boolean;
+}
+
+/** The simulator of one lane. It plays the model of the turn that the client runs at the moment. */
+export class Provider {
+  readonly simulator: Simulator;
+  /** Requests that no script expected. */
+  readonly unexpected: string[] = [];
+  readonly #markers: Markers;
+  readonly #firstResults = new Map<string, Piece>();
+  readonly #firstThoughts = new Map<string, Piece>();
+  readonly #facts = new Map<string, readonly string[]>();
+  #steps: readonly Step[] = [];
+  #next = 0;
+  #subagents: readonly Call[] = [];
+  #onTyped: ((text: string) => void) | undefined;
+
+  private constructor(simulator: Simulator, markers: Markers) {
+    this.simulator = simulator;
+    this.#markers = markers;
+  }
+
+  static async start({ markers, enforceBinding }: ProviderOptions): Promise<Provider> {
+    let provider: Provider | undefined;
+    const play: Behaviour = (request) => provider?.answer(request);
+    const simulator = await startSimulator({
+      behaviours: [play],
+      countText,
+      keepBodies: KEPT_BODIES,
+      switches: { enforceBinding },
+    });
+    provider = new Provider(simulator, markers);
+    return provider;
+  }
+
+  /** Plays this turn next. `onTyped` gets the input that is typed while a step's calls run. */
+  play(turn: Turn, onTyped?: (text: string) => void): void {
+    this.#steps = turn.steps;
+    this.#next = 0;
+    this.#subagents = [];
+    this.#onTyped = onTyped;
+  }
+
+  /** Answers of the turn that the client has not asked for. */
+  get remaining(): number {
+    return this.#steps.length - this.#next;
+  }
+
+  /** The result of a call as the client sent it the first time. */
+  firstResult(id: string): Piece | undefined {
+    return this.#firstResults.get(id);
+  }
+
+  /** The thinking in front of a call as the client sent it the first time. */
+  firstThought(id: string): Piece | undefined {
+    return this.#firstThoughts.get(id);
+  }
+
+  /** The facts of a summary that this provider wrote, found by any text that contains it. */
+  factsIn(summary: string): readonly string[] {
+    return [...this.#facts].find(([fact]) => summary.includes(fact))?.[1] ?? [];
+  }
+
+  get requests(): readonly LoggedRequest[] {
+    return this.simulator.requests.messages;
+  }
+
+  answer(request: SeenRequest): { readonly blocks: readonly TurnBlock[] } {
+    const pieces = piecesOf(request.body.messages);
+    const text = lastUserText(pieces);
+    if (text.includes("<summary>")) return { blocks: [{ type: "text", text: this.#summary() }] };
+    const started = this.#subagents.find(({ subagent }) => isSubagentOf(subagent?.marker, pieces));
+    if (started !== undefined) return { blocks: [{ type: "text", text: started.subagent?.answer ?? "" }] };
+    if (request.tools.length === 0) return { blocks: [{ type: "text", text: "Nothing to add." }] };
+    this.#remember(pieces);
+    const step = this.#steps[this.#next];
+    if (step === undefined) {
+      this.unexpected.push(text.slice(-200));
+      return { blocks: [{ type: "text", text: "The script has ended." }] };
+    }
+    this.#next++;
+    this.#subagents = (step.calls ?? []).filter(({ subagent }) => subagent !== undefined);
+    if (step.typed !== undefined) this.#onTyped?.(step.typed);
+    return { blocks: blocksOf(step) };
+  }
+
+  #remember(pieces: readonly Piece[]): void {
+    for (const piece of pieces) {
+      if (piece.kind !== "tool_result" && piece.kind !== "tool_use") continue;
+      if (piece.kind === "tool_result") {
+        if (!this.#firstResults.has(piece.id)) this.#firstResults.set(piece.id, piece);
+        continue;
+      }
+      const thought = pieces.find(({ kind, message }) => kind === "thinking" && message === piece.message);
+      if (thought !== undefined && !this.#firstThoughts.has(piece.id)) this.#firstThoughts.set(piece.id, thought);
+    }
+  }
+
+  #summary(): string {
+    const facts = SUMMARY_SECTIONS.map(() => this.#markers.next("fact"));
+    this.#facts.set(facts[0] ?? "", facts);
+    const sections = SUMMARY_SECTIONS.map((name, at) => `${at + 1}. ${name}:\n   - The record says ${facts[at]}.`);
+    return `<analysis>\nRead in order.\n</analysis>\n\n<summary>\n${sections.join("\n\n")}\n</summary>`;
+  }
+}
+
+function blocksOf({ thinking, text, calls = [] }: Step): readonly TurnBlock[] {
+  return [
+    ...(thinking === undefined ? [] : [{ type: "thinking", thinking } as const]),
+    ...(text === undefined ? [] : [{ type: "text", text } as const]),
+    ...calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input: { ...input } }) as const),
+  ];
+}
+
+/** A subagent's conversation starts with its task. The main conversation has the task in a call only. */
+function isSubagentOf(marker: string | undefined, pieces: readonly Piece[]): boolean {
+  return pieces.some(
+    ({ role, kind, message, markers }) =>
+      role === "user" && kind === "text" && message === 0 && marker !== undefined && markers.includes(marker),
+  );
+}
+
+function lastUserText(pieces: readonly Piece[]): string {
+  const last = pieces.findLast(({ role, kind }) => role === "user" && kind === "text");
+  return last !== undefined && last.message === pieces.at(-1)?.message ? last.text : "";
+}
+
+function countText(text: string): number {
+  const weight = text.includes(HEAVY_WORD) ? HEAVY_TOKENS : 0;
+  return Math.ceil(text.length / CHARS_PER_TOKEN) + weight;
+}

@@ -1,0 +1,157 @@
+import { join } from "node:path";
+import { type Call, filler, Markers, type Step, type Turn } from "./script.ts";
+
+/** Sizes in sentences of about 20 tokens: large enough that a compaction pays, small enough to run fast. */
+const FILE_SENTENCES = 90;
+const LARGE_FILE_SENTENCES = 160;
+const TEXT_SENTENCES = 12;
+
+/** Seconds that the slow command takes: the client must still run it when the next input arrives. */
+const SLOW_SECONDS = 2;
+
+/** Writes scripted turns for one workspace. Files that a turn reads are written before the client starts. */
+export class Scenario {
+  readonly markers: Markers = new Markers();
+  /** Paths inside the workspace, with their first content. */
+  readonly files: Map<string, string> = new Map();
+  readonly #workspace: string;
+  #calls = 0;
+
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  /** A session with everything that the issue names, in the order of a real one. */
+  work(): readonly Turn[] {
+    return [
+      this.#parallelReads("Read the three modules of the parser."),
+      this.#edits(),
+      this.#failure(),
+      this.#subagent(),
+      this.#typed(),
+      this.#parallelReads("Read the three modules of the cache."),
+      this.#parallelCommands("Run both checks of the cache."),
+      this.chat("Remember that the release is on Friday."),
+      this.#parallelReads("Read the three modules of the queue."),
+      this.#parallelCommands("Run both checks of the queue."),
+      this.chat("Name the next step."),
+    ];
+  }
+
+  /** Work that goes on between two operations. */
+  more(): readonly Turn[] {
+    return [
+      this.#parallelReads("Read three more modules."),
+      this.#parallelCommands("Run both checks again."),
+      this.chat("Say where we are."),
+    ];
+  }
+
+  /** A prompt and an answer without tools. */
+  chat(request: string): Turn {
+    return { prompt: this.#prompt(request), steps: [this.#answer()] };
+  }
+
+  /** The last prompt of a cell. Its request is the one that the examiner reads. */
+  probe(): Turn {
+    return { prompt: `Continue. ${this.markers.next("prompt")}`, steps: [{ text: `Yes. ${this.markers.next("text")}` }] };
+  }
+
+  #parallelReads(request: string): Turn {
+    const reads = [FILE_SENTENCES, FILE_SENTENCES, LARGE_FILE_SENTENCES].map((size) => this.#read(size));
+    return this.#turn(request, [this.#step(reads)]);
+  }
+
+  #parallelCommands(request: string): Turn {
+    return this.#turn(request, [this.#step([this.#command(), this.#command()]), this.#step([this.#command()])]);
+  }
+
+  #edits(): Turn {
+    const read = this.#read(FILE_SENTENCES);
+    const path = String(read.input.file_path);
+    return this.#turn("Rename the first line of the module, then add a file.", [
+      this.#step([read]),
+      this.#step([
+        this.#call("Edit", {
+          file_path: path,
+          old_string: "Line 1:",
+          new_string: `Line one (${this.markers.next("edit")}):`,
+        }),
+      ]),
+      this.#step([
+        this.#call("Write", {
+          file_path: join(this.#workspace, "notes.txt"),
+          content: `${this.markers.next("edit")}\n`,
+        }),
+      ]),
+    ]);
+  }
+
+  #failure(): Turn {
+    const { command, marker } = this.markers.printed();
+    const failing = this.#call("Bash", { command: `${command} && exit 3`, description: "Fails" }, marker);
+    return this.#turn("Run the check that fails.", [this.#step([failing, this.#command()])]);
+  }
+
+  #subagent(): Turn {
+    const task = this.markers.next("call");
+    const answer = this.markers.next("result");
+    const call = this.#call(
+      "Agent",
+      {
+        description: "Look around",
+        prompt: `Look around and report. ${task}`,
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      },
+      answer,
+    );
+    const subagent = { marker: task, answer: `The report of the subagent: ${answer}` };
+    return this.#turn("Let a subagent look around.", [this.#step([{ ...call, subagent }])]);
+  }
+
+  #typed(): Turn {
+    const { command, marker } = this.markers.printed();
+    const slow = this.#call("Bash", { command: `sleep ${SLOW_SECONDS}; ${command}`, description: "Waits" }, marker);
+    const typed = `Also keep the changelog short. ${this.markers.next("typed")}`;
+    return this.#turn("Wait for the slow check.", [{ ...this.#step([slow]), typed }]);
+  }
+
+  #turn(request: string, steps: readonly Step[]): Turn {
+    return { prompt: this.#prompt(request), steps: [...steps, this.#answer()] };
+  }
+
+  #prompt(request: string): string {
+    return `${request} ${this.markers.next("prompt")}`;
+  }
+
+  #step(calls: readonly Call[]): Step {
+    return {
+      thinking: `I weigh two ways. ${this.markers.next("thought")}`,
+      text: `I run ${calls.length}. ${this.markers.next("text")}`,
+      calls,
+    };
+  }
+
+  #answer(): Step {
+    const marker = this.markers.next("text");
+    return { text: `${marker}\n${filler(marker, TEXT_SENTENCES)}` };
+  }
+
+  #read(sentences: number): Call {
+    const marker = this.markers.next("file");
+    const path = join(this.#workspace, "src", `${marker.replace(/^mk|file$/g, "module-")}.txt`);
+    this.files.set(path, `${filler(marker, sentences)}\nThe end of ${marker}.\n`);
+    return this.#call("Read", { file_path: path }, marker);
+  }
+
+  #command(): Call {
+    const { command, marker } = this.markers.printed();
+    return this.#call("Bash", { command, description: `Prints ${this.markers.next("call")}` }, marker);
+  }
+
+  #call(name: string, input: Readonly<Record<string, unknown>>, result?: string): Call {
+    const id = `toolu_scripted${String(++this.#calls).padStart(4, "0")}`;
+    return { id, name, input, ...(result === undefined ? {} : { result }) };
+  }
+}

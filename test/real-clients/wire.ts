@@ -1,0 +1,61 @@
+import { markersIn } from "./script.ts";
+
+/** One block of a request as the client sent it, or the part of it that reminds the model of something. */
+export interface Piece {
+  /** Place of its message in the request. */
+  readonly message: number;
+  readonly role: string;
+  /** Type of the block; `reminder` for text that the client wraps in tags of its own. */
+  readonly kind: string;
+  /** Id of a call, also for its result. Empty for other blocks. */
+  readonly id: string;
+  /** Everything in it that a model reads, without reminders. */
+  readonly text: string;
+  readonly markers: readonly string[];
+  /** The block as sent. */
+  readonly block: Json;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
+
+/** Splits the messages of a request into pieces, in order. Reads nothing but the JSON of the API. */
+export function piecesOf(messages: unknown): readonly Piece[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message: Json, at) => {
+    const { role, content } = message;
+    const blocks: readonly Json[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+    return blocks.flatMap((block) => piecesOfBlock(block, at, String(role)));
+  });
+}
+
+function piecesOfBlock(block: Json, message: number, role: string): readonly Piece[] {
+  const whole = readableText(block);
+  const reminders = whole.match(REMINDER) ?? [];
+  const text = whole.replaceAll(REMINDER, "").trim();
+  const id = String(block.type === "tool_result" ? block.tool_use_id : (block.id ?? ""));
+  const shared = { message, role, id, block };
+  const own = { ...shared, kind: String(block.type), text, markers: markersIn(text) };
+  const rest = reminders.map((one) => ({ ...shared, kind: "reminder", text: one, markers: markersIn(one) }));
+  return text === "" && rest.length > 0 && block.type === "text" ? rest : [own, ...rest];
+}
+
+function readableText(block: Json): string {
+  switch (block.type) {
+    case "text":
+      return String(block.text ?? "");
+    case "thinking":
+      return String(block.thinking ?? "");
+    case "tool_use":
+      return JSON.stringify(block.input) ?? "";
+    case "tool_result":
+      return typeof block.content === "string" ? block.content : contentText(block.content);
+    default:
+      return JSON.stringify(block) ?? "";
+  }
+}
+
+function contentText(content: unknown): string {
+  return Array.isArray(content) ? content.map((block: Json) => readableText(block)).join("\n") : "";
+}
