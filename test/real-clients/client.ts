@@ -17,6 +17,8 @@ export interface Place {
   /** A proxy that refuses everything: the client reaches loopback only. */
   readonly proxy: string;
   readonly model: string;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Result {
@@ -25,7 +27,8 @@ export interface Result {
   readonly text: string;
 }
 
-export function clientEnv({ home, url, proxy }: Pick<Place, "home" | "url" | "proxy">): Record<string, string> {
+export function clientEnv(place: Pick<Place, "home" | "url" | "proxy" | "env">): Record<string, string> {
+  const { home, url, proxy, env } = place;
   const temp = join(home, "tmp");
   mkdirSync(temp, { recursive: true });
   return {
@@ -45,6 +48,7 @@ export function clientEnv({ home, url, proxy }: Pick<Place, "home" | "url" | "pr
     NO_PROXY: "127.0.0.1,localhost",
     // Claude Code refuses to skip its permission prompts as root unless it runs in a sandbox.
     IS_SANDBOX: "1",
+    ...env,
   };
 }
 

@@ -11,7 +11,7 @@ import { type Piece, piecesOf } from "./wire.ts";
 
 /** A prompt with this word reports a usage close to a window of 200K, which forces an automatic compaction. */
 export const HEAVY_WORD = "heavyweight";
-const HEAVY_TOKENS = 145_000;
+const HEAVY_TOKENS = 130_000;
 const CHARS_PER_TOKEN = 4;
 
 /** Bodies stay in memory until the lane ends. */
@@ -38,8 +38,7 @@ export interface ProviderOptions {
 /** The simulator of one lane. It plays the model of the turn that the client runs at the moment. */
 export class Provider {
   readonly simulator: Simulator;
-  /** Requests that no script expected. */
-  readonly unexpected: string[] = [];
+  #unexpected: readonly string[] = [];
   readonly #markers: Markers;
   readonly #firstResults = new Map<string, Piece>();
   readonly #firstThoughts = new Map<string, Piece>();
@@ -61,7 +60,7 @@ export class Provider {
       behaviours: [play],
       countText,
       keepBodies: KEPT_BODIES,
-      switches: { enforceBinding },
+      switches: { enforceBinding, foreignSignatures: "accepted" },
     });
     provider = new Provider(simulator, markers);
     return provider;
@@ -95,6 +94,13 @@ export class Provider {
     return [...this.#facts].find(([fact]) => summary.includes(fact))?.[1] ?? [];
   }
 
+  /** Requests since the last call that no script expected. */
+  takeUnexpected(): readonly string[] {
+    const taken = this.#unexpected;
+    this.#unexpected = [];
+    return taken;
+  }
+
   get requests(): readonly LoggedRequest[] {
     return this.simulator.requests.messages;
   }
@@ -109,7 +115,7 @@ export class Provider {
     this.#remember(pieces);
     const step = this.#steps[this.#next];
     if (step === undefined) {
-      this.unexpected.push(text.slice(-200));
+      this.#unexpected = [...this.#unexpected, `request without a script: ${text.slice(-100)}`];
       return { blocks: [{ type: "text", text: "The script has ended." }] };
     }
     this.#next++;

@@ -5,6 +5,8 @@ import { type Call, filler, Markers, type Step, type Turn } from "./script.ts";
 const FILE_SENTENCES = 90;
 const LARGE_FILE_SENTENCES = 160;
 const TEXT_SENTENCES = 12;
+/** Lines that a command prints after its marker. Unlike a file, its output is never restored. */
+const LOG_LINES = 900;
 
 /** Seconds that the slow command takes: the client must still run it when the next input arrives. */
 const SLOW_SECONDS = 2;
@@ -42,6 +44,7 @@ export class Scenario {
   more(): readonly Turn[] {
     return [
       this.#parallelReads("Read three more modules."),
+      this.#parallelReads("Read the three modules beside them."),
       this.#parallelCommands("Run both checks again."),
       this.chat("Say where we are."),
     ];
@@ -76,6 +79,8 @@ export class Scenario {
           file_path: path,
           old_string: "Line 1:",
           new_string: `Line one (${this.markers.next("edit")}):`,
+          // The client adds it when it is missing, and the examiner compares the whole input.
+          replace_all: false,
         }),
       ]),
       this.#step([
@@ -140,14 +145,16 @@ export class Scenario {
 
   #read(sentences: number): Call {
     const marker = this.markers.next("file");
-    const path = join(this.#workspace, "src", `${marker.replace(/^mk|file$/g, "module-")}.txt`);
+    const path = join(this.#workspace, "src", `module-${marker.slice(2, -4)}.txt`);
     this.files.set(path, `${filler(marker, sentences)}\nThe end of ${marker}.\n`);
     return this.#call("Read", { file_path: path }, marker);
   }
 
   #command(): Call {
     const { command, marker } = this.markers.printed();
-    return this.#call("Bash", { command, description: `Prints ${this.markers.next("call")}` }, marker);
+    const log = `seq ${this.#calls * LOG_LINES} ${(this.#calls + 1) * LOG_LINES}`;
+    const input = { command: `${command}; ${log}`, description: `Prints ${this.markers.next("call")}` };
+    return this.#call("Bash", input, marker);
   }
 
   #call(name: string, input: Readonly<Record<string, unknown>>, result?: string): Call {

@@ -30,10 +30,13 @@ export function piecesOf(messages: unknown): readonly Piece[] {
   });
 }
 
+/** Text as the examiner compares it. Reminders inside it may change from request to request. */
+export const withoutReminders = (text: string): string => text.replaceAll(REMINDER, "").trim();
+
 function piecesOfBlock(block: Json, message: number, role: string): readonly Piece[] {
   const whole = readableText(block);
   const reminders = whole.match(REMINDER) ?? [];
-  const text = whole.replaceAll(REMINDER, "").trim();
+  const text = withoutReminders(whole);
   const id = String(block.type === "tool_result" ? block.tool_use_id : (block.id ?? ""));
   const shared = { message, role, id, block };
   const own = { ...shared, kind: String(block.type), text, markers: markersIn(text) };
