@@ -69,11 +69,14 @@ export class Cell {
 
   /** Markers of the prompts that are in the conversation, oldest first. */
   get prompts(): readonly string[] {
-    return this.#state.items.flatMap((item) => (item.kind === "said" ? item.markers : [])).filter((marker) => marker.endsWith("prompt"));
+    return this.#state.items
+      .flatMap((item) => (item.kind === "said" ? item.markers : []))
+      .filter((marker) => marker.endsWith("prompt"));
   }
 
   /** Has these turns in one client that stays open, and types while it works. */
   async work(turns: readonly Turn[], args: readonly string[] = []): Promise<void> {
+    this.scenario.writeFiles();
     const client = new OpenClient(this.place, [...this.#resume(), ...args]);
     try {
       for (const turn of turns) {
@@ -88,7 +91,11 @@ export class Cell {
   }
 
   /** One turn in a client of its own. */
-  async turn(turn: Turn, args: readonly string[] = this.#resume(), env: Record<string, string> = {}): Promise<void> {
+  async turn(
+    turn: Turn,
+    args: readonly string[] = this.#resume(),
+    env: Record<string, string> = {},
+  ): Promise<void> {
     this.provider.play(turn);
     const { sessionId } = await ask({ ...this.place, env }, turn.prompt, args);
     this.#finish(turn, sessionId);
@@ -133,7 +140,9 @@ export class Cell {
     if (this.lines.length === from) throw new Error("Nothing was cleared.");
     const calls = items.filter((item) => item.kind === "call");
     const intact = new Set<Item>(newest === 0 ? [] : calls.slice(-newest));
-    const cleared = items.map((item) => (item.kind === "call" && !intact.has(item) ? withoutResult(item) : item));
+    const cleared = items.map((item) =>
+      item.kind === "call" && !intact.has(item) ? withoutResult(item) : item,
+    );
     this.#operate({ ...this.#state, items: cleared });
   }
 
@@ -180,10 +189,14 @@ export class Cell {
     const request = this.provider.requests
       .slice(first)
       .find(({ body }) => piecesOf(body?.messages).at(-1)?.markers.includes(marker));
-    if (request === undefined) return { faults: ["no request on the wire"], messages: 0, pairs: 0, markers: 0 };
+    if (request === undefined)
+      return { faults: ["no request on the wire"], messages: 0, pairs: 0, markers: 0 };
     const { faults, ...compared } = examine(request.body?.messages, expected);
     const refused = request.error === undefined ? [] : [`refused: ${request.error.message}`];
-    return { faults: [...this.#faults, ...refused, ...faults, ...this.provider.takeUnexpected()], ...compared };
+    return {
+      faults: [...this.#faults, ...refused, ...faults, ...this.provider.takeUnexpected()],
+      ...compared,
+    };
   }
 
   longhaul(args: readonly string[]): Promise<string> {
@@ -197,12 +210,13 @@ export class Cell {
   #finish(turn: Turn, sessionId: string): void {
     this.sessionId = sessionId;
     const added = itemsOf(turn, this.provider);
-    for (const item of added) if (item.kind !== "summary") for (const one of item.markers) this.#everyMarker.add(one);
+    for (const item of added)
+      if (item.kind !== "summary") for (const one of item.markers) this.#everyMarker.add(one);
     this.#state = { ...this.#state, items: [...this.#state.items, ...added] };
   }
 
   #compacted(from: number, keeps: Keeps | undefined): void {
-    const record = recordedCompaction(this.lines, from, this.#everySummary);
+    const record = recordedCompaction(this.lines, from, summariesOf(this.#state.items));
     if (record === undefined) throw new Error("The file records no compaction.");
     const { items } = this.#state;
     const [start, end] = keptRange(items, keeps ?? { what: "recent" }, record.kept);
@@ -241,6 +255,9 @@ function factsOf(item: Item, isByModel: boolean): readonly string[] {
   return item.kind === "said" && item.role === "user" ? item.markers.slice(0, 1) : [];
 }
 
+const summariesOf = (items: readonly Item[]): ReadonlySet<string> =>
+  new Set(items.flatMap((item) => (item.kind === "summary" ? [item.text] : [])));
+
 /** Start and end of the kept items. */
 function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]): readonly [number, number] {
   const indexOf = (marker: string): number => {
@@ -251,8 +268,11 @@ function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]):
   switch (keeps.what) {
     case "nothing":
       return [items.length, items.length];
-    case "from":
-      return [indexOf(keeps.marker), items.length];
+    case "from": {
+      // An earlier summary is never kept as it is when a new one stands before the kept messages.
+      const summary = items.findLastIndex((item) => item.kind === "summary");
+      return [Math.max(indexOf(keeps.marker), summary + 1), items.length];
+    }
     case "before":
       return [0, indexOf(keeps.marker)];
     case "recent":
@@ -266,7 +286,8 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
     const text = JSON.stringify(line.message ?? line.attachment ?? "");
     const markers = markersIn(text);
     const at = items.findIndex((item) => {
-      if (item.kind === "summary") return line.isCompactSummary === true && text.includes(JSON.stringify(item.text).slice(1, -1));
+      if (item.kind === "summary")
+        return line.isCompactSummary === true && text.includes(JSON.stringify(item.text).slice(1, -1));
       return item.markers.some((marker) => markers.includes(marker));
     });
     if (at !== -1) return at;
@@ -275,7 +296,7 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
 }
 
 /** Its words may be cleared. Results that cannot be obtained again stay. */
-const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined });
+const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined, shows: undefined });
 
 function itemsOf({ prompt, steps }: Turn, provider: Provider): readonly Item[] {
   return [said("user", prompt), ...steps.flatMap((step) => itemsOfStep(step, provider))];
@@ -293,6 +314,7 @@ function itemsOfStep({ thinking = "", text, calls = [], typed }: Step, provider:
         input,
         markers: [...markersIn(JSON.stringify(input)), ...(result === undefined ? [] : [result])],
         result: provider.firstResult(id)?.text,
+        shows: result,
         signature: typeof signature === "string" ? signature : undefined,
       };
     }),
@@ -308,9 +330,17 @@ const said = (role: "user" | "assistant", text: string, more: readonly string[] 
 });
 
 /** Runs the built command line. Fails unless it ends with 0. */
-export function runLonghaul(args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {
+export function runLonghaul(
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [LONGHAUL, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [LONGHAUL, ...args], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (data: Buffer) => {

@@ -84,7 +84,8 @@ export class OpenClient {
     const { child, ended } = start(place, [...HEADLESS, ...format, "--model", place.model, ...args]);
     this.#child = child;
     this.#ended = ended;
-    if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", (line) => this.#read(line));
+    if (child.stdout !== null)
+      createInterface({ input: child.stdout }).on("line", (line) => this.#read(line));
     void ended.then(() => {
       this.#isOver = true;
       this.#waiting?.(undefined);
@@ -106,7 +107,8 @@ export class OpenClient {
           this.#waiting = resolve;
         });
     this.#waiting = undefined;
-    if (next === undefined) throw new Error(`The client ended without a result: ${(await this.#ended).slice(-500)}`);
+    if (next === undefined)
+      throw new Error(`The client ended without a result: ${(await this.#ended).slice(-500)}`);
     return next;
   }
 
@@ -148,10 +150,13 @@ function start(place: Place, args: readonly string[]): { child: ChildProcess; en
     errors += data.toString();
   });
   const limit = setTimeout(() => endGroup(child), LIMIT_MS);
+  const onExit = (): void => endGroup(child);
+  process.once("exit", onExit);
   const ended = new Promise<string>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", () => {
       clearTimeout(limit);
+      process.off("exit", onExit);
       endGroup(child);
       resolve(errors);
     });

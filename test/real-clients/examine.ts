@@ -23,6 +23,8 @@ export interface CallItem {
   readonly markers: readonly string[];
   /** The result as the client sent it the first time. Undefined: its words are not compared. */
   readonly result: string | undefined;
+  /** The marker that the result must show. Undefined where the tool shows none, or a result may be cleared. */
+  readonly shows: string | undefined;
   /** Signature of the thinking in the same message, as the client sent it the first time. */
   readonly signature: string | undefined;
 }
@@ -153,11 +155,15 @@ class Exam {
     const [result] = results;
     if (call === undefined || result === undefined) return call;
     this.#pairs++;
-    if (call.block.name !== name || !isSame(call.block.input, input)) this.#fail(`${nameOf(item)} has other input`);
+    if (call.block.name !== name || !isSame(call.block.input, input))
+      this.#fail(`${nameOf(item)} has other input`);
     if (item.result !== undefined && result.text !== item.result) {
       this.#fail(`result of ${nameOf(item)} has other words: ${start(result.text)}`);
     }
     for (const marker of item.markers) this.#checkPlace(marker, [call, result]);
+    // Without it, a tool that failed would count as compared.
+    const isShown = item.shows === undefined || result.markers.includes(item.shows);
+    if (!isShown) this.#fail(`result of ${nameOf(item)} lacks ${item.shows}`);
     const hasThinking = this.#outside.some(
       ({ kind, message, block }) =>
         kind === "thinking" && message === call.message && block.signature === signature,
@@ -170,7 +176,9 @@ class Exam {
   #checkPlace(marker: string, pair: readonly Piece[]): void {
     this.#markers.add(marker);
     if (isFileMarker(marker)) return;
-    const elsewhere = this.#outside.filter((piece) => piece.markers.includes(marker) && !pair.includes(piece));
+    const elsewhere = this.#outside.filter(
+      (piece) => piece.markers.includes(marker) && !pair.includes(piece),
+    );
     if (elsewhere.length > 0) this.#fail(`${marker} is sent ${elsewhere.length + 1} times`);
   }
 
@@ -179,7 +187,9 @@ class Exam {
     for (const { kind, id, message } of this.#pieces) {
       if (kind !== "tool_use" && kind !== "tool_result") continue;
       const [other, at] = kind === "tool_use" ? ["tool_result", message + 1] : ["tool_use", message - 1];
-      const partners = this.#pieces.filter((one) => one.kind === other && one.id === id && one.message === at);
+      const partners = this.#pieces.filter(
+        (one) => one.kind === other && one.id === id && one.message === at,
+      );
       if (partners.length !== 1) this.#fail(`${kind} ${id} has ${partners.length} partners`);
     }
   }
@@ -204,7 +214,9 @@ class Exam {
     for (const marker of everyMarker) {
       if (kept.has(marker) && !marker.endsWith("fact")) continue;
       this.#markers.add(marker);
-      const places = this.#outside.filter((piece) => piece.markers.includes(marker) && !isFile(marker, piece));
+      const places = this.#outside.filter(
+        (piece) => piece.markers.includes(marker) && !isFile(marker, piece),
+      );
       if (places.length > 0) this.#fail(`old ${marker} is sent again as ${places[0]?.kind}`);
     }
   }
@@ -225,7 +237,11 @@ class Exam {
 const START_CHARS = 60;
 const start = (text: string): string => JSON.stringify(text.slice(0, START_CHARS));
 const nameOf = (item: Item): string =>
-  item.kind === "call" ? `${item.name} ${item.id}` : item.kind === "said" ? (item.markers[0] ?? "") : "summary";
+  item.kind === "call"
+    ? `${item.name} ${item.id}`
+    : item.kind === "said"
+      ? (item.markers[0] ?? "")
+      : "summary";
 
 /** Equal as JSON, whatever the order of the fields. */
 function isSame(left: unknown, right: unknown): boolean {

@@ -57,8 +57,14 @@ function heavy(cell: Cell): Turn {
 export const OPERATIONS: readonly Operation[] = [
   { name: "no operation", run: async () => {} },
   { name: "compact", run: compact },
-  { name: "compact --keep-recent N", run: (cell) => cell.compact({ what: "recent" }, ["--keep-recent", SOME_TOKENS]) },
-  { name: "compact --keep-recent 0", run: (cell) => cell.compact({ what: "nothing" }, ["--keep-recent", "0"]) },
+  {
+    name: "compact --keep-recent N",
+    run: (cell) => cell.compact({ what: "recent" }, ["--keep-recent", SOME_TOKENS]),
+  },
+  {
+    name: "compact --keep-recent 0",
+    run: (cell) => cell.compact({ what: "nothing" }, ["--keep-recent", "0"]),
+  },
   { name: "compact --up-to", run: (cell) => upTo(cell, 6) },
   { name: "compact --from", run: (cell) => from(cell, 6) },
   { name: "compact --from-notes", run: fromNotes },
@@ -66,27 +72,120 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "compact --out", run: (cell) => cell.compactOut({ what: "recent" }) },
   { name: "clear", run: (cell) => cell.clear(3) },
   { name: "compact, undo", run: chain(compact, (cell) => cell.undo()) },
-  { name: "compact, undo, redo", run: chain(compact, (cell) => cell.undo(), (cell) => cell.redo()) },
+  {
+    name: "compact, undo, redo",
+    run: chain(
+      compact,
+      (cell) => cell.undo(),
+      (cell) => cell.redo(),
+    ),
+  },
   { name: "compact, work, undo", run: chain(compact, more, (cell) => cell.undo()) },
   { name: "compact, undo, compact", run: chain(compact, (cell) => cell.undo(), compact) },
   { name: "compact, work, compact", run: chain(compact, more, compact) },
-  { name: "up-to, from", run: chain((cell) => upTo(cell, 8), (cell) => from(cell, 3)) },
-  { name: "from, up-to", run: chain((cell) => from(cell, 4), (cell) => upTo(cell, 3)) },
-  { name: "up-to, work, up-to", run: chain((cell) => upTo(cell, 8), more, (cell) => upTo(cell, 3)) },
-  { name: "from, work, from", run: chain((cell) => from(cell, 8), more, (cell) => from(cell, 2)) },
+  {
+    name: "up-to, from",
+    run: chain(
+      (cell) => upTo(cell, 8),
+      (cell) => from(cell, 3),
+    ),
+  },
+  {
+    name: "from, up-to",
+    run: chain(
+      (cell) => from(cell, 4),
+      (cell) => upTo(cell, 3),
+    ),
+  },
+  {
+    name: "from, work, up-to",
+    run: chain(
+      (cell) => from(cell, 4),
+      more,
+      (cell) => upTo(cell, 3),
+    ),
+  },
+  {
+    name: "up-to, work, up-to",
+    run: chain(
+      (cell) => upTo(cell, 8),
+      more,
+      (cell) => upTo(cell, 3),
+    ),
+  },
+  {
+    name: "from, work, from",
+    run: chain(
+      (cell) => from(cell, 8),
+      more,
+      (cell) => from(cell, 2),
+    ),
+  },
   { name: "from-notes, work, from-notes", run: chain(fromNotes, more, fromNotes) },
-  { name: "clear, compact, undo", run: chain((cell) => cell.clear(3), compact, (cell) => cell.undo()) },
-  { name: "clear, undo", run: chain((cell) => cell.clear(3), (cell) => cell.undo()) },
+  {
+    name: "clear, compact, undo",
+    run: chain(
+      (cell) => cell.clear(3),
+      compact,
+      (cell) => cell.undo(),
+    ),
+  },
+  {
+    name: "clear, undo",
+    run: chain(
+      (cell) => cell.clear(3),
+      (cell) => cell.undo(),
+    ),
+  },
   { name: "theirs (/compact)", run: (cell) => cell.theirs() },
   { name: "theirs (auto)", run: theirsAuto },
   { name: "theirs, work, ours", run: chain((cell) => cell.theirs(), more, compact) },
   { name: "theirs (auto), work, ours", run: chain(theirsAuto, more, compact) },
-  { name: "theirs, work, ours --keep-recent 0", run: chain((cell) => cell.theirs(), more, (cell) => cell.compact({ what: "nothing" }, ["--keep-recent", "0"])) },
-  { name: "theirs, work, up-to", run: chain((cell) => cell.theirs(), more, (cell) => upTo(cell, 2)) },
-  { name: "theirs, work, from", run: chain((cell) => cell.theirs(), more, (cell) => from(cell, 2)) },
-  { name: "theirs, work, undo", run: chain((cell) => cell.theirs(), more, (cell) => cell.undo()) },
+  {
+    name: "theirs, work, ours --keep-recent 0",
+    run: chain(
+      (cell) => cell.theirs(),
+      more,
+      (cell) => cell.compact({ what: "nothing" }, ["--keep-recent", "0"]),
+    ),
+  },
+  {
+    name: "theirs, work, up-to",
+    run: chain(
+      (cell) => cell.theirs(),
+      more,
+      (cell) => upTo(cell, 2),
+    ),
+  },
+  {
+    name: "theirs, work, from",
+    run: chain(
+      (cell) => cell.theirs(),
+      more,
+      (cell) => from(cell, 2),
+    ),
+  },
+  {
+    name: "theirs, work, undo",
+    run: chain(
+      (cell) => cell.theirs(),
+      more,
+      (cell) => cell.undo(),
+    ),
+  },
   { name: "ours, work, theirs", run: chain(compact, more, (cell) => cell.theirs()) },
-  { name: "theirs, ours, theirs, ours", run: chain((cell) => cell.theirs(), more, compact, more, (cell) => cell.theirs(), more, compact) },
+  {
+    name: "theirs, ours, theirs, ours",
+    run: chain(
+      (cell) => cell.theirs(),
+      more,
+      compact,
+      more,
+      (cell) => cell.theirs(),
+      more,
+      compact,
+    ),
+  },
 ];
 
 type Part = (cell: Cell) => Promise<void>;
@@ -96,4 +195,3 @@ function chain(...parts: readonly Part[]): Part {
     for (const part of parts) await part(cell);
   };
 }
-

@@ -132,14 +132,17 @@ export class Provider {
         continue;
       }
       const thought = pieces.find(({ kind, message }) => kind === "thinking" && message === piece.message);
-      if (thought !== undefined && !this.#firstThoughts.has(piece.id)) this.#firstThoughts.set(piece.id, thought);
+      if (thought !== undefined && !this.#firstThoughts.has(piece.id))
+        this.#firstThoughts.set(piece.id, thought);
     }
   }
 
   #summary(): string {
     const facts = SUMMARY_SECTIONS.map(() => this.#markers.next("fact"));
     this.#facts.set(facts[0] ?? "", facts);
-    const sections = SUMMARY_SECTIONS.map((name, at) => `${at + 1}. ${name}:\n   - The record says ${facts[at]}.`);
+    const sections = SUMMARY_SECTIONS.map(
+      (name, at) => `${at + 1}. ${name}:\n   - The record says ${facts[at]}.`,
+    );
     return `<analysis>\nRead in order.\n</analysis>\n\n<summary>\n${sections.join("\n\n")}\n</summary>`;
   }
 }

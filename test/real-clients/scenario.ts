@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Call, filler, Markers, type Step, type Turn } from "./script.ts";
 
 /** Sizes in sentences of about 20 tokens: large enough that a compaction pays, small enough to run fast. */
@@ -11,16 +12,24 @@ const LOG_LINES = 900;
 /** Seconds that the slow command takes: the client must still run it when the next input arrives. */
 const SLOW_SECONDS = 2;
 
-/** Writes scripted turns for one workspace. Files that a turn reads are written before the client starts. */
+/** Writes scripted turns for one workspace. {@link writeFiles} writes the files that they read. */
 export class Scenario {
   readonly markers: Markers = new Markers();
-  /** Paths inside the workspace, with their first content. */
-  readonly files: Map<string, string> = new Map();
+  readonly #files = new Map<string, string>();
   readonly #workspace: string;
   #calls = 0;
 
   constructor(workspace: string) {
     this.#workspace = workspace;
+  }
+
+  /** Writes the files that the turns since the last call read. */
+  writeFiles(): void {
+    for (const [path, content] of this.#files) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    }
+    this.#files.clear();
   }
 
   /** A session with everything that the issue names, in the order of a real one. */
@@ -57,7 +66,10 @@ export class Scenario {
 
   /** The last prompt of a cell. Its request is the one that the examiner reads. */
   probe(): Turn {
-    return { prompt: `Continue. ${this.markers.next("prompt")}`, steps: [{ text: `Yes. ${this.markers.next("text")}` }] };
+    return {
+      prompt: `Continue. ${this.markers.next("prompt")}`,
+      steps: [{ text: `Yes. ${this.markers.next("text")}` }],
+    };
   }
 
   #parallelReads(request: string): Turn {
@@ -66,7 +78,10 @@ export class Scenario {
   }
 
   #parallelCommands(request: string): Turn {
-    return this.#turn(request, [this.#step([this.#command(), this.#command()]), this.#step([this.#command()])]);
+    return this.#turn(request, [
+      this.#step([this.#command(), this.#command()]),
+      this.#step([this.#command()]),
+    ]);
   }
 
   #edits(): Turn {
@@ -117,7 +132,11 @@ export class Scenario {
 
   #typed(): Turn {
     const { command, marker } = this.markers.printed();
-    const slow = this.#call("Bash", { command: `sleep ${SLOW_SECONDS}; ${command}`, description: "Waits" }, marker);
+    const slow = this.#call(
+      "Bash",
+      { command: `sleep ${SLOW_SECONDS}; ${command}`, description: "Waits" },
+      marker,
+    );
     const typed = `Also keep the changelog short. ${this.markers.next("typed")}`;
     return this.#turn("Wait for the slow check.", [{ ...this.#step([slow]), typed }]);
   }
@@ -146,7 +165,7 @@ export class Scenario {
   #read(sentences: number): Call {
     const marker = this.markers.next("file");
     const path = join(this.#workspace, "src", `module-${marker.slice(2, -4)}.txt`);
-    this.files.set(path, `${filler(marker, sentences)}\nThe end of ${marker}.\n`);
+    this.#files.set(path, `${filler(marker, sentences)}\nThe end of ${marker}.\n`);
     return this.#call("Read", { file_path: path }, marker);
   }
 

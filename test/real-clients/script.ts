@@ -4,7 +4,16 @@
  */
 
 /** The last part of a marker says what carries it. */
-export type MarkerKind = "prompt" | "typed" | "text" | "thought" | "call" | "result" | "file" | "edit" | "fact";
+export type MarkerKind =
+  | "prompt"
+  | "typed"
+  | "text"
+  | "thought"
+  | "call"
+  | "result"
+  | "file"
+  | "edit"
+  | "fact";
 
 const MARKER = /mk\d{4}(?:prompt|typed|text|thought|call|result|file|edit|fact)/g;
 const MARKER_DIGITS = 4;

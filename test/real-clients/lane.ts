@@ -1,0 +1,161 @@
+import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Cell } from "./cell.ts";
+import type { Place } from "./client.ts";
+import { type CellResult, isRed } from "./matrix.ts";
+import type { Operation } from "./operations.ts";
+import { Provider } from "./provider.ts";
+import { Scenario } from "./scenario.ts";
+
+export interface LaneOptions {
+  /** Head of its column. */
+  readonly column: string;
+  readonly binary: string;
+  readonly model: string;
+  /** An empty folder of its own. */
+  readonly folder: string;
+  readonly proxy: string;
+  readonly operations: readonly Operation[];
+  /** Whether thinking is bound to its history, as it is on a real account. */
+  readonly binding: boolean;
+  onCell(cell: CellResult): void;
+}
+
+export interface LaneReport {
+  /** All calls for an answer that the client and longhaul sent. */
+  readonly requests: number;
+  /** Requests that the examiner compared. */
+  readonly examined: number;
+}
+
+/** How the client is told to continue. Each way gets a copy of the session in a HOME of its own. */
+const RESUMES: readonly { readonly name: string; args(id: string): readonly string[] }[] = [
+  { name: "resume", args: (id) => ["--resume", id] },
+  { name: "continue", args: () => ["--continue"] },
+  { name: "fork", args: (id) => ["--resume", id, "--fork-session"] },
+];
+
+/** Builds the session once, then applies each operation to a copy of it and resumes the copy. */
+export async function runLane(options: LaneOptions): Promise<LaneReport> {
+  const lane = new Lane(options, await startProvider(options));
+  try {
+    return await lane.run();
+  } finally {
+    await lane.close();
+  }
+}
+
+async function startProvider({ folder, binding }: LaneOptions): Promise<readonly [Provider, Scenario]> {
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  const scenario = new Scenario(workspace);
+  return [await Provider.start({ markers: scenario.markers, enforceBinding: binding }), scenario];
+}
+
+class Lane {
+  readonly #options: LaneOptions;
+  readonly #provider: Provider;
+  readonly #scenario: Scenario;
+  #examined = 0;
+
+  constructor(options: LaneOptions, [provider, scenario]: readonly [Provider, Scenario]) {
+    this.#options = options;
+    this.#provider = provider;
+    this.#scenario = scenario;
+  }
+
+  async run(): Promise<LaneReport> {
+    const { folder, operations, onCell } = this.#options;
+    const base = this.#cell(join(folder, "base"));
+    await base.work(this.#scenario.work());
+    cpSync(this.#workspace, join(folder, "workspace-base"), { recursive: true });
+    for (const operation of operations) onCell(await this.#run(base, operation));
+    onCell(this.#refusals());
+    return { requests: this.#provider.requests.length, examined: this.#examined };
+  }
+
+  close(): Promise<void> {
+    return this.#provider.simulator.close();
+  }
+
+  async #run(base: Cell, { name, run }: Operation): Promise<CellResult> {
+    const { folder, column, binding } = this.#options;
+    const home = join(folder, name.replaceAll(/[^a-z0-9]+/gi, "-"));
+    rmSync(this.#workspace, { recursive: true, force: true });
+    cpSync(join(folder, "workspace-base"), this.#workspace, { recursive: true });
+    const total = { row: name, column, messages: 0, pairs: 0, markers: 0 };
+    const faults: string[] = [];
+    const firstRequest = this.#provider.requests.length;
+    try {
+      const cell = base.copy(home);
+      await run(cell);
+      for (const resume of RESUMES) {
+        const { faults: found, ...compared } = await this.#resume(cell, resume);
+        total.messages += compared.messages;
+        total.pairs += compared.pairs;
+        total.markers += compared.markers;
+        faults.push(...found.map((fault) => `${resume.name}: ${fault}`));
+      }
+    } catch (error) {
+      faults.push(error instanceof Error ? error.message : String(error));
+    }
+    const notes = this.#boundRefusals(firstRequest);
+    // With bound thinking a refusal is the result: what was not sent cannot be compared.
+    const result = binding
+      ? { ...total, faults: [], notes: [...notes, ...faults] }
+      : { ...total, faults, notes };
+    if (!isRed(result))
+      for (const one of [home, ...RESUMES.map((resume) => `${home}-${resume.name}`)]) {
+        rmSync(one, { recursive: true, force: true });
+      }
+    return result;
+  }
+
+  /** The second resume sees what the first one added to the file. */
+  async #resume(cell: Cell, { name, args }: (typeof RESUMES)[number]): Promise<Compared> {
+    const copy = cell.copy(`${cell.place.home}-${name}`);
+    const first = await copy.probe(args(copy.sessionId));
+    const second = await copy.probe(["--resume", copy.sessionId]);
+    this.#examined += 2;
+    return {
+      messages: first.messages + second.messages,
+      pairs: first.pairs + second.pairs,
+      markers: first.markers + second.markers,
+      faults: [...first.faults, ...second.faults.map((fault) => `again: ${fault}`)],
+    };
+  }
+
+  /** The last row: what the provider refused, of everything that was sent in this lane. */
+  #refusals(): CellResult {
+    const { requests } = this.#provider;
+    const refused = requests.filter(({ error }) => error !== undefined);
+    const faults = refused.map(({ error }) => `${error?.status}: ${error?.message}`);
+    const { column, binding } = this.#options;
+    const shared = { row: "no refused request", column, messages: requests.length, pairs: 0, markers: 0 };
+    return { ...shared, ...(binding ? { faults: [], notes: faults } : { faults }) };
+  }
+
+  #boundRefusals(from: number): readonly string[] {
+    const refused = this.#provider.requests.slice(from).filter(({ error }) => error !== undefined);
+    return refused.map(({ error }) => `refused: ${error?.message}`);
+  }
+
+  #cell(home: string): Cell {
+    mkdirSync(home, { recursive: true });
+    const { binary, model, proxy } = this.#options;
+    const url = this.#provider.simulator.url;
+    const place: Place = { binary, home, workspace: this.#workspace, url, proxy, model };
+    return new Cell(this.#provider, this.#scenario, place);
+  }
+
+  get #workspace(): string {
+    return join(this.#options.folder, "workspace");
+  }
+}
+
+interface Compared {
+  readonly messages: number;
+  readonly pairs: number;
+  readonly markers: number;
+  readonly faults: readonly string[];
+}

@@ -1,0 +1,27 @@
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** A proxy on loopback that refuses every connection and says where it would have gone. */
+export interface RefusingProxy {
+  readonly url: string;
+  /** Hosts that a client tried to reach, with the number of tries. */
+  readonly refused: ReadonlyMap<string, number>;
+  close(): void;
+}
+
+/** Clients get it as their only way out, so that a run never reaches a host of the internet. */
+export async function startProxy(): Promise<RefusingProxy> {
+  const refused = new Map<string, number>();
+  const refuse = (host: string): void => void refused.set(host, (refused.get(host) ?? 0) + 1);
+  const server = createServer((request, response) => {
+    refuse(request.headers.host ?? "unknown");
+    response.writeHead(403).end();
+  });
+  server.on("connect", (request, socket: Socket) => {
+    refuse(request.url ?? "unknown");
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, refused, close: () => server.close() };
+}
