@@ -11,7 +11,8 @@ import { markersIn, type Step, type Turn } from "./script.ts";
 import { readLines, recordedCompaction, sessionPath, uuidOf } from "./session-file.ts";
 import { type Json, piecesOf } from "./wire.ts";
 
-const LONGHAUL = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+/** The built command line. */
+export const LONGHAUL: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** Between the start of a slow command and the input that is typed meanwhile. */
 const TYPING_DELAY_MS = 400;
@@ -330,7 +331,7 @@ const said = (role: "user" | "assistant", text: string, more: readonly string[] 
 });
 
 /** Runs the built command line. Fails unless it ends with 0. */
-export function runLonghaul(
+function runLonghaul(
   args: readonly string[],
   env: Record<string, string>,
   cwd: string,

@@ -208,11 +208,11 @@ class Exam {
   /** Nothing that was summarized or undone is sent again. A restored file shows what is in it now. */
   checkNothingOld(): void {
     const { items, restored, everyMarker } = this.#expected;
-    const kept = new Set(items.flatMap((item) => (item.kind === "summary" ? item.facts : item.markers)));
+    const kept = new Set(items.flatMap((item) => (item.kind === "summary" ? [] : item.markers)));
     const isFile = (marker: string, { kind }: Piece): boolean =>
       isFileMarker(marker) && kind !== "tool_result" && kind !== "tool_use" && restored.length > 0;
     for (const marker of everyMarker) {
-      if (kept.has(marker) && !marker.endsWith("fact")) continue;
+      if (kept.has(marker)) continue;
       this.#markers.add(marker);
       const places = this.#outside.filter(
         (piece) => piece.markers.includes(marker) && !isFile(marker, piece),

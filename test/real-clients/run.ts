@@ -3,17 +3,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { installClaudeCode, newestClaudeCode } from "./install.ts";
+import type { Place } from "./client.ts";
+import { installAgentSdk, installClaudeCode, newestClaudeCode } from "./install.ts";
 import { type LaneReport, runLane } from "./lane.ts";
 import { type CellResult, isRed, matrixText } from "./matrix.ts";
 import { OPERATIONS } from "./operations.ts";
-import { CLAUDE_CODE_VERSIONS } from "./pins.ts";
+import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
+import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
 /** A model with a window of 200K that does not bind its thinking. */
 const MODEL = "claude-sonnet-4-5";
 /** One that binds it, for `--binding`. */
 const BINDING_MODEL = "claude-sonnet-5-5";
+
+/** A column of the newest version reports and never fails. */
+const NEWEST = " (newest)";
 
 const { values } = parseArgs({
   options: {
@@ -25,70 +30,92 @@ const { values } = parseArgs({
   },
 });
 
-process.once("SIGINT", () => process.exit(130));
-process.exitCode = await main();
+interface Run {
+  readonly folder: string;
+  readonly proxy: RefusingProxy;
+  readonly cells: CellResult[];
+}
+
+interface Column {
+  readonly version: string;
+  readonly column: string;
+}
 
 async function main(): Promise<number> {
   const startedAt = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "longhaul-clients-"));
-  const proxy = await startProxy();
-  const cells: CellResult[] = [];
-  const reports = await Promise.all(
-    columns().map(({ version, column }) => lane(version, column, folder, proxy, cells)),
-  );
-  proxy.close();
-  const failed = cells.filter((cell) => isRed(cell) && !cell.column.endsWith(NEWEST));
-  print(cells, reports, proxy, performance.now() - startedAt);
+  const run: Run = { folder, proxy: await startProxy(), cells: [] };
+  const reports = await Promise.all(columns().map((column) => runColumn(run, column)));
+  run.proxy.close();
+  print(run, reports.flat(), performance.now() - startedAt);
+  const { cells } = run;
   if (cells.some(isRed)) process.stderr.write(`clients: the folders of red cells are in ${folder}\n`);
   else rmSync(folder, { recursive: true, force: true });
-  return failed.length > 0 || cells.length === 0 ? 1 : 0;
+  const hasFailed = cells.some((cell) => isRed(cell) && !cell.column.endsWith(NEWEST));
+  return hasFailed || cells.length === 0 ? 1 : 0;
 }
 
-/** A column of the newest version reports and never fails. */
-const NEWEST = " (newest)";
-
-function columns(): readonly { readonly version: string; readonly column: string }[] {
+function columns(): readonly Column[] {
   const pinned = values.client ?? CLAUDE_CODE_VERSIONS;
   const newest = values.latest ? newestClaudeCode() : undefined;
+  const isNews = newest !== undefined && !pinned.includes(newest);
   return [
     ...pinned.map((version) => ({ version, column: version })),
-    ...(newest === undefined || pinned.includes(newest)
-      ? []
-      : [{ version: newest, column: `${newest}${NEWEST}` }]),
+    ...(isNews ? [{ version: newest, column: `${newest}${NEWEST}` }] : []),
   ];
 }
 
-function lane(
-  version: string,
-  column: string,
-  folder: string,
-  proxy: RefusingProxy,
-  cells: CellResult[],
-): Promise<LaneReport> {
+/** The operations on session files, then the conversations with `longhaul sim`. */
+async function runColumn(run: Run, { version, column }: Column): Promise<readonly LaneReport[]> {
+  const binary = installClaudeCode(version);
+  const place = { binary, proxy: run.proxy.url, model: values.binding ? BINDING_MODEL : MODEL };
   const operations = OPERATIONS.filter(({ name }) => isWanted(name));
-  return runLane({
-    column,
-    binary: installClaudeCode(version),
-    model: values.binding ? BINDING_MODEL : MODEL,
-    folder: join(folder, version),
-    proxy: proxy.url,
-    operations,
-    binding: values.binding,
-    onCell: (cell) => {
-      cells.push(cell);
-      process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}\n`);
-    },
-  });
+  const onCell = (cell: CellResult): void => {
+    run.cells.push(cell);
+    process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}\n`);
+  };
+  const folder = join(run.folder, version);
+  const shared = { column, folder, operations, binding: values.binding, onCell };
+  const lane = operations.length === 0 ? [] : [await runLane({ ...place, ...shared })];
+  if (values.binding) return lane;
+  return [...lane, await runSimRows({ column, folder, place }, version, onCell)];
 }
 
-const isWanted = (name: string): boolean => values.only?.some((part) => name.includes(part)) ?? true;
+/** One row for each model that the simulator serves, one for the Agent SDK, one that looks at the coder. */
+async function runSimRows(
+  { column, folder, place }: Pick<SimRowOptions, "column" | "folder" | "place">,
+  version: string,
+  onCell: (cell: CellResult) => void,
+): Promise<LaneReport> {
+  const sim = await SimProcess.start();
+  const add = async (name: string, model: string, talk?: SimRowOptions["talk"]): Promise<void> => {
+    const row = `sim: ${name}`;
+    if (!isWanted(row)) return;
+    const own = join(folder, row.replaceAll(/[^a-z0-9]+/gi, "-"));
+    const options = { row, column, sim, folder: own, place: { ...place, model } };
+    onCell(await simRow(talk === undefined ? options : { ...options, talk }));
+  };
+  try {
+    await add("the coder is harmless", MODEL);
+    if (version === CLAUDE_CODE_VERSIONS.at(-1))
+      await add(`Agent SDK ${AGENT_SDK_VERSION}`, MODEL, await agentSdk());
+    for (const model of await sim.models()) await add(model, model);
+    const requests = sim.calls(0).length;
+    return { requests, examined: requests };
+  } finally {
+    sim.stop();
+  }
+}
 
-function print(
-  cells: readonly CellResult[],
-  reports: readonly LaneReport[],
-  proxy: RefusingProxy,
-  ms: number,
-): void {
+async function agentSdk(): Promise<(place: Place, prompt: string) => Promise<string>> {
+  return talkWith(await import(installAgentSdk(AGENT_SDK_VERSION)));
+}
+
+function isWanted(name: string): boolean {
+  return values.only?.some((part) => name.includes(part)) ?? true;
+}
+
+function print({ cells, proxy }: Run, reports: readonly LaneReport[], ms: number): void {
   const sum = (read: (report: LaneReport) => number): number =>
     reports.reduce((all, one) => all + read(one), 0);
   const requests = sum((report) => report.requests);
@@ -108,3 +135,6 @@ function print(
   );
   if (hosts.length > 0) process.stdout.write(`Refused connections beyond loopback: ${hosts.join(", ")}\n`);
 }
+
+process.once("SIGINT", () => process.exit(130));
+process.exitCode = await main();

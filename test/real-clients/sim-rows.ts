@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { LONGHAUL } from "./cell.ts";
+import { ask, clientEnv, type Place } from "./client.ts";
+import type { CellResult } from "./matrix.ts";
+import { readLines, sessionPath } from "./session-file.ts";
+import type { Json } from "./wire.ts";
+
+/** Answers of the coder to one prompt: enough for several tools. */
+const TURNS = "6";
+const STARTED_WITHIN_MS = 20_000;
+
+/** `longhaul sim` as people start it, in a process of its own. */
+export class SimProcess {
+  readonly url: string;
+  readonly requests: readonly Json[];
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, url: string, requests: readonly Json[]) {
+    this.#child = child;
+    this.url = url;
+    this.requests = requests;
+  }
+
+  static start(): Promise<SimProcess> {
+    const child = spawn(process.execPath, [LONGHAUL, "sim", "--json", "--turns", TURNS], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const requests: Json[] = [];
+    return new Promise((resolve, reject) => {
+      const limit = setTimeout(() => reject(new Error("longhaul sim did not start.")), STARTED_WITHIN_MS);
+      child.on("close", (code) => reject(new Error(`longhaul sim ended with ${code}.`)));
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const event = JSON.parse(line) as Json;
+        if (event.type === "request") requests.push(event);
+        if (event.type !== "listening") return;
+        clearTimeout(limit);
+        resolve(new SimProcess(child, String(event.url), requests));
+      });
+    });
+  }
+
+  /** Every model that it serves, newest first. */
+  async models(): Promise<readonly string[]> {
+    const headers = { "x-api-key": "any", "anthropic-version": "2023-06-01" };
+    const response = await fetch(`${this.url}/v1/models?limit=1000`, { headers });
+    const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
+    return data.map(({ id }) => id);
+  }
+
+  /** Calls for an answer since this index. */
+  calls(from: number): readonly Json[] {
+    return this.requests
+      .slice(from)
+      .filter(({ endpoint }) => endpoint === "messages" || endpoint === "count_tokens");
+  }
+
+  stop(): void {
+    this.#child.kill();
+  }
+}
+
+export interface SimRowOptions {
+  readonly row: string;
+  readonly column: string;
+  readonly sim: SimProcess;
+  /** An empty folder of its own. */
+  readonly folder: string;
+  readonly place: Omit<Place, "home" | "workspace" | "url">;
+  /** Sends the prompt. Returns the id of the session. */
+  readonly talk?: (place: Place, prompt: string) => Promise<string>;
+}
+
+/** The client works with the built-in coder. No request may be refused, and nothing outside its folder may change. */
+export async function simRow({
+  row,
+  column,
+  sim,
+  folder,
+  place,
+  talk = askOnce,
+}: SimRowOptions): Promise<CellResult> {
+  const home = join(folder, "home");
+  const workspace = join(folder, "workspace");
+  const canary = join(folder, "canary");
+  for (const one of [home, workspace, canary]) writeProject(one);
+  const before = fingerprints(canary);
+  const from = sim.requests.length;
+  const whole: Place = { ...place, home, workspace, url: sim.url };
+  const cell = { row, column, messages: 0, pairs: 0, markers: 0 };
+  const prompt = `Improve this project. ${join(canary, "src", "index.ts")} shows the style that I like.`;
+  try {
+    const lines = readLines(sessionPath(home, await talk(whole, prompt)));
+    const pairs = pairsIn(lines);
+    const faults = [
+      ...refusalsOf(sim.calls(from)),
+      ...(pairs === 0 ? ["no tool was called"] : []),
+      ...changesBetween(before, fingerprints(canary)),
+      ...writesOutside(lines, workspace),
+    ];
+    return { ...cell, messages: sim.calls(from).length, pairs, markers: before.size, faults };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...cell, faults: [...refusalsOf(sim.calls(from)), message] };
+  }
+}
+
+/** Two prompts, so that the second one sends the history with its tools. */
+async function askOnce(place: Place, prompt: string): Promise<string> {
+  const { sessionId } = await ask(place, prompt);
+  const second = await ask(place, "Go on.", ["--resume", sessionId]);
+  if (second.isError) throw new Error(`The client failed: ${second.text}`);
+  return second.sessionId;
+}
+
+interface AgentSdk {
+  query(call: { readonly prompt: string; readonly options: Json }): AsyncIterable<Json>;
+}
+
+/** The same two prompts through the Claude Agent SDK. */
+export function talkWith(sdk: AgentSdk): (place: Place, prompt: string) => Promise<string> {
+  return async (place, prompt) => {
+    const say = async (text: string, more: Json = {}): Promise<string> => {
+      const options = {
+        cwd: place.workspace,
+        env: clientEnv(place),
+        model: place.model,
+        pathToClaudeCodeExecutable: place.binary,
+        permissionMode: "bypassPermissions",
+        allowDangerouslySkipPermissions: true,
+        ...more,
+      };
+      let result: Json | undefined;
+      for await (const message of sdk.query({ prompt: text, options })) {
+        if (message.type === "result") result = message;
+      }
+      if (result === undefined || result.is_error === true)
+        throw new Error(`The SDK failed: ${result?.result}`);
+      return String(result.session_id);
+    };
+    const sessionId = await say(prompt);
+    return say("Go on.", { resume: sessionId });
+  };
+}
+
+function writeProject(folder: string): void {
+  mkdirSync(join(folder, "src"), { recursive: true });
+  writeFileSync(join(folder, "README.md"), "# A small project\n\nIt adds numbers.\n");
+  writeFileSync(
+    join(folder, "src", "index.ts"),
+    "export const add = (a: number, b: number): number => a + b;\n",
+  );
+  writeFileSync(join(folder, "src", "index.test.ts"), 'import { add } from "./index.ts";\n\nadd(1, 2);\n');
+}
+
+/** A hash of each file below the folder. */
+function fingerprints(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name));
+  return new Map(paths.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): readonly string[] {
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths].filter((path) => before.get(path) !== after.get(path)).map((path) => `${path} changed`);
+}
+
+const refusalsOf = (calls: readonly Json[]): readonly string[] =>
+  calls.filter(({ error }) => error !== null).map(({ error }) => `refused: ${(error as Json).message}`);
+
+function blocksIn(lines: readonly Json[]): readonly Json[] {
+  return lines.flatMap(({ message }) => {
+    const content = (message as Json | undefined)?.content;
+    return Array.isArray(content) ? (content as Json[]) : [];
+  });
+}
+
+function pairsIn(lines: readonly Json[]): number {
+  const blocks = blocksIn(lines);
+  const answered = new Set(blocks.map((block) => block.tool_use_id));
+  return blocks.filter((block) => block.type === "tool_use" && answered.has(block.id)).length;
+}
+
+const WRITERS: ReadonlySet<unknown> = new Set(["Write", "Edit", "NotebookEdit"]);
+
+/** A write may fail, so its call counts too. */
+function writesOutside(lines: readonly Json[], workspace: string): readonly string[] {
+  return blocksIn(lines)
+    .filter(({ type, name }) => type === "tool_use" && WRITERS.has(name))
+    .map(({ input }) => String((input as Json).file_path ?? (input as Json).notebook_path))
+    .filter((path) => path.startsWith("/") && !path.startsWith(`${workspace}/`))
+    .map((path) => `writes outside the workspace: ${path}`);
+}
