@@ -52,7 +52,8 @@ export class Cell {
 
   /** The same conversation in another HOME. */
   copy(home: string): Cell {
-    cpSync(this.place.home, home, { recursive: true });
+    // `--continue` takes the file that changed last.
+    cpSync(this.place.home, home, { recursive: true, preserveTimestamps: true });
     const copy = new Cell(this.provider, this.scenario, { ...this.place, home });
     copy.sessionId = this.sessionId;
     copy.#state = this.#state;
@@ -331,11 +332,7 @@ const said = (role: "user" | "assistant", text: string, more: readonly string[] 
 });
 
 /** Runs the built command line. Fails unless it ends with 0. */
-function runLonghaul(
-  args: readonly string[],
-  env: Record<string, string>,
-  cwd: string,
-): Promise<string> {
+function runLonghaul(args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [LONGHAUL, ...args], {
       cwd,

@@ -99,11 +99,9 @@ class Lane {
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
     }
-    const notes = this.#boundRefusals(firstRequest);
+    const notes = binding ? this.#provider.refusals(firstRequest) : [];
     // With bound thinking a refusal is the result: what was not sent cannot be compared.
-    const result = binding
-      ? { ...total, faults: [], notes: [...notes, ...faults] }
-      : { ...total, faults, notes };
+    const result = binding ? { ...total, faults: [], notes: [...notes, ...faults] } : { ...total, faults };
     if (!isRed(result))
       for (const one of [home, ...RESUMES.map((resume) => `${home}-${resume.name}`)]) {
         rmSync(one, { recursive: true, force: true });
@@ -127,17 +125,10 @@ class Lane {
 
   /** The last row: what the provider refused, of everything that was sent in this lane. */
   #refusals(): CellResult {
-    const { requests } = this.#provider;
-    const refused = requests.filter(({ error }) => error !== undefined);
-    const faults = refused.map(({ error }) => `${error?.status}: ${error?.message}`);
     const { column, binding } = this.#options;
-    const shared = { row: "no refused request", column, messages: requests.length, pairs: 0, markers: 0 };
-    return { ...shared, ...(binding ? { faults: [], notes: faults } : { faults }) };
-  }
-
-  #boundRefusals(from: number): readonly string[] {
-    const refused = this.#provider.requests.slice(from).filter(({ error }) => error !== undefined);
-    return refused.map(({ error }) => `refused: ${error?.message}`);
+    const messages = this.#provider.requests.length;
+    const faults = binding ? [] : this.#provider.refusals(0);
+    return { row: "no refused request", column, messages, pairs: 0, markers: 0, faults };
   }
 
   #cell(home: string): Cell {

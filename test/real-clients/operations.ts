@@ -1,5 +1,5 @@
 import type { Cell } from "./cell.ts";
-import { HEAVY_WORD } from "./provider.ts";
+import { HEAVY_WORD, OVERFLOW_WORD } from "./provider.ts";
 import type { Turn } from "./script.ts";
 
 /** One row of the matrix: what happens to the session before the client resumes it. */
@@ -44,13 +44,16 @@ const byModel = (cell: Cell): Promise<void> =>
 
 /** The reported usage of one turn makes the client compact before the next one. */
 async function theirsAuto(cell: Cell): Promise<void> {
-  await cell.turn(heavy(cell));
+  await cell.turn(withWord(cell, HEAVY_WORD));
   await cell.theirsBefore(cell.scenario.chat("Work on."), AUTO_COMPACT_ENV);
 }
 
-function heavy(cell: Cell): Turn {
+/** The provider refuses the prompt as too long, so the client compacts and sends it again. */
+const theirsOverflow = (cell: Cell): Promise<void> => cell.theirsBefore(withWord(cell, OVERFLOW_WORD), {});
+
+function withWord(cell: Cell, word: string): Turn {
   const { prompt: text, steps } = cell.scenario.probe();
-  return { prompt: `${HEAVY_WORD} ${text}`, steps };
+  return { prompt: `${word} ${text}`, steps };
 }
 
 /** Every operation of the command line, the client's own compactions, and chains of both. */
@@ -139,6 +142,8 @@ export const OPERATIONS: readonly Operation[] = [
   },
   { name: "theirs (/compact)", run: (cell) => cell.theirs() },
   { name: "theirs (auto)", run: theirsAuto },
+  { name: "theirs (prompt too long)", run: theirsOverflow },
+  { name: "theirs (prompt too long), ours", run: chain(theirsOverflow, compact) },
   { name: "theirs, work, ours", run: chain((cell) => cell.theirs(), more, compact) },
   { name: "theirs (auto), work, ours", run: chain(theirsAuto, more, compact) },
   {

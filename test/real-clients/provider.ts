@@ -9,9 +9,12 @@ import {
 import type { Call, Markers, Step, Turn } from "./script.ts";
 import { type Piece, piecesOf } from "./wire.ts";
 
-/** A prompt with this word reports a usage close to a window of 200K, which forces an automatic compaction. */
+/** A prompt with this word reports a usage that forces an automatic compaction before the next turn. */
 export const HEAVY_WORD = "heavyweight";
-const HEAVY_TOKENS = 130_000;
+const HEAVY_TOKENS = 110_000;
+/** A prompt with this word exceeds a window of 200K until the messages before it are compacted. */
+export const OVERFLOW_WORD = "overflowing";
+const OVERFLOW_TOKENS = 145_000;
 const CHARS_PER_TOKEN = 4;
 
 /** Bodies stay in memory until the lane ends. */
@@ -105,6 +108,15 @@ export class Provider {
     return this.simulator.requests.messages;
   }
 
+  /** Refused requests since this index. The overflow that a scenario forces is none. */
+  refusals(from: number): readonly string[] {
+    const isForced = ({ body }: LoggedRequest): boolean => JSON.stringify(body).includes(OVERFLOW_WORD);
+    return this.requests
+      .slice(from)
+      .filter((request) => request.error !== undefined && !isForced(request))
+      .map(({ error }) => `${error?.status}: ${error?.message}`);
+  }
+
   answer(request: SeenRequest): { readonly blocks: readonly TurnBlock[] } {
     const pieces = piecesOf(request.body.messages);
     const text = lastUserText(pieces);
@@ -169,6 +181,7 @@ function lastUserText(pieces: readonly Piece[]): string {
 }
 
 function countText(text: string): number {
-  const weight = text.includes(HEAVY_WORD) ? HEAVY_TOKENS : 0;
-  return Math.ceil(text.length / CHARS_PER_TOKEN) + weight;
+  const heavy = text.includes(HEAVY_WORD) ? HEAVY_TOKENS : 0;
+  const overflow = text.includes(OVERFLOW_WORD) ? OVERFLOW_TOKENS : 0;
+  return Math.ceil(text.length / CHARS_PER_TOKEN) + heavy + overflow;
 }

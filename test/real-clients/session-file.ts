@@ -55,7 +55,8 @@ export function recordedCompaction(
   const segment = metadata?.preservedSegment as Json | undefined;
   const headAt = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === segment?.headUuid);
   const copies = after.slice(summaryAt + 1).filter(({ type, isMeta }) => isMessage(type) && isMeta !== true);
-  const kept = headAt === -1 ? copies : lines.slice(headAt, at);
+  // Records of requests stand between the messages and repeat their words. They have no id.
+  const kept = headAt === -1 ? copies : lines.slice(headAt, at).filter(({ uuid }) => uuid !== undefined);
   const restored = [...(headAt === -1 ? [] : kept), ...after].flatMap((line) => restoredIn(line));
   return { summary, kept, restored: [...new Set(restored)] };
 }
