@@ -65,16 +65,31 @@ function columns(): readonly Column[] {
   ];
 }
 
-/** The operations on session files, then the conversations with `longhaul sim`. */
+/** A column that cannot start is red as well: its client is missing, or the base session fails. */
 async function runColumn(run: Run, { version, column }: Column): Promise<readonly LaneReport[]> {
-  const binary = installClaudeCode(version);
-  const place = { binary, proxy: run.proxy.url, model: values.binding ? BINDING_MODEL : MODEL };
-  const operations = OPERATIONS.filter(({ name }) => isWanted(name));
   const onCell = (cell: CellResult): void => {
     run.cells.push(cell);
     const fault = cell.faults[0] === undefined ? "" : `: ${cell.faults[0]}`;
     process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}${fault}\n`);
   };
+  try {
+    return await runRows(run, { version, column }, onCell);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    onCell({ row: "start", column, messages: 0, pairs: 0, markers: 0, faults: [fault] });
+    return [];
+  }
+}
+
+/** The operations on session files, then the conversations with `longhaul sim`. */
+async function runRows(
+  run: Run,
+  { version, column }: Column,
+  onCell: (cell: CellResult) => void,
+): Promise<readonly LaneReport[]> {
+  const binary = installClaudeCode(version);
+  const place = { binary, proxy: run.proxy.url, model: values.binding ? BINDING_MODEL : MODEL };
+  const operations = OPERATIONS.filter(({ name }) => isWanted(name));
   const folder = join(run.folder, version);
   const shared = { column, folder, operations, binding: values.binding, onCell };
   const lane = operations.length === 0 ? [] : [await runLane({ ...place, ...shared })];
@@ -102,8 +117,7 @@ async function runSimRows(
     if (version === CLAUDE_CODE_VERSIONS.at(-1))
       await add(`Agent SDK ${AGENT_SDK_VERSION}`, MODEL, await agentSdk());
     for (const model of await sim.models()) await add(model, model);
-    const requests = sim.calls(0).length;
-    return { requests, examined: requests };
+    return { requests: sim.calls(0).length, examined: 0 };
   } finally {
     sim.stop();
   }
@@ -130,10 +144,12 @@ function print({ cells, proxy }: Run, reports: readonly LaneReport[], ms: number
     );
     return;
   }
+  const order = columns().map(({ column }) => column);
+  const sorted = cells.toSorted((one, other) => order.indexOf(one.column) - order.indexOf(other.column));
   const hosts = Object.entries(refused).map(([host, tries]) => `${host} (${tries})`);
   const red = cells.filter(isRed).length;
   process.stdout.write(
-    `${matrixText(cells)}\n\n${cells.length} cells, ${red} red; ${requests} requests, ${examined} examined; ${seconds} s\n`,
+    `${matrixText(sorted)}\n\n${cells.length} cells, ${red} red; ${requests} requests, ${examined} examined; ${seconds} s\n`,
   );
   if (hosts.length > 0) process.stdout.write(`Refused connections beyond loopback: ${hosts.join(", ")}\n`);
 }

@@ -29,6 +29,7 @@ export class SimProcess {
     const child = spawn(process.execPath, [LONGHAUL, "sim", "--json", "--turns", TURNS], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    process.once("exit", () => child.kill());
     const requests: Json[] = [];
     return new Promise((resolve, reject) => {
       const limit = setTimeout(() => reject(new Error("longhaul sim did not start.")), STARTED_WITHIN_MS);
@@ -87,7 +88,8 @@ export async function simRow({
   const workspace = join(folder, "workspace");
   const canary = join(folder, "canary");
   for (const one of [home, workspace, canary]) writeProject(one);
-  const before = fingerprints(canary);
+  const outside = [canary, join(home, "src")];
+  const before = fingerprints(outside);
   const from = sim.requests.length;
   const whole: Place = { ...place, home, workspace, url: sim.url };
   const cell = { row, column, messages: 0, pairs: 0, markers: 0 };
@@ -98,7 +100,7 @@ export async function simRow({
     const faults = [
       ...refusalsOf(sim.calls(from)),
       ...(pairs === 0 ? ["no tool was called"] : []),
-      ...changesBetween(before, fingerprints(canary)),
+      ...changesBetween(before, fingerprints(outside)),
       ...writesOutside(lines, workspace),
     ];
     return { ...cell, messages: sim.calls(from).length, pairs, markers: before.size, faults };
@@ -156,9 +158,10 @@ function writeProject(folder: string): void {
   writeFileSync(join(folder, "src", "index.test.ts"), 'import { add } from "./index.ts";\n\nadd(1, 2);\n');
 }
 
-/** A hash of each file below the folder. */
-function fingerprints(folder: string): ReadonlyMap<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+/** A hash of each file below the folders. */
+function fingerprints(folders: readonly string[]): ReadonlyMap<string, string> {
+  const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
+  const files = entries.filter((one) => one.isFile());
   const paths = files.map((file) => join(file.parentPath, file.name));
   return new Map(paths.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
 }
