@@ -9,7 +9,7 @@ import type { Provider } from "./provider.ts";
 import type { Scenario } from "./scenario.ts";
 import { markersIn, type Step, type Turn } from "./script.ts";
 import { readLines, recordedCompaction, sessionPath, uuidOf } from "./session-file.ts";
-import { type Json, piecesOf } from "./wire.ts";
+import { type Json, type Piece, piecesOf } from "./wire.ts";
 
 /** The built command line. */
 export const LONGHAUL: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -190,7 +190,7 @@ export class Cell {
     const marker = markersIn(turn.prompt)[0] ?? "";
     const request = this.provider.requests
       .slice(first)
-      .find(({ body }) => piecesOf(body?.messages).at(-1)?.markers.includes(marker));
+      .find(({ body }) => lastPrompt(piecesOf(body?.messages))?.markers.includes(marker));
     if (request === undefined)
       return { faults: ["no request on the wire"], messages: 0, pairs: 0, markers: 0 };
     const { faults, ...compared } = examine(request.body?.messages, expected);
@@ -256,6 +256,10 @@ function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (item.kind === "summary") return item.facts;
   return item.kind === "said" && item.role === "user" ? item.markers.slice(0, 1) : [];
 }
+
+/** The client may add reminders after the prompt. */
+const lastPrompt = (pieces: readonly Piece[]): Piece | undefined =>
+  pieces.findLast(({ role, kind }) => role === "user" && kind === "text");
 
 const summariesOf = (items: readonly Item[]): ReadonlySet<string> =>
   new Set(items.flatMap((item) => (item.kind === "summary" ? [item.text] : [])));

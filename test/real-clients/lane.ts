@@ -99,9 +99,10 @@ class Lane {
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
     }
-    const notes = binding ? this.#provider.refusals(firstRequest) : [];
-    // With bound thinking a refusal is the result: what was not sent cannot be compared.
-    const result = binding ? { ...total, faults: [], notes: [...notes, ...faults] } : { ...total, faults };
+    // With bound thinking the refusals are the result: longhaul drops thinking there, and the client retries.
+    const result = binding
+      ? { ...total, faults: [], notes: counted(this.#provider.refusals(firstRequest)) }
+      : { ...total, faults };
     if (!isRed(result))
       for (const one of [home, ...RESUMES.map((resume) => `${home}-${resume.name}`)]) {
         rmSync(one, { recursive: true, force: true });
@@ -142,6 +143,13 @@ class Lane {
   get #workspace(): string {
     return join(this.#options.folder, "workspace");
   }
+}
+
+/** Each text once, with how often it occurs. */
+function counted(texts: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => `refused ${count} times: ${text}`);
 }
 
 interface Compared {

@@ -12,10 +12,12 @@ import { type Piece, piecesOf } from "./wire.ts";
 /** A prompt with this word reports a usage that forces an automatic compaction before the next turn. */
 export const HEAVY_WORD = "heavyweight";
 const HEAVY_TOKENS = 110_000;
-/** A prompt with this word exceeds a window of 200K until the messages before it are compacted. */
+/** A prompt with this word exceeds the window until the messages before it are compacted. */
 export const OVERFLOW_WORD = "overflowing";
 const OVERFLOW_TOKENS = 145_000;
 const CHARS_PER_TOKEN = 4;
+/** The window of every model, so that the same prompts are too long for each. */
+const WINDOW_TOKENS = 200_000;
 
 /** Bodies stay in memory until the lane ends. */
 const KEPT_BODIES = 10_000;
@@ -62,6 +64,7 @@ export class Provider {
     const simulator = await startSimulator({
       behaviours: [play],
       countText,
+      windowTokens: WINDOW_TOKENS,
       keepBodies: KEPT_BODIES,
       switches: { enforceBinding, foreignSignatures: "accepted" },
     });
@@ -114,7 +117,7 @@ export class Provider {
     return this.requests
       .slice(from)
       .filter((request) => request.error !== undefined && !isForced(request))
-      .map(({ error }) => `${error?.status}: ${error?.message}`);
+      .map(({ error }) => `${error?.status} ${error?.message}`);
   }
 
   answer(request: SeenRequest): { readonly blocks: readonly TurnBlock[] } {
@@ -176,8 +179,8 @@ function isSubagentOf(marker: string | undefined, pieces: readonly Piece[]): boo
 }
 
 function lastUserText(pieces: readonly Piece[]): string {
-  const last = pieces.findLast(({ role, kind }) => role === "user" && kind === "text");
-  return last !== undefined && last.message === pieces.at(-1)?.message ? last.text : "";
+  const last = pieces.findLast(({ role }) => role === "user")?.message;
+  return pieces.findLast(({ kind, message }) => kind === "text" && message === last)?.text ?? "";
 }
 
 function countText(text: string): number {

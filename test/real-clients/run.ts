@@ -12,13 +12,16 @@ import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
 import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
-/** A model with a window of 200K that does not bind its thinking. */
-const MODEL = "claude-sonnet-4-5";
-/** One that binds it, for `--binding`. */
+/** A model of the time of older clients: they send reminders inside user messages. */
+const OLD_MODEL = "claude-sonnet-4-5";
+/** A current model: clients send reminders as system messages. The newest pinned client gets a column with it. */
+const CURRENT_MODEL = "claude-opus-5";
+/** One that binds its thinking, for `--binding`. */
 const BINDING_MODEL = "claude-sonnet-5-5";
 
 /** A column of the newest version reports and never fails. */
 const NEWEST = " (newest)";
+const NEWEST_PINNED = CLAUDE_CODE_VERSIONS.at(-1) ?? "";
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +41,11 @@ interface Run {
 
 interface Column {
   readonly version: string;
+  /** Head of the column. */
   readonly column: string;
+  readonly model: string;
+  /** Whether the client also works with `longhaul sim`. */
+  readonly withSim: boolean;
 }
 
 async function main(): Promise<number> {
@@ -59,24 +66,29 @@ function columns(): readonly Column[] {
   const pinned = values.client ?? CLAUDE_CODE_VERSIONS;
   const newest = values.latest ? newestClaudeCode() : undefined;
   const isNews = newest !== undefined && !pinned.includes(newest);
+  const model = values.binding ? BINDING_MODEL : OLD_MODEL;
+  const shared = { model, withSim: !values.binding };
+  const hasCurrent = !values.binding && pinned.includes(NEWEST_PINNED);
+  const current = { version: NEWEST_PINNED, model: CURRENT_MODEL, withSim: false };
   return [
-    ...pinned.map((version) => ({ version, column: version })),
-    ...(isNews ? [{ version: newest, column: `${newest}${NEWEST}` }] : []),
+    ...pinned.map((version) => ({ ...shared, version, column: version })),
+    ...(hasCurrent ? [{ ...current, column: `${NEWEST_PINNED} ${CURRENT_MODEL}` }] : []),
+    ...(isNews ? [{ ...shared, version: newest, column: `${newest}${NEWEST}` }] : []),
   ];
 }
 
 /** A column that cannot start is red as well: its client is missing, or the base session fails. */
-async function runColumn(run: Run, { version, column }: Column): Promise<readonly LaneReport[]> {
+async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[]> {
   const onCell = (cell: CellResult): void => {
     run.cells.push(cell);
     const fault = cell.faults[0] === undefined ? "" : `: ${cell.faults[0]}`;
     process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}${fault}\n`);
   };
   try {
-    return await runRows(run, { version, column }, onCell);
+    return await runRows(run, column, onCell);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
-    onCell({ row: "start", column, messages: 0, pairs: 0, markers: 0, faults: [fault] });
+    onCell({ row: "start", column: column.column, messages: 0, pairs: 0, markers: 0, faults: [fault] });
     return [];
   }
 }
@@ -84,17 +96,17 @@ async function runColumn(run: Run, { version, column }: Column): Promise<readonl
 /** The operations on session files, then the conversations with `longhaul sim`. */
 async function runRows(
   run: Run,
-  { version, column }: Column,
+  { version, column, model, withSim }: Column,
   onCell: (cell: CellResult) => void,
 ): Promise<readonly LaneReport[]> {
   const binary = installClaudeCode(version);
-  const place = { binary, proxy: run.proxy.url, model: values.binding ? BINDING_MODEL : MODEL };
+  const place = { binary, proxy: run.proxy.url, model };
   const operations = OPERATIONS.filter(({ name }) => isWanted(name));
-  const folder = join(run.folder, version);
+  const folder = join(run.folder, column.replaceAll(" ", "-"));
   const shared = { column, folder, operations, binding: values.binding, onCell };
   const lane = operations.length === 0 ? [] : [await runLane({ ...place, ...shared })];
   const wantsSim = values.only?.some((part) => part.startsWith("sim")) ?? true;
-  if (values.binding || !wantsSim) return lane;
+  if (!withSim || !wantsSim) return lane;
   return [...lane, await runSimRows({ column, folder, place }, version, onCell)];
 }
 
@@ -113,9 +125,8 @@ async function runSimRows(
     onCell(await simRow(talk === undefined ? options : { ...options, talk }));
   };
   try {
-    await add("the coder is harmless", MODEL);
-    if (version === CLAUDE_CODE_VERSIONS.at(-1))
-      await add(`Agent SDK ${AGENT_SDK_VERSION}`, MODEL, await agentSdk());
+    await add("the coder is harmless", OLD_MODEL);
+    if (version === NEWEST_PINNED) await add(`Agent SDK ${AGENT_SDK_VERSION}`, OLD_MODEL, await agentSdk());
     for (const model of await sim.models()) await add(model, model);
     return { requests: sim.calls(0).length, examined: 0 };
   } finally {

@@ -5,7 +5,7 @@ export interface Piece {
   /** Place of its message in the request. */
   readonly message: number;
   readonly role: string;
-  /** Type of the block; `reminder` for text that the client wraps in tags of its own. */
+  /** Type of the block; `reminder` for text that the client adds, in tags of its own or as a system message. */
   readonly kind: string;
   /** Id of a call, also for its result. Empty for other blocks. */
   readonly id: string;
@@ -39,7 +39,8 @@ function piecesOfBlock(block: Json, message: number, role: string): readonly Pie
   const text = withoutReminders(whole);
   const id = String(block.type === "tool_result" ? block.tool_use_id : (block.id ?? ""));
   const shared = { message, role, id, block };
-  const own = { ...shared, kind: String(block.type), text, markers: markersIn(text) };
+  const kind = role === "system" ? "reminder" : String(block.type);
+  const own = { ...shared, kind, text, markers: markersIn(text) };
   const rest = reminders.map((one) => ({ ...shared, kind: "reminder", text: one, markers: markersIn(one) }));
   return text === "" && rest.length > 0 && block.type === "text" ? rest : [own, ...rest];
 }
