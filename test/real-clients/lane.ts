@@ -12,6 +12,7 @@ export interface LaneOptions {
   readonly column: string;
   readonly binary: string;
   readonly model: string;
+  readonly windowTokens: number;
   /** An empty folder of its own. */
   readonly folder: string;
   readonly proxy: string;
@@ -45,11 +46,15 @@ export async function runLane(options: LaneOptions): Promise<LaneReport> {
   }
 }
 
-async function startProvider({ folder, binding }: LaneOptions): Promise<readonly [Provider, Scenario]> {
+async function startProvider(options: LaneOptions): Promise<readonly [Provider, Scenario]> {
+  const { folder, binding, windowTokens } = options;
   const workspace = join(folder, "workspace");
   mkdirSync(workspace, { recursive: true });
   const scenario = new Scenario(workspace);
-  return [await Provider.start({ markers: scenario.markers, enforceBinding: binding }), scenario];
+  return [
+    await Provider.start({ markers: scenario.markers, enforceBinding: binding, windowTokens }),
+    scenario,
+  ];
 }
 
 class Lane {

@@ -16,8 +16,6 @@ const HEAVY_TOKENS = 110_000;
 export const OVERFLOW_WORD = "overflowing";
 const OVERFLOW_TOKENS = 145_000;
 const CHARS_PER_TOKEN = 4;
-/** The window of every model, so that the same prompts are too long for each. */
-const WINDOW_TOKENS = 200_000;
 
 /** Bodies stay in memory until the lane ends. */
 const KEPT_BODIES = 10_000;
@@ -38,6 +36,8 @@ const SUMMARY_SECTIONS: readonly string[] = [
 export interface ProviderOptions {
   readonly markers: Markers;
   readonly enforceBinding: boolean;
+  /** The window of every model. A prompt with {@link OVERFLOW_WORD} must exceed it. */
+  readonly windowTokens: number;
 }
 
 /** The simulator of one lane. It plays the model of the turn that the client runs at the moment. */
@@ -58,13 +58,13 @@ export class Provider {
     this.#markers = markers;
   }
 
-  static async start({ markers, enforceBinding }: ProviderOptions): Promise<Provider> {
+  static async start({ markers, enforceBinding, windowTokens }: ProviderOptions): Promise<Provider> {
     let provider: Provider | undefined;
     const play: Behaviour = (request) => provider?.answer(request);
     const simulator = await startSimulator({
       behaviours: [play],
       countText,
-      windowTokens: WINDOW_TOKENS,
+      windowTokens,
       keepBodies: KEPT_BODIES,
       switches: { enforceBinding, foreignSignatures: "accepted" },
     });

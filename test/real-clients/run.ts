@@ -16,6 +16,9 @@ import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts"
 const OLD_MODEL = "claude-sonnet-4-5";
 /** A current model: clients send reminders as system messages. The newest pinned client gets a column with it. */
 const CURRENT_MODEL = "claude-opus-5";
+/** Current models count a quarter more tokens for the same text, so the same prompts are too long for this window. */
+const CURRENT_WINDOW_TOKENS = 250_000;
+const OLD_WINDOW_TOKENS = 200_000;
 /** One that binds its thinking, for `--binding`. */
 const BINDING_MODEL = "claude-sonnet-5-5";
 
@@ -44,6 +47,7 @@ interface Column {
   /** Head of the column. */
   readonly column: string;
   readonly model: string;
+  readonly windowTokens: number;
   /** Whether the client also works with `longhaul sim`. */
   readonly withSim: boolean;
 }
@@ -67,12 +71,13 @@ function columns(): readonly Column[] {
   const newest = values.latest ? newestClaudeCode() : undefined;
   const isNews = newest !== undefined && !pinned.includes(newest);
   const model = values.binding ? BINDING_MODEL : OLD_MODEL;
-  const shared = { model, withSim: !values.binding };
+  const windowTokens = values.binding ? CURRENT_WINDOW_TOKENS : OLD_WINDOW_TOKENS;
+  const shared = { model, windowTokens, withSim: !values.binding };
   const hasCurrent = !values.binding && pinned.includes(NEWEST_PINNED);
-  const current = { version: NEWEST_PINNED, model: CURRENT_MODEL, withSim: false };
+  const current = { version: NEWEST_PINNED, model: CURRENT_MODEL, windowTokens: CURRENT_WINDOW_TOKENS };
   return [
     ...pinned.map((version) => ({ ...shared, version, column: version })),
-    ...(hasCurrent ? [{ ...current, column: `${NEWEST_PINNED} ${CURRENT_MODEL}` }] : []),
+    ...(hasCurrent ? [{ ...current, withSim: false, column: `${NEWEST_PINNED} ${CURRENT_MODEL}` }] : []),
     ...(isNews ? [{ ...shared, version: newest, column: `${newest}${NEWEST}` }] : []),
   ];
 }
@@ -96,14 +101,14 @@ async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[
 /** The operations on session files, then the conversations with `longhaul sim`. */
 async function runRows(
   run: Run,
-  { version, column, model, withSim }: Column,
+  { version, column, model, windowTokens, withSim }: Column,
   onCell: (cell: CellResult) => void,
 ): Promise<readonly LaneReport[]> {
   const binary = installClaudeCode(version);
   const place = { binary, proxy: run.proxy.url, model };
   const operations = OPERATIONS.filter(({ name }) => isWanted(name));
   const folder = join(run.folder, column.replaceAll(" ", "-"));
-  const shared = { column, folder, operations, binding: values.binding, onCell };
+  const shared = { column, folder, windowTokens, operations, binding: values.binding, onCell };
   const lane = operations.length === 0 ? [] : [await runLane({ ...place, ...shared })];
   const wantsSim = values.only?.some((part) => part.startsWith("sim")) ?? true;
   if (!withSim || !wantsSim) return lane;
