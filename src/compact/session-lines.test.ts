@@ -71,6 +71,24 @@ function expectChained(lines: readonly Entry[]): void {
 }
 
 describe("a compaction appended to its session", () => {
+  it.each([
+    ["up-to", UP_TO],
+    ["from", FROM],
+  ])("never goes back in time after the last message, with variant %s", (_, options) => {
+    const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
+    const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
+    const lines = [
+      linesInPlace(parts, WITHOUT_SEGMENTS, later),
+      linesOfNewSession(parts, "new", WITHOUT_SEGMENTS, later),
+    ];
+    for (const written of lines) {
+      const last = written.findLastIndex(({ type }) => type === "user" || type === "assistant");
+      const times = written.slice(last).map(({ timestamp }) => String(timestamp));
+      expect(times.length).toBeGreaterThan(1);
+      expect(times).toEqual(times.toSorted());
+    }
+  });
+
   it("writes no kept message again where the agent re-links them: boundary, summary, and what follows", () => {
     const compaction = compacted(UP_TO, { files: true, hookOutput: said("main") });
     const lines = linesInPlace(compaction, CURRENT, countingPorts());

@@ -49,10 +49,25 @@ function chained(
   } = compacted.boundary.compactMetadata;
   const whole = { ...compacted, boundary: { ...compacted.boundary, compactMetadata } };
   let parentUuid: string | null = null;
-  return rebuild(whole).map((entry) => {
+  return withRisingTimes(rebuild(whole)).map((entry) => {
     const line = { ...asHostReads(entry, conventions), ...fields, parentUuid } as Entry;
     parentUuid = entry.uuid ?? parentUuid;
     return line;
+  });
+}
+
+/**
+ * From the last message on, no line is older than the one before it. Claude Code continues from the line with the
+ * newest time: copies of kept messages are written last, and restored files after them would be passed over.
+ */
+function withRisingTimes(entries: readonly Entry[]): readonly Entry[] {
+  const last = entries.findLastIndex(({ type }) => type === "user" || type === "assistant");
+  let newest = "";
+  return entries.map((entry, at) => {
+    const { timestamp } = entry;
+    if (at < last || typeof timestamp !== "string") return entry;
+    newest = timestamp > newest ? timestamp : newest;
+    return timestamp === newest ? entry : { ...entry, timestamp: newest };
   });
 }
 
