@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CallItem, type Expectation, examine, type Item } from "./examine.ts";
 import { type CellResult, isRed, matrixText } from "./matrix.ts";
+import { recordedCompaction } from "./session-file.ts";
 import type { Json } from "./wire.ts";
 
 const SUMMARY = "Summary: the user asked for mk0001prompt.";
@@ -91,6 +92,15 @@ function faultsAfter(spoil: (messages: { role: string; content: Json[] }[]) => v
 describe("the examiner of requests", () => {
   it("finds nothing in a request that holds everything once, and counts what it compared", () => {
     expect(examine(wholeRequest(), EXPECTED)).toEqual({ faults: [], messages: 5, pairs: 2, markers: 10 });
+  });
+
+  it("accepts restored files and typed input as system messages", () => {
+    const messages = wholeRequest();
+    const [typed] = messages[2]?.content.splice(2, 1) ?? [];
+    const [file] = messages[0]?.content.splice(1, 1) ?? [];
+    if (typed !== undefined) messages.splice(3, 0, { role: "system", content: [typed] });
+    if (file !== undefined) messages.splice(1, 0, { role: "system", content: [text("Shows mk0002file")] });
+    expect(examine(messages, EXPECTED).faults).toEqual([]);
   });
 
   it("finds a lost pair of parallel calls", () => {
@@ -224,6 +234,55 @@ describe("the examiner of requests", () => {
     expect(examine(messages, { ...EXPECTED, items }).faults).toEqual([
       "result of Bash toolu_1 lacks mk0006result",
     ]);
+  });
+});
+
+describe("the record of a compaction in a session file", () => {
+  const line = (uuid: string, content: string, more: Json = {}): Json => ({
+    type: "user",
+    uuid,
+    message: { role: "user", content },
+    ...more,
+  });
+  const boundary = (compactMetadata: Json): Json => ({
+    type: "system",
+    subtype: "compact_boundary",
+    uuid: "b",
+    compactMetadata,
+  });
+  const summary = (uuid: string, content: string): Json => line(uuid, content, { isCompactSummary: true });
+
+  it("starts the kept lines at the head of the segment, without records of requests", () => {
+    const request = { type: "api-request-blob", message: { content: "mk0001prompt" } };
+    const lines = [
+      line("1", "mk0001prompt"),
+      line("2", "mk0002prompt"),
+      request,
+      boundary({ preservedSegment: { headUuid: "2" } }),
+      summary("s", "the summary"),
+    ];
+    const record = recordedCompaction(lines, 3, new Set());
+    expect(record?.kept).toEqual([lines[1]]);
+    expect(record?.summary).toBe("the summary");
+  });
+
+  it("takes the summary that is new where lines repeat an earlier one", () => {
+    const lines = [boundary({}), summary("1", "old"), line("2", "mk0001prompt"), summary("3", "new")];
+    expect(recordedCompaction(lines, 0, new Set(["old"]))?.summary).toBe("new");
+  });
+
+  it("names the files that were put back", () => {
+    const file = {
+      type: "attachment",
+      uuid: "f",
+      attachment: { type: "file", content: "mk0003file mk0004edit" },
+    };
+    const lines = [boundary({}), summary("1", "the summary"), file];
+    expect(recordedCompaction(lines, 0, new Set())?.restored).toEqual(["mk0003file"]);
+  });
+
+  it("is missing where nothing was compacted since", () => {
+    expect(recordedCompaction([boundary({}), summary("1", "the summary")], 1, new Set())).toBeUndefined();
   });
 });
 

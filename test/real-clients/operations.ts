@@ -12,7 +12,7 @@ export interface Operation {
 const AUTO_COMPACT_ENV = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
 
 /** Tokens for `--keep-recent`: about three turns of the scenario. */
-const SOME_TOKENS = "6000";
+const SOME_TOKENS = "9000";
 
 const compact = (cell: Cell): Promise<void> => cell.compact({ what: "recent" });
 const more = (cell: Cell): Promise<void> => cell.work(cell.scenario.more());
