@@ -77,9 +77,9 @@ export class Cell {
   }
 
   /** Has these turns in one client that stays open, and types while it works. */
-  async work(turns: readonly Turn[], args: readonly string[] = []): Promise<void> {
+  async work(turns: readonly Turn[]): Promise<void> {
     this.scenario.writeFiles();
-    const client = new OpenClient(this.place, [...this.#resume(), ...args]);
+    const client = new OpenClient(this.place, this.#resume());
     try {
       for (const turn of turns) {
         this.provider.play(turn, (typed) => void setTimeout(() => client.send(typed), TYPING_DELAY_MS));
@@ -93,13 +93,9 @@ export class Cell {
   }
 
   /** One turn in a client of its own. */
-  async turn(
-    turn: Turn,
-    args: readonly string[] = this.#resume(),
-    env: Record<string, string> = {},
-  ): Promise<void> {
+  async turn(turn: Turn, args: readonly string[] = this.#resume()): Promise<void> {
     this.provider.play(turn);
-    const { sessionId } = await ask({ ...this.place, env }, turn.prompt, args);
+    const { sessionId } = await ask(this.place, turn.prompt, args);
     this.#finish(turn, sessionId);
   }
 
@@ -127,9 +123,9 @@ export class Cell {
   }
 
   /** `longhaul compact --out`: the conversation goes on in the new session. */
-  async compactOut(keeps: Keeps, args: readonly string[] = []): Promise<void> {
+  async compactOut(keeps: Keeps): Promise<void> {
     const id = randomUUID();
-    await this.longhaul(["compact", this.path, "--out", join(dirname(this.path), `${id}.jsonl`), ...args]);
+    await this.longhaul(["compact", this.path, "--out", join(dirname(this.path), `${id}.jsonl`)]);
     this.sessionId = id;
     this.#compacted(0, keeps);
   }
@@ -223,7 +219,7 @@ export class Cell {
     const { items } = this.#state;
     const [start, end] = keptRange(items, keeps ?? { what: "recent" }, record.kept);
     const gone = items.filter((_, at) => at < start || at >= end);
-    const written = this.provider.factsIn(record.summary);
+    const written = this.provider.takeFacts(record.summary);
     const facts = [...gone.flatMap((item) => factsOf(item, written.length > 0)), ...written];
     const summary: Item = { kind: "summary", text: record.summary, facts };
     this.#everySummary.add(record.summary);

@@ -47,7 +47,7 @@ export class Provider {
   readonly #markers: Markers;
   readonly #firstResults = new Map<string, Piece>();
   readonly #firstThoughts = new Map<string, Piece>();
-  readonly #facts = new Map<string, readonly string[]>();
+  #facts: readonly (readonly string[])[] = [];
   #steps: readonly Step[] = [];
   #next = 0;
   #subagents: readonly Call[] = [];
@@ -95,9 +95,11 @@ export class Provider {
     return this.#firstThoughts.get(id);
   }
 
-  /** The facts of a summary that this provider wrote, found by any text that contains it. */
-  factsIn(summary: string): readonly string[] {
-    return [...this.#facts].find(([fact]) => summary.includes(fact))?.[1] ?? [];
+  /** The facts that this provider wrote into the summary since the last call. None if longhaul wrote it. */
+  takeFacts(summary: string): readonly string[] {
+    const written = this.#facts.findLast((facts) => facts.every((fact) => summary.includes(fact)));
+    this.#facts = [];
+    return written ?? [];
   }
 
   /** Requests since the last call that no script expected. */
@@ -154,7 +156,7 @@ export class Provider {
 
   #summary(): string {
     const facts = SUMMARY_SECTIONS.map(() => this.#markers.next("fact"));
-    this.#facts.set(facts[0] ?? "", facts);
+    this.#facts = [...this.#facts, facts];
     const sections = SUMMARY_SECTIONS.map(
       (name, at) => `${at + 1}. ${name}:\n   - The record says ${facts[at]}.`,
     );
