@@ -270,11 +270,8 @@ function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]):
   switch (keeps.what) {
     case "nothing":
       return [items.length, items.length];
-    case "from": {
-      // An earlier summary is never kept as it is when a new one stands before the kept messages.
-      const summary = items.findLastIndex((item) => item.kind === "summary");
-      return [Math.max(indexOf(keeps.marker), summary + 1), items.length];
-    }
+    case "from":
+      return [indexOf(keeps.marker), items.length];
     case "before":
       return [0, indexOf(keeps.marker)];
     case "recent":
