@@ -19,7 +19,7 @@ import {
 let scene: Scene;
 beforeEach(async () => {
   // A session in which no single message takes a fifth of the window.
-  scene = await openScene({ keepBodies: 2_000, coderSeed: 5 });
+  scene = await openScene({ keepBodies: 2_000, play: { seed: 5 } });
 });
 afterEach(() => scene.simulator.close());
 

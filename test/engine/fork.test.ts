@@ -5,7 +5,7 @@ import { cacheRead, cacheWritten, hasCompacted, openScene, type Scene, workUntil
 
 let scene: Scene;
 beforeEach(async () => {
-  scene = await openScene();
+  scene = await openScene({ play: { uses: (name) => name !== "Write" } });
 });
 afterEach(() => scene.simulator.close());
 

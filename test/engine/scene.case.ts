@@ -1,5 +1,5 @@
 import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { type CoderOptions, coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
@@ -24,8 +24,8 @@ export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: Kinds<SummaryKind>;
   readonly notes?: NotesKind;
   readonly spans?: SpanKind | readonly SpanKind[];
-  /** Another seed plays another session. */
-  readonly coderSeed?: number;
+  /** Play another session than usual. */
+  readonly play?: Partial<CoderOptions>;
 }
 
 /** A simulator on which the coder works without an end, and loops that know its window. */
@@ -33,7 +33,7 @@ export async function openScene({
   kinds = "good",
   notes = "good",
   spans = "good",
-  coderSeed = 1,
+  play = {},
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
@@ -42,7 +42,7 @@ export async function openScene({
       summaries(kinds),
       noteTaker(notes),
       spanSummaries(spans),
-      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1, inventsPaths: true, seed: coderSeed }),
+      coder({ turns: Number.POSITIVE_INFINITY, chattiness: 0.1, inventsPaths: true, ...play }),
     ],
     ...options,
     windowTokens,

@@ -16,7 +16,8 @@ async function run(
   form: Form = "messages",
   resultTokens = 800,
 ): Promise<AgentLoop> {
-  scene = await openScene({ keepBodies: 3 });
+  // How often a doubled usage brings a compaction differs from session to session: the bounds are those of this one.
+  scene = await openScene({ keepBodies: 3, play: { seed: 6 } });
   const loop = scene.loop({
     modelName: "claude-opus-5-5",
     form,
