@@ -78,6 +78,13 @@ describe("a line that is repeated later in a session", () => {
     expect(leafUuid).toBe("e-9");
   });
 
+  it("ends the search at the beginning of the file, however many lines name a parent that is in no line", async () => {
+    const b = new ConversationBuilder();
+    for (let nth = 0; nth < 20; nth++) b.user(`question ${nth}`, { parentUuid: `missing-${nth}` });
+    b.assistant("answer");
+    expect((await read(b.entries)).conversation).toHaveLength(21);
+  });
+
   it("does not move messages that a later line follows, whatever is repeated in a generated session", async () => {
     const repeats = fc.array(fc.tuple(fc.nat(), fc.nat(20)), { minLength: 1, maxLength: 3 });
     await fc.assert(

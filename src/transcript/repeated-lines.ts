@@ -105,6 +105,7 @@ export async function repeatedAbove(
   index: EntryIndex,
   lines: readonly Entry[],
 ): Promise<string | "too-many" | undefined> {
+  if (before === 0) return undefined;
   const searched = linesWithoutParent(index, lines);
   if (searched.length === 0) return undefined;
   if (searched.length > MOST_SEARCHED_LINES) return "too-many";
