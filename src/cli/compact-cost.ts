@@ -24,7 +24,7 @@ export interface CompactCost {
   /** Null: it never pays. */
   readonly breakEvenTurns: number | null;
   readonly expectedTurns: number;
-  /** What the expected turns cost less than without it, all of the above included; as `inspect` compares them. */
+  /** The saving over the expected turns, net of the costs above; `inspect` computes the same. */
   readonly netSaving: number;
 }
 

@@ -28,8 +28,8 @@ export interface CompactionNotesOptions {
 }
 
 /**
- * Those that are there, however old: what they do not hold is kept. Built where there are none, but not written: the
- * compaction may not pay.
+ * The session's notes, however old: messages that they do not cover are kept. Without notes they are built but not
+ * written, because the compaction may not pay.
  */
 export async function notesForCompaction(
   session: Session,

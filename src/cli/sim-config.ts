@@ -16,7 +16,7 @@ import type { SimulatorOptions } from "../testing/simulator/simulator.ts";
 import type { ClaudeFeatures } from "../window/claude-features.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
-/** What functions cannot say in JSON is left out, and `keepBodies`: the command prints no body. */
+/** Leaves out functions, which JSON cannot hold, and `keepBodies`, because the command prints no body. */
 type LibraryOptions = Omit<
   SimulatorOptions,
   "behaviours" | "coder" | "summarise" | "clock" | "countText" | "keepBodies" | "onRequest"

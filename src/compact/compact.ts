@@ -125,7 +125,7 @@ async function carryOut(
   });
 }
 
-/** Where not even an empty summary would pay, nobody has to write one. */
+/** Skips the summary when not even an empty one would pay. */
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
   const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
   if (least !== "worthwhile") return;
@@ -181,8 +181,8 @@ function summaryTexts(
 }
 
 /**
- * The most that the result may have with everything that is put around the summary: it must not eat up the saving.
- * Where summary and kept messages alone do, it must at least not make the conversation larger.
+ * The most tokens that the result may have, restored files and quoted facts included: these must not eat up the saving.
+ * If summary and kept messages alone do, the result must at least not be larger than the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
   const { leastSaving, targetTokens = plan.tokensBefore } = options;

@@ -48,7 +48,7 @@ function withTime(line: Linked, isLast: boolean, ports: CompactionPorts): Linked
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
-  // Where a host reads no attachments, it would become a message that says nothing.
+  // For a host that reads no attachments, it would become an empty message.
   if (entry.type === "attachment" && !isSentAttachment(entry)) return undefined;
   if (isSnipMarker(entry)) return settledMarker(entry);
   if (isCollapsedSpan(entry)) return settledSpan(entry);

@@ -29,7 +29,7 @@ export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly toke
  */
 export type LeastSaving = "worthwhile" | "some" | "none";
 
-/** What a compaction saves, in tokens of the context. */
+/** The saving of a compaction, in tokens of the context. */
 export interface Saving {
   readonly tokens: number;
   /** {@link SMALLEST_WORTHWHILE_SAVING} for this conversation. */

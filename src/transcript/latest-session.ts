@@ -90,7 +90,7 @@ interface Peek {
 /** Claude Code cuts longer names of project folders, and adds a hash. */
 const LONGEST_FOLDER_NAME = 200;
 
-/** What was seen of files, so that none is opened twice. */
+/** Facts about files that were opened, so that none is opened twice. */
 class Peeks {
   readonly #files = new Map<string, Peek>();
   /** A folder of our own store holds the sessions of one working folder. */

@@ -61,7 +61,7 @@ export class MessageQueue<Place> {
     return this.#received.length > 0;
   }
 
-  /** Those that are certain and were not asked for before. */
+  /** Messages that are certain and were not returned before. */
   settled(): readonly QueuedMessage<Place>[] {
     const messages = this.#messages;
     if (messages.length > 0) this.#messages = [];
@@ -129,7 +129,7 @@ export class MessageQueue<Place> {
     });
   }
 
-  /** Whatever follows the next response cannot be what that response answers. */
+  /** A line after the next response cannot be the message that the response answers. */
   #response(id: string | undefined): void {
     if (id === undefined || id !== this.#responseId) this.#settle();
     this.#responseId = id;
@@ -156,7 +156,7 @@ export class MessageQueue<Place> {
       !isShown && text !== undefined && texts.includes(text);
     const isUnknown = ({ text, isShown }: Queued<Place>): boolean =>
       !isShown && (text === undefined || (isPrompt && !isTypedMessage(text)));
-    // What was dequeued was the oldest.
+    // The oldest text was dequeued.
     const said = isPrompt ? this.#open.find(isMeant) : this.#open.findLast(isMeant);
     const meant = said ?? this.#open.find(isUnknown);
     if (meant === undefined || (isPrompt && this.#dequeued === 0 && said === undefined)) {

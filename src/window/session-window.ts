@@ -38,7 +38,7 @@ export interface SessionWindowOptions {
   readonly modelWindow?: string | undefined;
   /** The model that continues the session; the session's own unless given. */
   readonly model?: string | undefined;
-  /** What an earlier reading of the file showed, where not all of its entries are here; null: nothing. */
+  /** Evidence from an earlier reading of the file, when not all entries are here. Null means none. */
   readonly evidence?: WindowEvidence | null | undefined;
   readonly models?: ModelTable | undefined;
   readonly settings?: WindowOptions | undefined;

@@ -25,7 +25,7 @@ const ROUNDING_TOKENS = 15;
 const home = temporaryFolder();
 type Report = ReturnType<typeof JSON.parse>;
 
-/** What a command prints with --json; undefined where it refuses, as for a session that is too short. */
+/** The --json output of a command; undefined when it refuses, as for a session that is too short. */
 async function reported(
   command: (composition: Composition) => Promise<void>,
   environment: NodeJS.ProcessEnv = {},
@@ -144,7 +144,7 @@ async function expectAfter(path: string, compacted: Report): Promise<void> {
   expect(after.context.messages).toBe(compacted.after.messages);
   expect(Math.abs(after.context.tokens - compacted.after.tokens)).toBeLessThanOrEqual(ROUNDING_TOKENS);
   expect(after.accounting.notInFile).toBe(compacted.notInFile);
-  // What is left may name no model.
+  // The rest of the session may name no model.
   if (after.session.model !== null) expect(after.window).toMatchObject(compacted.window);
   const cleared = await reported((it) => clear(path, { json, keep: 1, dryRun: true }, it));
   if (cleared !== undefined) expect(cleared.before.tokens).toBe(after.context.tokens);

@@ -17,7 +17,7 @@ export const LONGHAUL: string = fileURLToPath(new URL("../../dist/cli/main.js", 
 /** Between the start of a slow command and the input that is typed meanwhile. */
 const TYPING_DELAY_MS = 400;
 
-/** What an operation keeps. The examiner knows it from the operation, or from the record in the file. */
+/** The messages that an operation keeps. The examiner knows it from the operation, or from the record in the file. */
 export type Keeps =
   | { readonly what: "recent" }
   | { readonly what: "nothing" }
@@ -246,7 +246,7 @@ export class Cell {
   }
 }
 
-/** What must be in the summary of this item. A summary that a model wrote has only its own facts. */
+/** The markers that the summary must hold for this item. A summary that a model wrote has only its own facts. */
 function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (isByModel) return [];
   if (item.kind === "summary") return item.facts;

@@ -7,7 +7,7 @@ import type { Json } from "./wire.ts";
 /** A client that takes longer counts as hung. It answers within seconds. */
 const LIMIT_MS = 90_000;
 
-/** Where one run of the client happens. Nothing of the user's own settings is in it. */
+/** The folders of one run of the client, without any of the user's own settings. */
 export interface Place {
   readonly binary: string;
   readonly home: string;

@@ -265,7 +265,7 @@ class PretendedAgent {
     this.#tip = tail !== undefined && hang ? tail : summaryLink.uuid;
   }
 
-  /** What Claude Code writes between the boundary and the summary of an automatic compaction. */
+  /** Attachments that Claude Code writes between the boundary and the summary of an automatic compaction. */
   #injected(boundaryUuid: string, count: number): readonly Entry[] {
     const lines: Entry[] = [];
     for (const type of ["session_context", "date"].slice(0, count)) {

@@ -49,7 +49,7 @@ async function undone(before: Session, redo = false): Promise<Session> {
 const textOf = (entry: Entry | undefined): string =>
   JSON.stringify(entry === undefined ? [] : flatten([entry]));
 
-/** What each id names in a session, or the error. */
+/** The message that each id names in a session, or the error. */
 function named({ conversation, entries }: Session, ids: readonly string[]): readonly string[] {
   return ids.map((id) => {
     const uuid = chooseMessage(conversation, id, entries);

@@ -56,7 +56,7 @@ export async function inspect(
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 }
 
-/** What `longhaul compact SESSION` would make of it, so that both commands say the same; undefined where it refuses. */
+/** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
 async function preview(
   session: Session,
   thresholds: Thresholds,

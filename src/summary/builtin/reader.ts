@@ -26,7 +26,7 @@ export class Reader {
   #cwd: string | undefined;
   #branch: string | undefined;
   #earlier: EarlierSummary | undefined;
-  /** What the latest boundary compacted was read entry by entry. */
+  /** True when the messages before the latest boundary were read one by one. */
   #isPastRead = false;
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";

@@ -14,7 +14,7 @@ export interface HeaderOptions {
 export interface RequestHeaders {
   readonly version: ApiVersion;
   readonly betas: ReadonlySet<string>;
-  /** Those of `betas` that no SDK and no client known here sends. */
+  /** Names in `betas` that no known SDK or client sends. */
   readonly unknownBetas: readonly string[];
   /** Follows from the key: two keys never share a cache. */
   readonly workspace: string;

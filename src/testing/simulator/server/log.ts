@@ -34,7 +34,7 @@ export interface LoggedRequest {
   readonly outcome: Outcome;
   readonly version: ApiVersion | undefined;
   readonly betas: readonly string[];
-  /** Those of `betas` that the simulator does not know: the real API may refuse them. */
+  /** Names in `betas` that the simulator does not know. The real API may refuse them. */
   readonly unknownBetas: readonly string[];
   readonly model: string | undefined;
   readonly client: ClientMarks;

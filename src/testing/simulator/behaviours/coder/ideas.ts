@@ -34,7 +34,7 @@ export interface IdeaSource {
   readonly topic: string;
   /** The folder of its own files: all that it writes is in there. Undefined where it may write nothing. */
   readonly ownFolder: string | undefined;
-  /** Where files are that it makes up; undefined where it must not. */
+  /** The folder of files that it makes up; undefined when it must not make up any. */
   readonly madeUpFolder: string | undefined;
   /** What a file of its own may be long, in characters. */
   readonly contentChars: number;
@@ -77,7 +77,7 @@ function newContent(path: string, { random, contentChars }: IdeaSource): string 
   return fileText(path, random, Math.round(contentChars * share * (random.between(60, 140) / 100)));
 }
 
-/** What a subagent is asked to do. The words tell its conversation apart where the client does not. */
+/** The task of a subagent. Its words identify the conversation when the client does not. */
 const delegation = (topic: string, subject: string, step: number): string =>
   `For "${topic}": find out how ${subject} are handled, and name the files (step ${step}).`;
 

@@ -57,7 +57,7 @@ export interface PlanOptions {
   readonly callsUnknown: boolean;
 }
 
-/** What to do this turn: one call, sometimes several at once. None where no tool can be called without harm. */
+/** The calls of this turn: one, sometimes several. None when no tool can be called without harm. */
 export function planActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
   const { random } = source;
   const actions = possibleActions(source, options);
@@ -123,7 +123,7 @@ function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | 
   return firstOf([liked, ...wanted], trusted, random) ?? pickFrom(trusted, random);
 }
 
-/** What has to be read before it can be edited; and a shell lists and searches where there is no tool for it. */
+/** The kind to use instead: a file is read before it is edited, and a shell lists and searches. */
 const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = {
   edit: "read",
   list: "shell",

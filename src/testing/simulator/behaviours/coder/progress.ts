@@ -28,7 +28,7 @@ export const TURNS_PER_MARK = 4;
 
 const NO_TOPIC = "the task";
 const MAX_TOPIC_CHARS = 60;
-/** What a client puts between messages for the model's eyes only; no person wrote it. */
+/** Text that the client adds for the model. No person wrote it. */
 const REMINDER = /^\s*<(?:system-reminder|task-notification)>/;
 
 interface Trace {

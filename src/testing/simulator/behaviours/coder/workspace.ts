@@ -11,7 +11,7 @@ import type { SeenRequest } from "../../exchange.ts";
 const NAMED_FOLDER =
   /^[ \t>*-]*(?:(?:primary|current) )?(?:working directory|cwd|workspace(?: folder| root)?|project root)[ \t]*[:=][ \t]*(\/[^\r\n]*)$/im;
 const TAGGED_FOLDER = /<cwd>[ \t]*(\/[^\r\n<]*)<\/cwd>/i;
-/** What longhaul's own agent says after its folder. */
+/** The words that longhaul's own agent puts after its folder. */
 const GIT_REMARK = " (in a git repository)";
 
 /** Messages at the beginning that a client may describe its surroundings in. */
