@@ -72,8 +72,8 @@ const ADAPTIVE_THINKING_PERCENT = 60;
  * A real agent may carry its calls out, so they are harmless. It reads files that results have shown inside the
  * folder that the client says it works in. It writes only into a folder of its own in there. Its commands show parts
  * of such files. Its subagents start no others. Where no folder is named it writes nothing and reads only files that
- * results have shown. `inventsPaths` lifts all of that but the commands. Requests for notes and for the summary of a span are no work, and are left to the next
- * behaviour.
+ * results have shown. `inventsPaths` lifts these limits, except those on commands. Requests for notes and for the
+ * summary of a span are left to the next behaviour.
  */
 export function coder(options: CoderOptions): Behaviour {
   const settings: Settings = { ...DEFAULTS, ...options };
