@@ -37,12 +37,18 @@ const happenings = (events: readonly AgentEvent[]): readonly string[] =>
     return ["results-cleared", "notes-updated", "background-started"].includes(told.type) ? [told.type] : [];
   });
 
-const firstOfEach = (names: readonly string[]): readonly string[] => [...new Set(names)];
+/**
+ * Each kind of happening once, in the order of its first time.
+ * The notes are left out: they are written beside the conversation, so the seed does not fix their moment.
+ */
+const storyOf = (events: readonly AgentEvent[]): readonly string[] => [
+  ...new Set(happenings(events).filter((name) => name !== "notes-updated")),
+];
 
 describe("the guided tour", () => {
   it("shows all that it promises, in its order, and no request is refused", () => {
     const { events, answers, report, steps, tour } = driven;
-    expect(firstOfEach(happenings(events)).filter((name) => name !== "notes-updated")).toEqual([
+    expect(storyOf(events)).toEqual([
       "subagent",
       "yellow",
       "results-cleared",
@@ -108,7 +114,8 @@ describe("a tour", () => {
     const again = await driveTour({ seed: SEED });
     try {
       expect([...again.answers]).toEqual([...driven.answers]);
-      expect(firstOfEach(happenings(again.events))).toEqual(firstOfEach(happenings(driven.events)));
+      expect(storyOf(again.events)).toEqual(storyOf(driven.events));
+      expect(happenings(again.events)).toContain("notes-updated");
     } finally {
       await again.close();
     }
