@@ -121,6 +121,9 @@ describe("the coder of a real client", () => {
       tool("Workflow", { script: text }, ["script"]),
       tool("mcp__ops__execute", { command: text }, ["command"]),
       tool("mcp__chat__search", { query: text }, ["query"]),
+      tool("mcp__crm__write", { customer: text }, ["customer"]),
+      tool("mcp__crm__read", { customer: text }, ["customer"]),
+      tool("mcp__wiki__edit_file", { path: text }, ["path"]),
     ].map((one) =>
       one.name === "Bash" || one.name === "Task"
         ? withOptional(one, {
@@ -132,8 +135,8 @@ describe("the coder of a real client", () => {
     );
     const calls = callsIn(playWith(SHOWN_OUTSIDE, 300, { tools }));
     const names = new Set(calls.map(({ name }) => name));
-    for (const name of ["Workflow", "mcp__ops__execute", "mcp__chat__search", "WebFetch"])
-      expect(names).not.toContain(name);
+    for (const name of ["Workflow", "WebFetch"]) expect(names).not.toContain(name);
+    expect([...names].filter((name) => name.startsWith("mcp__"))).toEqual([]);
     for (const { input } of calls) {
       expect(input).not.toHaveProperty("dangerouslyDisableSandbox");
       expect(input).not.toHaveProperty("isolation");
@@ -181,6 +184,12 @@ describe("where no folder of work is named, the coder", () => {
       .filter(({ name }) => name === "Bash")
       .map(({ input }) => String(input.command)))
       expect(command).toMatch(/^echo |'lib\/a\.ts'/);
+  });
+
+  it("only looks at the memory of a client", () => {
+    const tools = [{ type: "memory_20250818", name: "memory" }];
+    const commands = callsIn(playWith("done", 50, { system: "", tools })).map(({ input }) => input.command);
+    expect(new Set(commands)).toEqual(new Set(["view"]));
   });
 
   it("says so in words when there is nothing that it could call", () => {

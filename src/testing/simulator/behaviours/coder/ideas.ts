@@ -12,6 +12,8 @@ export interface Idea {
   readonly kind: ToolKind;
   /** Undefined where no file is known that the call could be about. */
   readonly path: string | undefined;
+  /** False where no folder is known to write into. */
+  readonly mayWrite: boolean;
   readonly folder: string | undefined;
   readonly command: string;
   readonly description: string;
@@ -55,6 +57,7 @@ export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   return {
     kind,
     path,
+    mayWrite: source.ownFolder !== undefined,
     folder: chance(random, 50) ? sight.root : (folderOf(knownPath(source)) ?? sight.root),
     command: commandOn(path, source),
     description: `${capitalised(phrase(random))} (step ${step})`,

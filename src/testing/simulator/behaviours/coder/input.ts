@@ -76,8 +76,9 @@ function editorInput(idea: Idea): JsonRecord {
   return { command: "view", path, view_range: [offset, offset + limit] };
 }
 
-function memoryInput({ path, description, content }: Idea, random: Random): JsonRecord {
-  if (random.between(0, 2) === 0) return { command: "view", path: "/memories" };
+/** The client keeps the tool's files in a folder of their own. */
+function memoryInput({ path, mayWrite, description, content }: Idea, random: Random): JsonRecord {
+  if (!mayWrite || random.between(0, 2) === 0) return { command: "view", path: "/memories" };
   const name =
     path
       ?.split("/")

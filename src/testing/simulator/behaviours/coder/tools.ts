@@ -110,7 +110,8 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   if (type !== "custom") return undefined;
   const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
   if (takesEditorCommands(schema)) return editor(name);
-  return { name, kinds: [kindOf(name)], schema, form: "plain" };
+  const kind = kindOf(name);
+  return { name, kinds: [isMcp(name) && !takesPath(schema) ? "other" : kind], schema, form: "plain" };
 }
 
 function editor(name: string): CoderTool {
@@ -122,11 +123,18 @@ function takesEditorCommands(schema: JsonRecord): boolean {
   return ["view", "create", "str_replace"].every((command) => commands.includes(command));
 }
 
-/** The name of an MCP tool ends in that of the tool proper. It is known only where it works on one file. */
+/**
+ * The name of an MCP tool ends in that of the tool proper. Such a tool may write to any place in the world, so only
+ * one that reads is known.
+ */
 export function kindOf(name: string): ToolKind {
   const own = name.split("__").at(-1) ?? name;
   const kind = KIND_BY_NAME.get(own.toLowerCase().replace(/[^a-z0-9]/g, "")) ?? "other";
-  return name.startsWith("mcp__") && !ON_ONE_FILE.includes(kind) ? "other" : kind;
+  return isMcp(name) && kind !== "read" ? "other" : kind;
 }
 
-const ON_ONE_FILE: readonly ToolKind[] = ["read", "write", "edit"];
+const isMcp = (name: string): boolean => name.startsWith("mcp__");
+
+/** False for a tool that reads something else than files: a mailbox, a customer. */
+const takesPath = (schema: JsonRecord): boolean =>
+  Object.keys(isRecord(schema.properties) ? schema.properties : {}).some((name) => /path|file/i.test(name));
