@@ -124,6 +124,16 @@ describe("the latest session", () => {
     expect(await home.latest(here)).toBe("long");
   });
 
+  it("is found wherever a long answer crosses the part of the file that is read first", async () => {
+    const home = new Home();
+    const here = home.folder("work/here");
+    const prompt = user(here, "x".repeat(5_000));
+    for (let length = 65_000; length < 65_600; length += 20) {
+      home.session(here, "talk", prompt + answer(here, "y".repeat(length)));
+      expect([length, await home.latest(here)]).toEqual([length, "talk"]);
+    }
+  });
+
   it("belongs to the whole git worktree, from wherever in it", async () => {
     const home = new Home();
     const root = home.worktree("work/app");

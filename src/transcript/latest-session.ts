@@ -10,7 +10,7 @@ import { type ReadAt, readerOf } from "./session-file.ts";
 export interface LatestSession extends SessionFile {
   /** The working folder of the session; undefined when the file does not name one. */
   readonly folder: string | undefined;
-  /** Whether it belongs to the project of the current folder; true when no current folder is known. */
+  /** True when it belongs to the project of the current folder, or when no current folder is known. */
   readonly isOfProject: boolean;
 }
 
@@ -96,7 +96,7 @@ class Peeks {
   /** A folder of our own store holds the sessions of one working folder. */
   readonly #folders = new Map<string, string>();
 
-  /** Whether it can belong to the project, without opening the file. */
+  /** False when the path alone shows that it belongs to another project. */
   mayBelong({ path, agent }: SessionFile, project: ProjectFolder): boolean {
     const store = dirname(path);
     const name = basename(store);
@@ -139,7 +139,7 @@ async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
     const isConversation =
       lastLineThat(tail, ANSWER_MARKS, answerIn) ??
       lastLineThat(head, ANSWER_MARKS, answerIn) ??
-      (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes - END_BYTES)));
+      (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes)));
     return { folder: began ?? last, isConversation };
   } catch {
     return NOTHING;
@@ -162,9 +162,12 @@ function answerIn(entry: Entry): true | undefined {
 /** Longer lines than this are no errors. */
 const LONGEST_ERROR_BYTES = 1024 * 1024;
 
-/** Only for files with a very long line at both ends: a pasted image, a large result. */
-async function hasAnswerAbove(readAt: ReadAt, before: number): Promise<boolean> {
-  for (let end = before; ; ) {
+/**
+ * Only for files with a very long line at both ends: a pasted image, a large result. It starts at the end of the file,
+ * because such a line may cross the start of the last bytes that were read.
+ */
+async function hasAnswerAbove(readAt: ReadAt, bytes: number): Promise<boolean> {
+  for (let end = bytes; ; ) {
     const start = await lastLineWith(readAt, ASSISTANT_MARK, end);
     if (start === undefined) return false;
     const buffer = Buffer.allocUnsafe(LONGEST_ERROR_BYTES);
