@@ -6,11 +6,16 @@ const HARNESS_TEXT = /^\s*<(?:task-notification|teammate-message|agent-message|f
 /** A path such as `/usr/lib` is no command. */
 const SLASH_COMMAND = /^\s*\/[\w:.-]+(?:\s|$)/;
 
+/** A line about the queue. It is no entry of the conversation. */
+export const isQueueOperation = (entry: Entry): boolean => (entry.type as string) === "queue-operation";
+
 export const isHarnessText = (text: string): boolean => HARNESS_TEXT.test(text);
 
-/** Whether a text in the queue is a message to the agent, not a notification or a slash command. */
+export const isSlashCommand = (text: string): boolean => SLASH_COMMAND.test(text);
+
+/** True for a text in the queue that is a message to the agent, not a notification or a slash command. */
 export function isTypedMessage(text: string): boolean {
-  return text.trim() !== "" && !isHarnessText(text) && !SLASH_COMMAND.test(text);
+  return text.trim() !== "" && !isHarnessText(text) && !isSlashCommand(text);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from "../conversation/entry.ts";
 import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
+import { isQueueOperation } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -59,8 +60,6 @@ export function documentsOf(entry: Entry): readonly SearchDocument[] {
       return isQueueOperation(entry) ? queuedDocuments(entry) : [];
   }
 }
-
-export const isQueueOperation = (entry: Entry): boolean => (entry.type as string) === "queue-operation";
 
 /** Text that was typed while the agent worked. Only the queue as a whole tells whether the agent received it. */
 function queuedDocuments(entry: Entry): readonly SearchDocument[] {

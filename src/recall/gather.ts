@@ -1,11 +1,12 @@
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field, stringField } from "../conversation/fields.ts";
+import { isQueueOperation } from "../conversation/queued.ts";
 import { entryBlocks } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
 import { MessageQueue, type QueuedMessage } from "../transcript/message-queue.ts";
 import { damaged } from "./damage.ts";
-import { documentsOf, isQueueOperation, ledgerFactIds, type SearchDocument } from "./documents.ts";
+import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
 import { type DocumentPlace, FLAGS, type SegmentBytes, SegmentWriter } from "./segment-writer.ts";
 
 /** What a result needs to know of its call. */
@@ -80,7 +81,7 @@ export class Gatherer {
     return this.segments;
   }
 
-  /** Whether the next lines may show that a message found in the queue has a line of its own. */
+  /** True while the next lines may show that a message found in the queue has a line of its own. */
   get isQueueOpen(): boolean {
     return this.#queue.isOpen;
   }

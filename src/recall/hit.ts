@@ -1,7 +1,7 @@
 import { timeOf } from "../conversation/copies.ts";
 import { stringField } from "../conversation/fields.ts";
+import { isQueueOperation } from "../conversation/queued.ts";
 import { messageId } from "../transcript/message-queue.ts";
-import { isQueueOperation } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment-writer.ts";

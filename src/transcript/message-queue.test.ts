@@ -169,6 +169,11 @@ describe("messages typed while the agent works", () => {
     }
     const path = "/usr/lib/a.so is missing";
     expect(conversationOf(turnWith([enqueue(path)], [queue("remove")]))).toEqual(["start", path]);
+    const takenBack = [queue("remove"), queue("popAll", { content: "also the docs" })];
+    expect(conversationOf(turnWith([enqueue(path), enqueue("also the docs")], takenBack))).toEqual([
+      "start",
+      path,
+    ]);
   });
 
   it("tolerate lines without content, time or session, and removals of nothing", () => {

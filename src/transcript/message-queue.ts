@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Entry, isCompactBoundary, type UserEntry } from "../conversation/entry.ts";
 import { asList, contentText, field, stringField } from "../conversation/fields.ts";
-import { isFromQueue, isTypedMessage } from "../conversation/queued.ts";
+import { isFromQueue, isQueueOperation, isSlashCommand, isTypedMessage } from "../conversation/queued.ts";
 import { entryBlocks, rawContent, responseIdOf } from "../conversation/untrusted.ts";
 
 /** Newer versions say why a text left the queue. The agent received it only in this case, or without a reason. */
@@ -75,7 +75,7 @@ export class MessageQueue<Place> {
   }
 
   add(entry: Entry, place: Place): void {
-    if ((entry.type as string) === "queue-operation") this.#operation(entry, place);
+    if (isQueueOperation(entry)) this.#operation(entry, place);
     else if (entry.isSidechain === true || stringField(entry, "writtenWith") !== undefined) return;
     else if (entry.type === "assistant") this.#response(responseIdOf(entry));
     else if (isCompactBoundary(entry)) this.#settle();
@@ -180,7 +180,7 @@ export class MessageQueue<Place> {
 
   /** The queue is served in order, but a slash command waits until the agent has finished. */
   #takeOldest(): Queued<Place> | undefined {
-    const isMessage = ({ text }: Queued<Place>): boolean => text === undefined || !/^\s*\//.test(text);
+    const isMessage = ({ text }: Queued<Place>): boolean => text === undefined || !isSlashCommand(text);
     const taken = this.#open.find(({ isShown }) => isShown) ?? this.#open.find(isMessage) ?? this.#open[0];
     this.#open = this.#open.filter((queued) => queued !== taken);
     return taken;
@@ -241,7 +241,7 @@ export function withQueuedMessages(
 }
 
 const isRemoval = (entry: Entry): boolean =>
-  (entry.type as string) === "queue-operation" && stringField(entry, "operation") === "remove";
+  isQueueOperation(entry) && stringField(entry, "operation") === "remove";
 
 const isSpoken = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && entry.uuid !== undefined && !isFromQueue(entry);
