@@ -1,4 +1,5 @@
 import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "./entry.ts";
+import { stringField } from "./fields.ts";
 
 /** All that the model read for this response. Cached tokens occupy the window as well. */
 export function inputTokens(usage: Usage): number {
@@ -12,6 +13,12 @@ export function reportedUsage(entry: Entry): Usage | undefined {
   if (!usage || !Number.isFinite(usage.input_tokens) || !Number.isFinite(usage.output_tokens))
     return undefined;
   return inputTokens(usage) > 0 ? usage : undefined;
+}
+
+/** The model that wrote a response; undefined for other entries and for text in the model's name. */
+export function respondingModel(entry: Entry | undefined): string | undefined {
+  if (entry?.type !== "assistant" || isSynthetic(entry)) return undefined;
+  return stringField(entry.message, "model");
 }
 
 /**

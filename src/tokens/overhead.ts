@@ -1,7 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
 import { responseIdOf } from "../conversation/untrusted.ts";
-import { inputTokens, reportedUsage } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/usage.ts";
 import { HIGHEST_RATIO } from "./calibration.ts";
 import type { ContextMeter } from "./context-meter.ts";
 
@@ -42,18 +41,21 @@ export function divideContext(counted: CountedConversation): ContextParts {
   return { overheadTokens: Math.round(tokens - estimateNow * HIGHEST_RATIO), ratio: HIGHEST_RATIO };
 }
 
-/** The least that one of the first calls of the newest model had beyond its messages; none where no call reports. */
+/**
+ * The least that one of the first calls of the newest model had beyond its messages;
+ * Infinity when no call reports, so that the overhead is everything unexplained.
+ */
 function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversation, ratio: number): number {
   const isReport = (entry: Entry): boolean =>
     reportedUsage(entry) !== undefined && !meter.isFromBeforeCompaction(entry);
-  const model = modelOf(entries.findLast(isReport));
+  const model = respondingModel(entries.findLast(isReport));
   let least = Number.POSITIVE_INFINITY;
   let [calls, before] = [0, 0];
   let lastId: string | undefined;
   for (const [index, entry] of entries.entries()) {
     const usage = isReport(entry) ? reportedUsage(entry) : undefined;
     const id = entry.type === "assistant" ? responseIdOf(entry) : undefined;
-    if (usage !== undefined && modelOf(entry) === model && (id === undefined || id !== lastId)) {
+    if (usage !== undefined && respondingModel(entry) === model && (id === undefined || id !== lastId)) {
       least = Math.min(least, Math.max(0, Math.round(inputTokens(usage) - before * ratio)));
       if (++calls === FIRST_CALLS) break;
       lastId = id;
@@ -62,6 +64,3 @@ function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversa
   }
   return least;
 }
-
-const modelOf = (entry: Entry | undefined): string | undefined =>
-  entry?.type === "assistant" ? stringField(entry.message, "model") : undefined;

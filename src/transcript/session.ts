@@ -1,11 +1,7 @@
 import { basename } from "node:path";
-import {
-  type CompactBoundaryEntry,
-  type Entry,
-  isCompactBoundary,
-  isSynthetic,
-} from "../conversation/entry.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
+import { respondingModel } from "../conversation/usage.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Damage } from "./damage.ts";
 import type { Conversation } from "./relink.ts";
@@ -85,7 +81,7 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     if (entry === undefined || (entry.isSidechain === true && !isSubagent)) continue;
-    const model = modelOf(entry);
+    const model = respondingModel(entry);
     if (model !== undefined) return model;
   }
   return undefined;
@@ -94,9 +90,6 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
 /** A subagent's own file has nothing but sidechain entries. */
 export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
   conversation.some(({ isSidechain }) => isSidechain === true);
-
-const modelOf = (entry: Entry): string | undefined =>
-  entry.type === "assistant" && !isSynthetic(entry) ? stringField(entry.message, "model") : undefined;
 
 export function boundariesOf(
   entries: readonly Entry[],
@@ -149,7 +142,7 @@ function latestFields(entries: readonly Entry[]): LatestFields {
     found.version ??= stringField(entry, "version");
     found.gitBranch ??= stringField(entry, "gitBranch");
     found.sessionId ??= stringField(entry, "sessionId");
-    found.model ??= modelOf(entry);
+    found.model ??= respondingModel(entry);
     if (found.model !== undefined && found.cwd !== undefined && found.sessionId !== undefined) break;
   }
   return found;

@@ -75,6 +75,14 @@ describe("the window of a session", () => {
     expect(windowOf(larger, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
   });
 
+  it("is what the newest compaction shows although responses before it read more", () => {
+    const smaller = compacted({ preTokens: 967_000 }).answer(400_000).compaction().answer(30_000);
+    expect(windowOf(smaller)).toEqual(SHOWN);
+    const evidence = { model: OPUS, windowTokens: 200_000 };
+    expect(windowOf(smaller, { evidence })).toEqual(SHOWN);
+    expect(windowOf(smaller.answer(250_000), { evidence }).size).toBe(1_000_000);
+  });
+
   it("takes the largest reported usage of the model, wherever it stands in the file", () => {
     const sonnet = "claude-sonnet-4-5";
     const large = new Recording().answer(400_000, sonnet).answer(30_000, sonnet);

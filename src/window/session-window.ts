@@ -3,11 +3,10 @@ import {
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
-  isSynthetic,
 } from "../conversation/entry.ts";
 import { field, figureField, stringField } from "../conversation/fields.ts";
 import { isEntry } from "../conversation/untrusted.ts";
-import { inputTokens, reportedUsage } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/usage.ts";
 import {
   findModel,
   isSameModel,
@@ -59,11 +58,16 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
   const evidence = options.evidence === undefined ? evidenceIn(reports) : options.evidence;
   const isExplicit = known.windowOrigin === "option" || settings?.autoCompactWindow !== undefined;
   const isMeant = model !== undefined && isSameModel(evidence?.model ?? "", model);
-  const shown: KnownModel =
-    evidence !== null && evidence !== undefined && isMeant && !isExplicit
-      ? { ...known, windowTokens: evidence.windowTokens, windowOrigin: "auto-compaction" }
-      : known;
-  return withProvenWindow(shown, reports.largestUsage);
+  if (evidence === null || evidence === undefined || !isMeant || isExplicit) {
+    return withProvenWindow(known, reports.largestUsage);
+  }
+  const shown: KnownModel = {
+    ...known,
+    windowTokens: evidence.windowTokens,
+    windowOrigin: "auto-compaction",
+  };
+  // A larger usage before that compaction was of a larger window, which the session no longer has.
+  return withProvenWindow(shown, reports.usageSince);
 }
 
 /** The window that the newest automatic compaction of a session shows; undefined where none does. */
@@ -82,7 +86,7 @@ interface Reports {
 
 /** Reads from the end: responses of other models after the boundary, or right before it, void it. */
 function readReports(entries: readonly Entry[], model: string | undefined): Reports {
-  const isSubagent = entries.every((entry) => modelIn(entry) === undefined || isSidechain(entry));
+  const isSubagent = entries.every((entry) => respondingModel(entry) === undefined || isSidechain(entry));
   let boundary: CompactBoundaryEntry | undefined;
   let isSettled = model === undefined;
   let usageSince = 0;
@@ -97,7 +101,7 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
       shownWindow(entry, model) !== undefined
     )
       boundary = entry;
-    const name = modelIn(entry);
+    const name = respondingModel(entry);
     if (name === undefined || model === undefined) continue;
     const isSame = isSameModel(name, model);
     if (!isSettled && !isSame) boundary = undefined;
@@ -112,11 +116,6 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
 }
 
 const isSidechain = (entry: Entry): boolean => isEntry(entry) && field(entry, "isSidechain") === true;
-
-function modelIn(entry: Entry): string | undefined {
-  if (!isEntry(entry) || entry.type !== "assistant" || isSynthetic(entry)) return undefined;
-  return stringField(entry.message, "model");
-}
 
 /** All that a response took of the window; 0 for figures that cannot be right. */
 function usageTokens(entry: Entry): number {
