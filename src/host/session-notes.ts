@@ -44,6 +44,12 @@ export async function readNotes(session: Session, place: NotesPlace = {}): Promi
   return { path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
 }
 
+/** True where {@link readNotes} finds notes, without the session. */
+export async function hasNotes(sessionPath: string): Promise<boolean> {
+  const { text, notes } = await open({ path: sessionPath }, {});
+  return text !== undefined && !isOnlyTemplate(notes);
+}
+
 export interface BuildNotesOptions extends NotesPlace {
   /** Who writes them, in calls of its own; without one they are written without any model. */
   readonly model?: Model | undefined;
@@ -147,7 +153,10 @@ interface OpenedNotes {
   readonly isOtherTemplate: boolean;
 }
 
-async function open(session: Session, { file: given, template: wanted }: NotesPlace): Promise<OpenedNotes> {
+async function open(
+  session: Pick<Session, "path">,
+  { file: given, template: wanted }: NotesPlace,
+): Promise<OpenedNotes> {
   const file = given ?? notesFile(notesPath(session.path));
   const text = await file.read();
   const present = templateIn(text ?? "");

@@ -126,6 +126,22 @@ describe.skipIf(hasNoPty)("latest in a terminal", () => {
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
+  it("of another project shows its notes without a question, and asks before it writes them", async () => {
+    const { home } = newHome();
+    const asked = terminal(home, home, ["notes", "latest"]);
+    await asked.waitFor("Use the session of another project? [y/N]");
+    asked.type("y");
+    asked.press("enter");
+    expect(await asked.exit).toMatchObject({ code: 0 });
+    const shown = terminal(home, home, ["notes", "latest"]);
+    expect(await shown.exit).toMatchObject({ code: 0 });
+    expect(unfolded(shown.screenText())).not.toContain("Use the session of another project?");
+    const updated = terminal(home, home, ["notes", "latest", "--update"]);
+    await updated.waitFor("Use the session of another project? [y/N]");
+    updated.press("ctrl-c");
+    await updated.waitFor("Nothing was written.");
+  });
+
   it.each(["ctrl-c", "ctrl-d"] as const)("of another project is left alone after %s", async (key) => {
     const { home, text } = newHome();
     const pty = terminal(home, home, ["clear", "latest", "--in-place"]);

@@ -1,6 +1,12 @@
 import { LonghaulError } from "../../errors.ts";
 import { notesPath } from "../../host/notes-file.ts";
-import { type BuildNotesOptions, type BuiltNotes, buildNotes, readNotes } from "../../host/session-notes.ts";
+import {
+  type BuildNotesOptions,
+  type BuiltNotes,
+  buildNotes,
+  hasNotes,
+  readNotes,
+} from "../../host/session-notes.ts";
 import { readTextFile } from "../../host/text-file.ts";
 import type { NotesLimits } from "../../memory/notes/notes.ts";
 import { findSession } from "../../transcript/find-session.ts";
@@ -41,7 +47,10 @@ export async function notes(
     return;
   }
   const template = options.template === undefined ? undefined : await readTemplate(options.template);
-  const session = await composition.load(query, options.dryRun ? undefined : options);
+  const session = await composition.load(
+    query,
+    (await writes(query, options, composition)) ? options : undefined,
+  );
   const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
   const present = await readNotes(session, { template });
   const isShown = present !== undefined && !options.update && !options.rebuild;
@@ -49,6 +58,17 @@ export async function notes(
   const report = notesReport(session, result, limits, isShown ? undefined : askedModel(options));
   const view = { modelNotAsked: modelNotAsked(options, isShown), isDryRun: options.dryRun === true };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
+}
+
+/** False for a run that only shows notes: nobody needs to confirm the session. */
+async function writes(
+  query: string,
+  { dryRun, update, rebuild }: NotesCommandOptions,
+  { places }: Composition,
+): Promise<boolean> {
+  if (dryRun) return false;
+  if (update || rebuild) return true;
+  return !(await hasNotes(await findSession(query, places)));
 }
 
 async function build(
