@@ -1,9 +1,9 @@
 import type { Compaction } from "../compact/compact.ts";
-import type { CompactionPlan } from "../compact/plan.ts";
+import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { netSaving } from "../cost/net-saving.ts";
 import { weigh } from "../cost/weigh.ts";
-import { type CallCost, expectedCall, sessionSituation, unchangedTokens } from "../host/session-cost.ts";
+import { type CallCost, expectedCall, sessionSituation } from "../host/session-cost.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";

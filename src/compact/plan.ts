@@ -75,6 +75,13 @@ export interface CompactionPlan {
   readonly tokensSent: KnownTokens;
 }
 
+/** Tokens at the start of the context that stay as the provider has them in its cache. */
+export function unchangedTokens(
+  plan: Pick<CompactionPlan, "overheadTokens" | "keptTokens" | "keptPlace">,
+): number {
+  return plan.overheadTokens + (plan.keptPlace === "before" ? plan.keptTokens : 0);
+}
+
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   const sized = sizeUp(snapshot, options);
   const { variant = "whole", trigger = "manual", force = false } = options;

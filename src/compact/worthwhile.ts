@@ -1,7 +1,7 @@
 import type { LonghaulError } from "../errors.ts";
 import { AttemptedError } from "../summary/chain.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
-import type { CompactionPlan } from "./plan.ts";
+import { type CompactionPlan, unchangedTokens } from "./plan.ts";
 
 /**
  * The smallest saving that makes a compaction worthwhile: both figures must be reached. A compaction that saves less
@@ -29,6 +29,14 @@ export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly toke
  */
 export type LeastSaving = "worthwhile" | "some" | "none";
 
+/** The user insists on the compaction: with `force`, or with instructions for the summary. */
+export function isForced(wish: {
+  readonly force?: boolean | undefined;
+  readonly instructions?: string | undefined;
+}): boolean {
+  return wish.force === true || Boolean(wish.instructions?.trim());
+}
+
 /** The saving of a compaction, in tokens of the context. */
 export interface Saving {
   readonly tokens: number;
@@ -40,15 +48,9 @@ export interface Saving {
 type Sizes = Pick<CompactionPlan, "tokensBefore" | "overheadTokens" | "keptPlace" | "keptTokens">;
 
 /** In tokens. Messages before the summary stay in the provider's cache, so they do not count. */
-export function smallestWorthwhileSaving({
-  tokensBefore,
-  overheadTokens,
-  keptPlace,
-  keptTokens,
-}: Sizes): number {
-  const cached = overheadTokens + (keptPlace === "before" ? keptTokens : 0);
+export function smallestWorthwhileSaving(plan: Sizes): number {
   const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
-  return Math.max(tokens, Math.ceil((tokensBefore - cached) * share));
+  return Math.max(tokens, Math.ceil((plan.tokensBefore - unchangedTokens(plan)) * share));
 }
 
 export function savingOf(plan: Sizes, tokensAfter: number): Saving {

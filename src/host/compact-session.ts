@@ -7,6 +7,7 @@ import type { PreviousLedger } from "../compact/ledger.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import { isForced } from "../compact/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
@@ -22,13 +23,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    | "bindsThinking"
-    | "notes"
-    | "transcriptPath"
-    | "targetTokens"
-    | "previousLedger"
-    | "leastSaving"
-    | "windowEvidence"
+    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "windowEvidence"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
@@ -81,7 +76,7 @@ export async function compactSession(
   const plan = planOf(session, options);
   const compaction = await compact(plan, ports, {
     ...rest,
-    leastSaving: isForced(options) ? "none" : "worthwhile",
+    leastSaving: options.leastSaving ?? (isForced(options) ? "none" : "worthwhile"),
     ...(targetTokens === undefined ? {} : { targetTokens }),
     notes: fromNotes && { text: fromNotes.text },
     transcriptPath: transcriptPathOf(session),
@@ -93,9 +88,6 @@ export async function compactSession(
   });
   return { session, plan, compaction };
 }
-
-const isForced = ({ force, instructions }: CompactSessionOptions): boolean =>
-  force === true || Boolean(instructions?.trim());
 
 function planOf(session: Session, options: CompactSessionOptions): CompactionPlan {
   const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions } = options;
@@ -113,7 +105,7 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
-    // Whether it pays is judged as for any other compaction.
+    // `compact` judges the saving, as it does for any other compaction.
     leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,

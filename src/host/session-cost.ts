@@ -1,4 +1,4 @@
-import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
+import { type CompactionPlan, planCompaction, unchangedTokens } from "../compact/plan.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import { recordedPace } from "../cost/recorded-pace.ts";
 import { usualCompaction } from "../cost/usual-compaction.ts";
@@ -135,10 +135,6 @@ export function usualPlan(
   const snapshot = { entries: conversation, clearedToolUseIds };
   return unlessNothingToDo(() => planCompaction(snapshot, { targetTokens: thresholds.autoCompact }));
 }
-
-/** Tokens at the start of the context that a compaction leaves as the provider has them in its cache. */
-export const unchangedTokens = ({ overheadTokens, keptTokens, keptPlace }: CompactionPlan): number =>
-  overheadTokens + (keptPlace === "before" ? keptTokens : 0);
 
 /** A separate call for the summary, without a cached prefix to share. Undefined where the prices are not known. */
 export function expectedCall(

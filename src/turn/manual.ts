@@ -1,4 +1,5 @@
 import { planCompaction } from "../compact/plan.ts";
+import { isForced } from "../compact/worthwhile.ts";
 import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
@@ -16,7 +17,7 @@ export async function compactByHand<T extends Message>(
   if (whyNotToCompactByHand(state.options) !== undefined) throw compactionDisabled();
   state.takeIn(messages);
   const { from, upTo, instructions, signal } = options;
-  const force = options.force === true || Boolean(instructions?.trim());
+  const force = isForced(options);
   const picked = from ?? upTo;
   const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : passOverNotes(state);
   if (byNotes !== undefined) {

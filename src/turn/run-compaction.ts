@@ -1,6 +1,6 @@
 import { type Compaction, type CompactOptions, compact, rebuild } from "../compact/compact.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
-import type { CompactionPlan } from "../compact/plan.ts";
+import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
 import type { PreparedSummary } from "../compact/prepare-summary.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import { tierOf } from "../compact/tier.ts";
@@ -213,7 +213,7 @@ function reportSuccess(
     netSaving: netSavingOf(state, {
       tokensBefore: plan.tokensBefore,
       tokensAfter,
-      unchangedTokens: plan.overheadTokens + (plan.keptPlace === "before" ? plan.keptTokens : 0),
+      unchangedTokens: unchangedTokens(plan),
       attempts: compaction.attempts,
     }),
   });

@@ -62,6 +62,18 @@ describe("longhaul compact of a session where it does not pay", () => {
     expect(isUnchanged()).toBe(true);
   });
 
+  it("previews nothing that --in-place would refuse", async () => {
+    const { entries } = longSession(40);
+    writeFileSync(session, linesOf(entries));
+    expect((await run("compact", session, "--in-place", "--keep-recent", "0")).code).toBe(0);
+    before = readFileSync(session);
+    for (const options of [["--dry-run"], ["--in-place"]]) {
+      const { code, stdout } = await run("compact", session, ...options, "--json");
+      expect([code, JSON.parse(stdout).error?.code]).toEqual([1, "not-enough-messages"]);
+    }
+    expect(isUnchanged()).toBe(true);
+  });
+
   it.each([["--force"], ["--instructions", "keep the parts"]])(
     "compacts anyway with %s",
     async (...options) => {

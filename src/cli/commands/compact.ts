@@ -1,3 +1,4 @@
+import { isForced } from "../../compact/worthwhile.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
@@ -68,7 +69,7 @@ export async function compact(
   const view = {
     showSummary: options.summary === true,
     modelNotAsked: modelNotAsked(options),
-    isForced: options.force === true || Boolean(options.instructions?.trim()),
+    isForced: isForced(options),
   };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
 }
@@ -94,8 +95,9 @@ async function carryOut(
     terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
     return await compactSession(session, {
       instructions: options.instructions,
+      force: options.force,
       // A preview shows a compaction that does not pay, and says so.
-      force: options.force === true || isPreview,
+      leastSaving: isPreview ? "none" : undefined,
       fromNotes: notes?.source,
       state: notesPointer(session, notes),
       targetTokens: thresholds.autoCompact,
@@ -112,9 +114,14 @@ async function carryOut(
       ports: composition,
     });
   } catch (error) {
-    const known = withForceHint(error, "--force", composition.prices);
+    const known = withForceHint(error, forceAdvice(options), composition.prices);
     throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
   }
+}
+
+function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {
+  const keep = keepRecent ? "A smaller --keep-recent saves more. " : "";
+  return `${keep}To compact anyway, use --force${fromNotes ? "" : " or --instructions"}.`;
 }
 
 /** A dry run calls no model: what it shows is the built-in summariser's. */

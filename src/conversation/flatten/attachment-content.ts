@@ -64,7 +64,7 @@ export function sentContent(
   return renderedContent(entry.rendered) ?? attachmentContent(entry.attachment);
 }
 
-/** Whether anything of it was sent to the model. */
+/** True when the model was sent any text of it. */
 export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
 
 /** The content of an attachment of this kind that has no record of what was sent. */

@@ -12,7 +12,8 @@ export const compactCommand: ChatCommand = {
     try {
       await agent.compact({ signal, force: flag !== undefined, ...wish });
     } catch (error) {
-      throw withForceHint(error, "/compact --force", composition.prices);
+      const advice = "To compact anyway, use /compact --force or give instructions.";
+      throw withForceHint(error, advice, composition.prices);
     }
   },
 };

@@ -33,7 +33,7 @@ export interface CoderOptions {
   readonly workingFolder?: string;
   /** For tools that touch no real files: it makes up paths too, and needs no working folder. */
   readonly inventsPaths?: boolean;
-  /** Whether it calls tools that fetch pages or search the web. */
+  /** Lets it call tools that fetch pages or search the web. */
   readonly web?: boolean;
   /**
    * Which of the request's tools it may call; those that wait for a person it never does by itself. Unless given, it

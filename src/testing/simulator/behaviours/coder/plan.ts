@@ -49,11 +49,11 @@ const MOST_TOGETHER = 4;
 export interface PlanOptions {
   readonly tools: readonly CoderTool[];
   readonly parallelPercent: number;
-  /** Whether tools that fetch pages or search the web may be called. */
+  /** Lets it call tools that fetch pages or search the web. */
   readonly web: boolean;
   readonly mayDelegate: boolean;
   readonly inventsPaths: boolean;
-  /** Whether tools that it does not know may be called beside others. */
+  /** Lets it call tools that it does not know beside others. */
   readonly callsUnknown: boolean;
 }
 

@@ -25,7 +25,7 @@ export type Suggest = (name: string, schema: JsonRecord) => readonly unknown[];
 export interface ValueOptions {
   readonly random: Random;
   readonly suggest?: Suggest;
-  /** Whether properties that are neither required nor suggested are made now and then; true unless given. */
+  /** Now and then also makes properties that are neither required nor suggested; true unless given. */
   readonly hasExtras?: boolean;
 }
 
