@@ -35,11 +35,12 @@ export function addChat(program: Command, compose: () => Promise<Composition>): 
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
     .option("--small-model <name>", "for small tasks of tools (default: the same)")
     .addOption(
-      new Option("-c, --continue", "go on with the newest chat of this folder's project").conflicts([
-        "resume",
-      ]),
+      new Option("-c, --continue", "continue the newest chat of this folder's project").conflicts(["resume"]),
     )
-    .option("--resume [session]", "go on with a session: its id, the beginning of it, a file, or from a list")
+    .option(
+      "--resume [session]",
+      "continue a session: its id or the beginning of it, a file, or 'latest'; without one you choose from a list",
+    )
     .option("--window <tokens>", "size of the model's window (default: its own)", parseWindow)
     .option("--max-turns <count>", "model calls for one prompt at most", atLeastOne(""))
     .addOption(

@@ -48,6 +48,8 @@ export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Mode
   const provider = providerOf(model);
   if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "") throw noName(model);
   if (provider === undefined) {
+    const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
+    if (!hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
     return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
   }
   if (provider === ANY_SERVER && baseUrl === undefined) throw noAddress();
@@ -65,6 +67,14 @@ export const isAnthropicName = (model: string): boolean => providerOf(model) ===
 /** The AI SDK prints its warnings, some of them where our own output goes; the port reports them already. */
 function silenceWarnings(): void {
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+}
+
+/** Only a server of your own has such names. Anthropic would get a session that was meant for another provider. */
+function noProvider(model: string): ModelError {
+  const name = model.slice(0, model.indexOf(":"));
+  return new ModelError({ kind: "unknown-model", model }, `There is no provider ${name}.`, {
+    remedy: `Providers are ${AI_SDK_PROVIDERS.join(", ")}. For a server of your own, add --base-url.`,
+  });
 }
 
 function noName(model: string): ModelError {

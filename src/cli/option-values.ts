@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { findModel } from "../window/models.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
 export const SESSION_ARGUMENT =
@@ -12,11 +13,18 @@ export const windowOption = (): Option =>
     .conflicts(["modelWindow"]);
 
 export const modelWindowOption = (): Option =>
-  new Option("--model-window <model>", "take the window of this model");
+  new Option("--model-window <model>", "take the window of this model").argParser(parseKnownModel);
+
+function parseKnownModel(name: string): string {
+  if (findModel(name).windowOrigin === "default")
+    throw new InvalidArgumentError("Its window is not known. Give the size instead: --window <tokens>.");
+  return name;
+}
 
 export function parseTokens(text: string): number {
   const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
-  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a whole number.");
+  if (Number.isNaN(number)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a smaller whole number.");
   return number;
 }
 

@@ -128,7 +128,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
         "use the session's notes as the summary; they are built if there are none",
       ).conflicts(["instructions", "model", "from", "upTo", "keepRecent"]),
     )
-    .option("--instructions <text>", "what the summary should look after above all; implies --force")
+    .option("--instructions <text>", "what the summary must focus on; implies --force")
     .option("--force", "compact even if it saves too little to pay")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
@@ -246,8 +246,9 @@ To a real client such as Claude Code:
   ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=any claude
 The built-in coder plays the model, and the client carries its calls out. In the folder that the client says it
 works in, it reads files that the client has shown, and writes only into the folder longhaul-sim there. Its shell
-commands only show names and parts of files. It calls no tools that it does not know, and none for the web. It
-starts subagents, which start no others. It stops after --turns. Where the client names no folder, it writes nothing.
+commands only show names and parts of files. It calls no tools for the web, and tools that it does not know only
+when the client has no others. It starts subagents, which start no others. It stops after --turns. When the client
+names no folder, it writes nothing.
 
 All other settings are in the file of --config; docs/simulator.md describes them.
 `;

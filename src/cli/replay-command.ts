@@ -35,7 +35,7 @@ export function addReplay(program: Command, compose: () => Promise<Composition>)
         "replay --generated",
         "replay latest --window 100000",
         "replay latest --svg chart.svg",
-        "replay *.jsonl --policies longhaul,plain-summary --json",
+        "longhaul replay *.jsonl --policies longhaul,plain-summary --json",
       )}`,
     )
     .action(async (sessions: readonly string[], options: ReplayCommandOptions, command: Command) => {

@@ -224,6 +224,8 @@ describe("the program", () => {
     [["sessions", "--limit", "0"]],
     [["compact", "x", "--in-place", "--out", "y"]],
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
+    [["inspect", "x", "--model-window", "nonsense"]],
+    [["inspect", "x", "--window", "99999999999999999999"]],
   ])("wrong use %j exits with 2", async (args) => {
     const { code, stderr, stdout } = await run(...args);
     expect(code).toBe(2);

@@ -107,6 +107,15 @@ describe("longhaul compact --model", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
+  it("a session that is meant for an unknown provider goes to nobody", async () => {
+    const args = ["compact", session, "--model", "nonsense:gpt-5"];
+    const { code, stderr } = await runCli(args, { home, env: KEY });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/There is no provider nonsense\./);
+    const own = await runCli(args, { home, env: { ...KEY, ANTHROPIC_BASE_URL: simulator.url } });
+    expect(own.stderr).toMatch(/There is no model nonsense:gpt-5/);
+  });
+
   it("a dry run calls no model and says so", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--dry-run"]);
     expect(code).toBe(0);
