@@ -119,7 +119,9 @@ function findSpans(entries: readonly Entry[], staged: readonly StagedSpan[]): re
   for (const [index, entry] of entries.entries()) {
     if (isEntry(entry) && typeof entry.uuid === "string") places.set(entry.uuid, index);
   }
-  const found = staged.flatMap((span) => placeOf(span, entries, places) ?? []);
+  // Messages that stand here twice would be collapsed twice.
+  const isNew = ({ spanId }: StagedSpan): boolean => !places.has(spanId);
+  const found = staged.filter(isNew).flatMap((span) => placeOf(span, entries, places) ?? []);
   let end = 0;
   return found
     .toSorted((one, other) => one.from - other.from)
