@@ -261,7 +261,9 @@ export {
 export { type OwnPrices, type ReadPrices, readPrices } from "./window/own-prices.ts";
 export { costOf, type PricedUsage, type Prices, type PriceTable, pricesOf } from "./window/prices.ts";
 export {
+  type SessionRecord,
   type SessionWindowOptions,
+  sessionRecord,
   sessionWindow,
   type WindowEvidence,
   type WindowedSession,

@@ -42,6 +42,26 @@ it("a session that is continued tells the window that its newest automatic compa
   }
 });
 
+it("a session that is continued tells the window that its largest reported usage proves", async () => {
+  const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
+  try {
+    const built = new ConversationBuilder();
+    built.user("begin");
+    const answer = built.assistant("ok", { usage: usage(535_000, 5) });
+    built.entries[1] = { ...answer, message: { ...answer.message, model: "claude-sonnet-4-5" } };
+    const session = join(home, "claude.jsonl");
+    await writeNewSession(session, built.entries);
+    const choice = { cwd: home, places: { home, env: {} }, newUuid: () => "0f1e2d3c" };
+    expect((await openSession({ ...choice, session })).windowEvidence).toEqual({
+      model: "claude-sonnet-4-5",
+      windowTokens: 1_000_000,
+      origin: "reported-usage",
+    });
+  } finally {
+    await rm(home, { recursive: true });
+  }
+});
+
 it("a copy of another agent's session keeps its own id when it is opened again, and is found by it", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {

@@ -58,12 +58,11 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   };
 }
 
-/** A boundary that we wrote repeats what the file before it shows. Before any other one, the file must be read whole. */
+/** A boundary that we wrote repeats what the file before it shows. For any other one, the file must be read whole. */
 async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | null> {
   const { boundary, conversation: entries, model, path } = resumed;
-  if (boundary === undefined) return null;
-  const isRepeated = boundary.compactMetadata?.longhaul?.window !== undefined;
-  return windowEvidence(isRepeated ? { entries, model } : await loadSession(path)) ?? null;
+  const isWhole = boundary === undefined || boundary.compactMetadata?.longhaul?.window !== undefined;
+  return windowEvidence(isWhole ? { entries, model } : await loadSession(path)) ?? null;
 }
 
 /**

@@ -2,7 +2,6 @@ import type { ContentBlock } from "../conversation/block.ts";
 import type {
   Attachment,
   AttachmentEntry,
-  BoundaryKnowledge,
   CompactBoundaryEntry,
   Entry,
   UserEntry,
@@ -15,6 +14,7 @@ import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
+import type { SessionRecord } from "../window/session-window.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { KeptMessages } from "./kept-messages.ts";
@@ -57,7 +57,7 @@ export interface AssembleInput {
   readonly tier: CompactionTier;
   /** What became of the facts; undefined where nobody looked. */
   readonly ledger?: Ledger | undefined;
-  readonly windowEvidence?: BoundaryKnowledge["window"] | undefined;
+  readonly sessionRecord?: SessionRecord | undefined;
 }
 
 export function assemble(
@@ -116,7 +116,7 @@ export function rebuild(compacted: CompactedEntries): readonly Entry[] {
 function newBoundary(
   plan: CompactionPlan,
   ports: CompactionPorts,
-  { tokensAfter, kept, tier, ledger, windowEvidence }: AssembleInput,
+  { tokensAfter, kept, tier, ledger, sessionRecord }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
   return createBoundary(
@@ -130,7 +130,7 @@ function newBoundary(
         ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
         ...(tier === "memory" ? { tier } : {}),
         ...(ledger === undefined ? {} : { ledger }),
-        ...(windowEvidence === undefined ? {} : { window: windowEvidence }),
+        ...sessionRecord,
       },
       entries: plan.entries,
       pairs: plan.pairs(),

@@ -1,7 +1,7 @@
-import type { BoundaryKnowledge } from "../conversation/entry.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
 import type { HostState } from "../restore/host-state.ts";
+import type { SessionRecord } from "../window/session-window.ts";
 import type { HookContext } from "./hook-steps.ts";
 import type { PreviousLedger } from "./ledger.ts";
 import type { PreparedSummary } from "./prepare-summary.ts";
@@ -36,8 +36,8 @@ export interface CompactOptions extends SummaryOptions {
   readonly previousLedger?: PreviousLedger | undefined;
   /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;
-  /** The window that the session's file shows, for the boundary; null: it shows none. */
-  readonly windowEvidence?: BoundaryKnowledge["window"] | undefined;
+  /** The session's model and the window that its file shows, for the boundary. */
+  readonly sessionRecord?: SessionRecord | undefined;
   /** The summary has been written before, by `prepareSummary`, for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }

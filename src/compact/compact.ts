@@ -112,7 +112,7 @@ async function carryOut(
   const tier = tierOf({ variant: plan.variant, written });
   const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
   const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier, ledger };
-  const compacted = assemble(plan, ports, { ...parts, windowEvidence: options.windowEvidence });
+  const compacted = assemble(plan, ports, { ...parts, sessionRecord: options.sessionRecord });
   await hooks.postCompact(withQuotation(written.text, quotation));
   throwIfAborted(options.signal);
   return report(plan, compacted, {

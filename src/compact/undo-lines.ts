@@ -1,7 +1,8 @@
 import { withClearedResults } from "../conversation/cleared.ts";
-import type { BoundaryKnowledge, Entry } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import type { StepBack, StepKind, UndoMark, UndoRecord } from "../conversation/undo.ts";
+import type { SessionRecord } from "../window/session-window.ts";
 import { createBoundary } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import { type Linked, renewEntries } from "./renew-entries.ts";
@@ -57,12 +58,11 @@ export function continueBefore(
   return { mark, carried: copies };
 }
 
-export interface WholeSizes {
+export interface WholeSizes extends SessionRecord {
   readonly preTokens: number;
   readonly postTokens: number;
   readonly overheadTokens: number;
   readonly tokenRatio: number;
-  readonly window: NonNullable<BoundaryKnowledge["window"]> | null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Entry } from "./entry.ts";
+import { type Entry, isCompactBoundary } from "./entry.ts";
 import { field, stringField, stringListField } from "./fields.ts";
 import { isEntry } from "./untrusted.ts";
 
@@ -29,6 +29,20 @@ export function copyFields(original: Entry & { readonly uuid: string }): CopyFie
 /** When a message was said. The last copy of a write has the time of that write, and tells the original one beside it. */
 export const timeOf = (entry: Entry): string | undefined =>
   stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
+
+/** Messages that follow the compaction that kept them: copies, and lines that a boundary above them names. */
+export function keptMessagesBelow(entries: readonly Entry[]): ReadonlySet<Entry> {
+  const named = new Set<string>();
+  const kept = new Set<Entry>();
+  for (const entry of entries) {
+    if (!isEntry(entry)) continue;
+    if (isCompactBoundary(entry)) {
+      const preserved = field(entry.compactMetadata, "preservedMessages");
+      for (const uuid of stringListField(preserved, "uuids")) named.add(uuid);
+    } else if (named.has(entry.uuid ?? "") || copiedIds(entry).length > 0) kept.add(entry);
+  }
+  return kept;
+}
 
 /** The index of the message with this id, or else of the first copy that answers to it; -1 where there is none. */
 export function indexOfMessage(entries: readonly Entry[], id: string): number {

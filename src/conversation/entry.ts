@@ -114,17 +114,26 @@ export interface BoundaryKnowledge {
   readonly withoutThinkingUpTo?: string;
   /** The summary is the session's notes; absent where it was written for this compaction. */
   readonly tier?: "memory";
+  /** The model of the session. A reader may find no response from this boundary on. */
+  readonly model?: string;
   /**
-   * The window that an automatic compaction of another agent showed, since readers may see nothing before this
-   * boundary. Null: the whole file shows none.
+   * The window that the file up to here shows, since a reader may see nothing before this boundary. Null: it shows
+   * none.
    */
-  readonly window?: { readonly model: string; readonly windowTokens: number } | null;
+  readonly window?: RecordedWindow | null;
   /** What became of the facts; chained, so that the next compaction knows those of all before it. */
   readonly ledger?: Ledger;
   /** Nothing was compacted: the conversation was written again as it had been, with what had come since. */
   readonly undo?: UndoRecord;
   /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
   readonly endsWith?: string;
+}
+
+/** A window that an automatic compaction of another agent showed, or a reported usage where `origin` says so. */
+export interface RecordedWindow {
+  readonly model: string;
+  readonly windowTokens: number;
+  readonly origin?: "reported-usage";
 }
 
 /** Kept messages stay where they were on disk; this tells the reader how to re-link them. */

@@ -1,5 +1,5 @@
-import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "./entry.ts";
-import { stringField } from "./fields.ts";
+import { type AssistantEntry, type Entry, isCompactBoundary, isSynthetic, type Usage } from "./entry.ts";
+import { field, firstString, stringField } from "./fields.ts";
 
 /** All that the model read for this response. Cached tokens occupy the window as well. */
 export function inputTokens(usage: Usage): number {
@@ -19,6 +19,12 @@ export function reportedUsage(entry: Entry): Usage | undefined {
 export function respondingModel(entry: Entry | undefined): string | undefined {
   if (entry?.type !== "assistant" || isSynthetic(entry)) return undefined;
   return stringField(entry.message, "model");
+}
+
+/** The model that a boundary of ours records; undefined for other entries. */
+export function recordedModel(entry: Entry): string | undefined {
+  if (!isCompactBoundary(entry)) return undefined;
+  return firstString(field(entry.compactMetadata, "longhaul"), "model");
 }
 
 /**

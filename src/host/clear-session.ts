@@ -12,7 +12,7 @@ import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
-import { windowEvidence } from "../window/session-window.ts";
+import { sessionRecord } from "../window/session-window.ts";
 import { clearingLedger } from "./clearing-ledger.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
@@ -83,7 +83,7 @@ export async function writeClearing(
       trigger: "manual",
       preTokens: tokensBefore,
       postTokens: tokensAfter,
-      knowledge: { overheadTokens, tokenRatio, ledger, window: windowEvidence(session) ?? null },
+      knowledge: { overheadTokens, tokenRatio, ledger, ...sessionRecord(session) },
       entries: session.conversation,
       messagesSummarised: 0,
     },

@@ -13,7 +13,7 @@ import type { HostState } from "../restore/host-state.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
-import { windowEvidence } from "../window/session-window.ts";
+import { sessionRecord } from "../window/session-window.ts";
 import { fileState } from "./file-state.ts";
 import { coveredIn } from "./notes-coverage.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
@@ -23,7 +23,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "windowEvidence"
+    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "sessionRecord"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
@@ -82,7 +82,7 @@ export async function compactSession(
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
     previousLedger: ledgerBefore(session),
-    windowEvidence: windowEvidence(session) ?? null,
+    sessionRecord: sessionRecord(session),
     state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
   });

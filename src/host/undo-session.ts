@@ -17,7 +17,7 @@ import { indexEntries } from "../transcript/entry-index.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Step, stepBack, stepsOf } from "../transcript/steps.ts";
 import { findModel } from "../window/models.ts";
-import { windowEvidence } from "../window/session-window.ts";
+import { sessionRecord } from "../window/session-window.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface UndoSessionOptions {
@@ -105,8 +105,8 @@ function sizesOf({
   overheadTokens,
   tokenRatio,
 }: SessionUndo): WholeSizes {
-  const window = windowEvidence(session) ?? null;
-  return { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio, window };
+  const sizes = { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio };
+  return { ...sizes, ...sessionRecord(session) };
 }
 
 /** In a session of its own there is nothing to go back to. */

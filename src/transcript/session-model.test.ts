@@ -45,6 +45,19 @@ describe("the model of a session", () => {
     expect(await models()).toEqual(["claude-sonnet-5", "claude-sonnet-5"]);
   });
 
+  it("is the one that the boundary records where no response follows it, if that is a name", async () => {
+    const recorded = async (model: unknown): Promise<readonly (string | undefined)[]> => {
+      const b = new ConversationBuilder();
+      b.boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, model } as never });
+      b.summary("summary");
+      writeFileSync(path, linesOf(b.entries));
+      return models();
+    };
+    expect(await recorded("claude-opus-5")).toEqual(["claude-opus-5", "claude-opus-5"]);
+    for (const model of [7, "", null, {}, ["claude-opus-5"]])
+      expect(await recorded(model)).toEqual([undefined, undefined]);
+  });
+
   it("is unknown where no response is in the file", async () => {
     const b = new ConversationBuilder();
     b.user('"assistant" is only a word here');

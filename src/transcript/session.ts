@@ -1,7 +1,8 @@
 import { basename } from "node:path";
+import { keptMessagesBelow } from "../conversation/copies.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
-import { respondingModel } from "../conversation/usage.ts";
+import { recordedModel, respondingModel } from "../conversation/usage.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Damage } from "./damage.ts";
 import type { Conversation } from "./relink.ts";
@@ -56,8 +57,9 @@ export function sessionFacts(
   entries: readonly Entry[],
   conversation: Conversation,
 ): Omit<SessionFacts, "damage"> {
-  const latest = latestFields(conversation.entries.length > 0 ? conversation.entries : entries);
-  const model = latest.model ?? modelIn(entries, isOfSubagent(conversation.entries));
+  const newest = conversation.entries.length > 0 ? conversation.entries : entries;
+  const latest = latestFields(newest);
+  const model = modelIn(newest, true) ?? modelIn(entries, isOfSubagent(conversation.entries));
   return {
     id: latest.sessionId ?? basename(path, ".jsonl"),
     path,
@@ -74,17 +76,22 @@ export function sessionFacts(
 }
 
 /**
- * The model of the newest response in these lines, for a conversation without a response, as after a compaction that
- * kept no message. Subagents may use another model than the session.
+ * The model of a session, by the newest response in these lines or by the record of a boundary. Messages that a
+ * compaction kept are older than its record. Subagents may use another model than the session.
  */
 export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
+  const kept = keptMessagesBelow(entries);
+  let ofKept: string | undefined;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     if (entry === undefined || (entry.isSidechain === true && !isSubagent)) continue;
+    const recorded = recordedModel(entry);
+    if (recorded !== undefined) return recorded;
     const model = respondingModel(entry);
-    if (model !== undefined) return model;
+    if (model !== undefined && !kept.has(entry)) return ofKept ?? model;
+    ofKept ??= model;
   }
-  return undefined;
+  return ofKept;
 }
 
 /** A subagent's own file has nothing but sidechain entries. */
@@ -122,19 +129,19 @@ export function emptyFile(path: string): LonghaulError {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type LatestFields = Pick<SessionFacts, "cwd" | "version" | "gitBranch" | "model"> & {
+type LatestFields = Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & {
   readonly sessionId: string | undefined;
 };
 
-/** A session may move to another folder, branch, version or model on the way; the newest counts. */
+/** A session may move to another folder, branch or version on the way; the newest counts. */
 function latestFields(entries: readonly Entry[]): LatestFields {
   const found: Mutable<LatestFields> = {
     cwd: undefined,
     version: undefined,
     gitBranch: undefined,
-    model: undefined,
     sessionId: undefined,
   };
+  let hasResponse = false;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     if (entry === undefined) continue;
@@ -142,8 +149,8 @@ function latestFields(entries: readonly Entry[]): LatestFields {
     found.version ??= stringField(entry, "version");
     found.gitBranch ??= stringField(entry, "gitBranch");
     found.sessionId ??= stringField(entry, "sessionId");
-    found.model ??= respondingModel(entry);
-    if (found.model !== undefined && found.cwd !== undefined && found.sessionId !== undefined) break;
+    hasResponse ||= respondingModel(entry) !== undefined;
+    if (hasResponse && found.cwd !== undefined && found.sessionId !== undefined) break;
   }
   return found;
 }

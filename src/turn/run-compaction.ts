@@ -14,6 +14,7 @@ import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { attemptsOf } from "../summary/chain.ts";
 import type { SummaryProgress } from "../summary/progress.ts";
+import { provenIn, type SessionRecord } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { forkOf } from "./fork.ts";
@@ -82,6 +83,15 @@ export function reportFailure(
   state.emitAll(state.breaker.failed({ trigger, reason }));
 }
 
+/** For the boundary: a usage may have proven a larger window since the session was opened. */
+function recordFor({
+  facts,
+  options: { modelName: model, windowEvidence },
+}: ConversationState): SessionRecord {
+  const window = provenIn(model, facts) ?? windowEvidence;
+  return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
+}
+
 /** How this conversation is compacted. */
 export function compactOptions(
   state: ConversationState,
@@ -112,7 +122,7 @@ export function compactOptions(
     },
     onHook: (outcome) => reportHook(state, outcome),
     transcriptPath: options.transcript?.path,
-    windowEvidence: options.windowEvidence,
+    sessionRecord: recordFor(state),
     recallTool: recallToolOf(state.frame),
     targetTokens,
     // What the thresholds set aside for it.

@@ -124,6 +124,26 @@ describe("the window of a session", () => {
     expect(windowOf(new Recording().compaction({ longhaul: { ...own, window: null } }))).toEqual(TABLE);
   });
 
+  it("is the one that a usage had proven, as a boundary of ours records it", () => {
+    const sonnet = "claude-sonnet-4-5";
+    const proven = { size: 1_000_000, origin: "reported-usage" };
+    const large = new Recording().answer(400_000, sonnet);
+    const evidence = windowEvidence({ model: sonnet, entries: large.entries });
+    expect(evidence).toEqual({ model: sonnet, windowTokens: 1_000_000, origin: "reported-usage" });
+    const recorded = (window: unknown): Recording =>
+      new Recording().compaction({ longhaul: { overheadTokens: 0, tokenRatio: 1, window } as never });
+    expect(windowOf(recorded(evidence).answer(30_000, sonnet), {}, sonnet)).toEqual(proven);
+    // As after a response by another model in the file that holds the usage itself.
+    expect(windowOf(recorded(evidence).answer(9, OPUS).answer(9, sonnet), {}, sonnet)).toEqual(proven);
+    expect(windowOf(new Recording(), { evidence }, sonnet)).toEqual(proven);
+    expect(windowOf(recorded(evidence), {}, "claude-haiku-4-5").size).toBe(200_000);
+    const later = recorded(evidence).answer(150_000, sonnet).compaction();
+    expect(windowOf(later, {}, sonnet)).toEqual(SHOWN);
+    for (const windowTokens of [5_000_000, 400_000, -1, "1000000", null])
+      expect(windowOf(recorded({ ...evidence, windowTokens }), {}, sonnet).size).toBe(200_000);
+    expect(windowOf(recorded({ ...evidence, origin: "elsewhere" }), {}, sonnet).size).toBe(200_000);
+  });
+
   it("is one that the model can have, whatever a file says", () => {
     const anything = fc.oneof(
       fc.constantFrom<unknown>(-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e12, "167081", null, {}, []),

@@ -1,8 +1,10 @@
+import { keptMessagesBelow } from "../conversation/copies.ts";
 import {
   type BoundaryKnowledge,
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
+  type RecordedWindow,
 } from "../conversation/entry.ts";
 import { field, figureField, stringField } from "../conversation/fields.ts";
 import { isEntry } from "../conversation/untrusted.ts";
@@ -12,6 +14,7 @@ import {
   isSameModel,
   type KnownModel,
   MODELS,
+  type ModelFacts,
   type ModelTable,
   possibleWindows,
   withProvenWindow,
@@ -22,7 +25,10 @@ import type { WindowOptions } from "./thresholds.ts";
 const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
 
 /** A window that a session ran in, and the model that it ran with. Boundaries that we write repeat it. */
-export type WindowEvidence = NonNullable<BoundaryKnowledge["window"]>;
+export type WindowEvidence = RecordedWindow;
+
+/** What a boundary of ours records of its session. */
+export type SessionRecord = Pick<BoundaryKnowledge, "model" | "window">;
 
 export interface WindowedSession {
   readonly model: string | undefined;
@@ -61,6 +67,9 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
   if (evidence === null || evidence === undefined || !isMeant || isExplicit) {
     return withProvenWindow(known, reports.largestUsage);
   }
+  if (evidence.origin === "reported-usage") {
+    return withProvenWindow(known, Math.max(evidence.windowTokens, reports.largestUsage));
+  }
   const shown: KnownModel = {
     ...known,
     windowTokens: evidence.windowTokens,
@@ -70,46 +79,62 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
   return withProvenWindow(shown, reports.usageSince);
 }
 
-/** The window that the newest automatic compaction of a session shows; undefined where none does. */
+/**
+ * The window that a session itself shows, by its newest automatic compaction or by a reported usage that is larger
+ * than the model table's window; undefined where neither does.
+ */
 export function windowEvidence({ entries, model }: WindowedSession): WindowEvidence | undefined {
-  return evidenceIn(readReports(entries, model));
+  const reports = readReports(entries, model);
+  return evidenceIn(reports) ?? provenIn(model, withProvenWindow(findModel(model), reports.largestUsage));
+}
+
+/** The evidence of a window that a reported usage has proven; undefined for one that has another origin. */
+export function provenIn(
+  model: string | undefined,
+  { windowTokens, windowOrigin: origin }: ModelFacts,
+): WindowEvidence | undefined {
+  return model === undefined || origin !== "reported-usage" ? undefined : { model, windowTokens, origin };
+}
+
+export function sessionRecord(session: WindowedSession): SessionRecord {
+  const { model } = session;
+  return { ...(model === undefined ? {} : { model }), window: windowEvidence(session) ?? null };
 }
 
 interface Reports {
   readonly model: string | undefined;
   /** The newest boundary that tells of the window, unless the model changed after it. */
-  readonly boundary: CompactBoundaryEntry | undefined;
+  readonly boundary: Entry | undefined;
   /** Of the session's model: since that boundary, and in the whole file. */
   readonly usageSince: number;
   readonly largestUsage: number;
 }
 
-/** Reads from the end: responses of other models after the boundary, or right before it, void it. */
+/**
+ * Reads from the end: responses of other models after the boundary, or right before it, void it. Messages that a
+ * compaction kept are older than its boundary.
+ */
 function readReports(entries: readonly Entry[], model: string | undefined): Reports {
+  const none: Reports = { model, boundary: undefined, usageSince: 0, largestUsage: 0 };
+  if (model === undefined) return none;
   const isSubagent = entries.every((entry) => respondingModel(entry) === undefined || isSidechain(entry));
-  let boundary: CompactBoundaryEntry | undefined;
-  let isSettled = model === undefined;
-  let usageSince = 0;
-  let largestUsage = 0;
+  const kept = keptMessagesBelow(entries);
+  let { boundary, usageSince, largestUsage } = none;
+  let isSettled = false;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
     if (!isEntry(entry) || (isSidechain(entry) && !isSubagent)) continue;
-    if (
-      !isSettled &&
-      boundary === undefined &&
-      isCompactBoundary(entry) &&
-      shownWindow(entry, model) !== undefined
-    )
-      boundary = entry;
+    if (!isSettled && boundary === undefined && shownWindow(entry, model) !== undefined) boundary = entry;
     const name = respondingModel(entry);
-    if (name === undefined || model === undefined) continue;
-    const isSame = isSameModel(name, model);
-    if (!isSettled && !isSame) boundary = undefined;
-    // The first response before the boundary says which model filled the window.
-    isSettled ||= !isSame || boundary !== undefined;
-    if (!isSame) continue;
-    const tokens = usageTokens(entry);
-    if (!isSettled) usageSince = Math.max(usageSince, tokens);
+    const isSame = name === undefined || isSameModel(name, model);
+    const isKept = kept.has(entry);
+    if (name !== undefined && !isKept) {
+      if (!isSettled && !isSame) boundary = undefined;
+      // The first response before the boundary says which model filled the window.
+      isSettled ||= !isSame || boundary !== undefined;
+    }
+    const tokens = isSame ? Math.max(usageTokens(entry), provenTokens(entry, model)) : 0;
+    if (!isSettled && !isKept) usageSince = Math.max(usageSince, tokens);
     largestUsage = Math.max(largestUsage, tokens);
   }
   return { model, boundary, usageSince, largestUsage };
@@ -129,8 +154,9 @@ const isCredible = (tokens: number): boolean =>
 
 /** The evidence, unless a response since then took more than that window holds. */
 function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | undefined {
-  const windowTokens = boundary && shownWindow(boundary, model);
-  if (model === undefined || windowTokens === undefined || usageSince > windowTokens) return undefined;
+  if (model === undefined || boundary === undefined) return undefined;
+  const windowTokens = shownWindow(boundary, model);
+  if (windowTokens === undefined || usageSince > windowTokens) return undefined;
   return { model, windowTokens };
 }
 
@@ -139,19 +165,33 @@ function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | 
  * that held what was compacted. Our own thresholds may come from an option, so an own boundary shows nothing but the
  * evidence that was recorded with it.
  */
-function shownWindow(
-  { compactMetadata }: CompactBoundaryEntry,
-  model: string | undefined,
-): number | undefined {
-  if (model === undefined) return undefined;
-  const own = field(compactMetadata, "longhaul");
-  if (own !== undefined) return recordedWindow(field(own, "window"), model);
+function shownWindow(entry: Entry, model: string): number | undefined {
+  if (!isCompactBoundary(entry)) return undefined;
+  const { compactMetadata } = entry;
+  if (field(compactMetadata, "longhaul") !== undefined) return recordedTokens(entry, model, undefined);
   if (stringField(compactMetadata, "trigger") !== "auto") return undefined;
   const held = figureField(compactMetadata, "preTokens");
   return isCredible(held) ? possibleWindows(model).find((tokens) => held <= tokens) : undefined;
 }
 
-function recordedWindow(record: unknown, model: string): number | undefined {
+/** The window that a reported usage before a boundary of ours had proven, as a usage; 0 where none had. */
+const provenTokens = (entry: Entry, model: string): number =>
+  isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
+
+/**
+ * The window of this origin that a boundary records, if the model can have it. A usage may prove any window of a model
+ * that has one window in the table.
+ */
+function recordedTokens(
+  { compactMetadata }: CompactBoundaryEntry,
+  model: string,
+  origin: WindowEvidence["origin"],
+): number | undefined {
+  const record = field(field(compactMetadata, "longhaul"), "window");
+  if (field(record, "origin") !== origin) return undefined;
   if (!isSameModel(stringField(record, "model") ?? "", model)) return undefined;
-  return possibleWindows(model).find((tokens) => tokens === field(record, "windowTokens"));
+  const tokens = figureField(record, "windowTokens");
+  const possible = possibleWindows(model);
+  const canBeProven = origin !== undefined && possible.length === 0 && isCredible(tokens);
+  return canBeProven || possible.includes(tokens) ? tokens : undefined;
 }

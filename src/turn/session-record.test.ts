@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../test/support/builders.ts";
+import { type CompactMetadata, isCompactBoundary } from "../conversation/entry.ts";
+import { createCompactor } from "./create-compactor.ts";
+
+const MODEL = "claude-sonnet-4-5";
+
+/** What the boundary of a manual compaction records, after a response that reported this usage. */
+async function recordAfter(tokens: number): Promise<CompactMetadata["longhaul"]> {
+  const c = new ConversationBuilder();
+  for (let turn = 0; turn < 19; turn++) {
+    c.user(`request ${turn}`);
+    c.tool(`t${turn}`, "Read", { file_path: `/project/${turn}.ts` }, "text ".repeat(8_000));
+  }
+  const compactor = createCompactor({
+    modelName: MODEL,
+    windowEvidence: null,
+    clearing: { form: "off" },
+    settings: { autoCompactEnabled: false },
+    environment: {},
+  });
+  await compactor.before(c.entries);
+  compactor.after({ usage: usage(tokens, 5), model: MODEL });
+  const { messages } = await compactor.compact(c.entries);
+  return messages.find(isCompactBoundary)?.compactMetadata.longhaul;
+}
+
+it("the boundary of the engine records the model, and a window that a response has proven", async () => {
+  expect(await recordAfter(210_000)).toMatchObject({
+    model: MODEL,
+    window: { model: MODEL, windowTokens: 1_000_000, origin: "reported-usage" },
+  });
+  expect(await recordAfter(150_000)).toMatchObject({ model: MODEL, window: null });
+});
