@@ -122,6 +122,24 @@ describe.each(VERSIONS)("a session of version %s compacted at a message", (versi
     });
   }
 
+  it("puts a to-do list back once, though an earlier compaction put it back and the next one keeps that", async () => {
+    const c = new ConversationBuilder();
+    turns(c, 4, "first", 20_000);
+    c.tool("todos", "TodoWrite", { todos: [{ content: "ship it", status: "pending" }] }, "ok");
+    turns(c, 12, "second", 26_000);
+    const path = newPath();
+    await writeNewSession(path, c.entries.map(versioned(version, "claude-sonnet-4-5")));
+    const options = { restoreFiles: true, force: true };
+    await compactedInPlace(path, { from: 80, ...options });
+    for (const mode of ["new-session", "in-place"] as const) {
+      const result = await compactSession(await loadSession(path), { keepRecentTokens: 100, ...options });
+      const written = await writeCompaction(result, { mode, path: newPath() });
+      expect(result.compaction.messagesKept).toBeGreaterThan(0);
+      const words = JSON.stringify(flatten((await loadSession(written.path)).conversation));
+      expect(words.split("The task list:")).toHaveLength(2);
+    }
+  });
+
   it("reads back any chain of them, with turns between, whatever the model does with its thinking", async () => {
     const step = fc.record({
       part: fc.constantFrom("from", "upTo", "whole"),

@@ -119,6 +119,10 @@ function restoration(): fc.Arbitrary<{ input: RestoreInput; state: HostState }> 
 
 const run = ({ input, state }: { input: RestoreInput; state: HostState }): Promise<Restored> =>
   restoreAll(input, state, { timeoutMs: 2 });
+const contentOf = (entry: Entry): unknown =>
+  entry.type === "attachment"
+    ? attachmentContent(entry.attachment)
+    : entry.type === "user" && entry.message.content;
 const RUNS = { numRuns: 100 };
 
 describe("whatever the host says and whatever the budget", () => {
@@ -159,6 +163,23 @@ describe("whatever the host says and whatever the budget", () => {
         for (const { reason } of skipped) expect(reason).not.toBe("");
       }),
       RUNS,
+    );
+  });
+
+  it("nothing is put back again that is kept from an earlier compaction", async () => {
+    await fc.assert(
+      fc.asyncProperty(restoration(), fc.boolean(), async ({ input, state }, isMessage) => {
+        const c = new ConversationBuilder("restored");
+        for (const { attachment } of (await run({ input, state })).items) {
+          if (isMessage) c.user(attachmentContent(attachment), { isMeta: true });
+          else c.attachment(attachment);
+        }
+        const kept = [...input.kept, ...c.entries];
+        const shown = new Set(c.entries.map((entry) => contentText(contentOf(entry))));
+        for (const { attachment } of (await run({ input: { ...input, kept }, state })).items)
+          expect(shown).not.toContain(contentText(attachmentContent(attachment)));
+      }),
+      { numRuns: 60 },
     );
   });
 

@@ -2,9 +2,10 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import type { HostState } from "./host-state.ts";
 import { restoreAll } from "./restore-all.ts";
-import { type Restored, type RestoreInput, restoredTokens } from "./restored.ts";
+import { type Restored, type RestoredItem, type RestoreInput, restoredTokens } from "./restored.ts";
 
 const reading = (path: string): Entry[] => {
   const c = new ConversationBuilder();
@@ -53,6 +54,29 @@ describe("what is put back", () => {
     expect(restored.skipped).toEqual([]);
     const slow = await restoreAll(input, { ...full, todos: () => later([{ content: "ship" }], 40) as never });
     expect(slow).toEqual(restored);
+  });
+
+  it.each([
+    ["an attachment", (c: ConversationBuilder, { attachment }: RestoredItem) => c.attachment(attachment)],
+    [
+      "a message, as older agents read it",
+      (c: ConversationBuilder, { attachment }: RestoredItem) =>
+        c.user(attachmentContent(attachment), { isMeta: true }),
+    ],
+  ])("leaves out what an earlier compaction put back and is kept as %s", async (_, keep) => {
+    const earlier = await restoreAll(input, full);
+    const c = new ConversationBuilder("kept");
+    for (const item of earlier.items) keep(c, item);
+    expect(await restoreAll({ ...input, kept: c.entries }, full)).toEqual({ items: [], skipped: [] });
+    const changed = { ...full, todos: () => [{ content: "ship", status: "completed" as const }] };
+    expect(kinds(await restoreAll({ ...input, kept: c.entries }, changed))).toEqual(["todos"]);
+  });
+
+  it("is put back although a person wrote the same words", async () => {
+    const [todos] = (await restoreAll(input, full)).items;
+    const c = new ConversationBuilder("kept");
+    c.user(attachmentContent(todos?.attachment ?? { type: "" }));
+    expect(kinds(await restoreAll({ ...input, kept: c.entries }, full))).toEqual(ORDER);
   });
 
   it("is asked for all at once", async () => {

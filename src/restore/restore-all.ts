@@ -1,10 +1,12 @@
-import type { Entry } from "../conversation/entry.ts";
+import type { Attachment, Entry } from "../conversation/entry.ts";
+import { contentText } from "../conversation/fields.ts";
+import { attachmentContent, sentContent } from "../conversation/flatten/attachment-content.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { gatherAgents } from "./agents.ts";
 import { asker } from "./ask.ts";
 import { gatherFiles } from "./files.ts";
-import { happeningsIn } from "./happenings.ts";
+import { happeningsIn, textOf } from "./happenings.ts";
 import type { HostState } from "./host-state.ts";
 import { type Fit, type Gather, type Gathering, NOTHING, skipping } from "./kind.ts";
 import { gatherMcpInstructions } from "./mcp-instructions.ts";
@@ -47,7 +49,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Everything that is put back after a compaction, within one budget; a budget of 0 puts nothing back. Never
+ * Everything that is put back after a compaction, within one budget; a budget of 0 puts nothing back. Nothing is put
+ * back that a kept message shows word for word, as after an earlier compaction. Never
  * rejects: what fails, hangs or makes no sense is skipped with its reason, and so is all that is not there
  * yet when the signal fires. Callers who stop at the signal look at it themselves.
  */
@@ -71,15 +74,31 @@ export async function restoreAll(
 
   const items: RestoredItem[] = [];
   const skipped: SkippedItem[] = [];
+  const shown = textsShownIn(input.kept);
   let left = input.budgetTokens;
   for (const fitInto of fits) {
-    const restored = fitInto(left);
-    items.push(...restored.items);
-    skipped.push(...restored.skipped);
-    left -= restoredTokens(restored);
+    const fitted = fitInto(left);
+    const missing = fitted.items.filter(({ attachment }) => !shown.has(attachmentText(attachment)));
+    items.push(...missing);
+    skipped.push(...fitted.skipped);
+    left -= restoredTokens({ ...fitted, items: missing });
   }
   return { items, skipped };
 }
+
+/**
+ * The texts that kept messages show besides what people and models wrote, such as what an earlier compaction put back.
+ * Some agents read those as messages, not as attachments.
+ */
+function textsShownIn(kept: readonly Entry[]): ReadonlySet<string> {
+  const texts = kept.filter(isEntry).map((entry) => {
+    if (entry.type === "attachment") return contentText(sentContent(entry));
+    return entry.type === "user" && entry.isMeta === true ? textOf(entry) : "";
+  });
+  return new Set(texts.filter((text) => text !== ""));
+}
+
+const attachmentText = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 
 const indexed = (entries: readonly Entry[]): NonNullable<RestoreInput["conversation"]> => ({
   entries,
