@@ -1,8 +1,11 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { LonghaulError } from "../errors.ts";
 import type { WriteTarget } from "../host/write-lines.ts";
 import { findLatest, findSession } from "../transcript/find-session.ts";
 import type { LatestSession } from "../transcript/latest-session.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
+import { isSystemError } from "../transcript/session-file.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatAge } from "./view/numbers.ts";
 import { oneLine } from "./view/text-width.ts";
@@ -13,11 +16,29 @@ export interface TargetChoice {
   readonly out?: string;
 }
 
-/** Undefined where nothing is to be written. */
-export function targetOf({ dryRun, inPlace, out }: TargetChoice): WriteTarget | undefined {
+/** Undefined where nothing is to be written. Refuses a missing folder before any work is done. */
+export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<WriteTarget | undefined> {
   if (dryRun) return undefined;
   if (inPlace) return { mode: "in-place" };
-  return out === undefined ? undefined : { mode: "new-session", path: out };
+  if (out === undefined) return undefined;
+  await requireFolderOf(out);
+  return { mode: "new-session", path: out };
+}
+
+/** A folder that is misspelled would otherwise be created. Any other fault shows when the file is written. */
+async function requireFolderOf(path: string): Promise<void> {
+  const folder = dirname(path);
+  try {
+    await stat(folder);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "ENOENT") return;
+    const message = `${path} was not written: the folder ${folder} does not exist. Nothing was changed.`;
+    throw new LonghaulError("session-not-written", message, {
+      remedy: "Create the folder, or choose another path.",
+      facts: { path, folder },
+      cause: error,
+    });
+  }
 }
 
 export interface WriteOptions {

@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDemoSession, demoFiles } from "../../src/demo/demo.ts";
 import { SECTION_NAMES } from "../../src/summary/sections.ts";
-import { type CliRun, runCli } from "../support/cli.ts";
+import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 
 let home: string;
 let session: string;
@@ -135,6 +144,14 @@ describe("longhaul compact", () => {
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect((await runJson("inspect", out)).compactions).toHaveLength(1);
     expect((await run("compact", path, "--out", out)).code).toBe(1);
+  });
+
+  it.each(["compact", "clear", "undo"])("%s --out refuses a missing folder by its name", async (command) => {
+    const folder = join(home, "no-such-folder");
+    const { code, stderr } = await run(command, copy(), "--out", join(folder, "deeper", "new.jsonl"));
+    expect(code).toBe(1);
+    expect(unfolded(stderr)).toContain(`the folder ${join(folder, "deeper")} does not exist`);
+    expect(existsSync(folder)).toBe(false);
   });
 
   it("--keep-recent decides how much stays verbatim", async () => {

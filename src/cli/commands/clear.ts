@@ -19,7 +19,7 @@ export async function clear(
 ): Promise<void> {
   if (!composition.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
-  const target = targetOf(options);
+  const target = await targetOf(options);
   const session = await composition.load(query, target && options);
   const result = clearSession(session, { keepNewest: options.keep, targetTokens: options.target });
   const written = target && (await writeClearing(result, target, composition));

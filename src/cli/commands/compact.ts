@@ -46,7 +46,7 @@ export async function compact(
 ): Promise<void> {
   if (!composition.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
-  const target = targetOf(options);
+  const target = await targetOf(options);
   const session = await composition.load(query, target && options);
   const thresholds = composition.thresholdsOf(session, options);
   const result = await untilInterrupted(async (signal) => {

@@ -21,7 +21,7 @@ export async function undo(
   composition: Composition,
 ): Promise<void> {
   const { terminal } = composition;
-  const target = options.list ? undefined : targetOf(options);
+  const target = options.list ? undefined : await targetOf(options);
   const session = await composition.load(query, target && options);
   const print = <T>(report: T, view: (report: T) => string): void =>
     terminal.print(options.json ? JSON.stringify(report, null, 2) : view(report));
