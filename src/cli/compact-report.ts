@@ -13,6 +13,7 @@ import type { HookOutcome } from "../hooks/hook.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
+import { coversKept } from "../summary/chain-steps.ts";
 import { presentSections, splitSections } from "../summary/sections.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";
@@ -58,7 +59,8 @@ export interface CompactReport {
   /** Those that were to be the summary; null where nobody asked for that. */
   readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
   readonly summarised: Size;
-  readonly kept: Size;
+  /** `inSummary`: the summary covers them too, and some of them may be in the context twice. */
+  readonly kept: Size & { readonly inSummary: boolean };
   /** Results in the kept messages that stay cleared, and what they held. */
   readonly cleared: { readonly results: number; readonly tokens: number };
   /** What it costs and brings; null where prices are not known. */
@@ -131,7 +133,11 @@ export function compactReport({
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
     summarised: { tokens: plan.summarisedTokens, messages: compaction.messagesSummarised },
-    kept: { tokens: plan.keptTokens, messages: compaction.messagesKept },
+    kept: {
+      tokens: plan.keptTokens,
+      messages: compaction.messagesKept,
+      inSummary: compaction.messagesKept > 0 && coversKept(plan.variant, compaction.written.source),
+    },
     cleared: clearedAmong(plan),
     cost,
     restored: compaction.restored.items.map(restoredReport),

@@ -12,7 +12,7 @@ import { pointAt } from "./request/point.ts";
 import { requestProviderCompaction } from "./request/provider-compaction.ts";
 import { requestSummary } from "./request/request-summary.ts";
 import type { Unavailable } from "./request/summary.ts";
-import type { ForkSource, SummaryStep } from "./sources.ts";
+import type { ForkSource, SummaryStep, SummaryVariant } from "./sources.ts";
 
 /** One way to a summary. */
 export interface Step {
@@ -141,6 +141,13 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 const inOrder = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
   variant === "from" ? [...kept, ...summarised] : [...summarised, ...kept];
 
-/** Of the whole, the kept messages are read too: without them the summary would call open what was done since. */
+/**
+ * Whether a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
+ * what they settled. The provider's own and notes do not.
+ */
+export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
+  variant === "whole" && (source === "built-in" || source === "model");
+
+/** The entries that a model or the built-in summarizer reads, see {@link coversKept}. */
 const readForSummary = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
   variant === "whole" ? [...summarised, ...kept] : summarised;

@@ -157,8 +157,19 @@ describe("longhaul compact", () => {
   it("--keep-recent decides how much stays verbatim", async () => {
     const none = await runJson("compact", session, "--keep-recent", "0");
     const much = await runJson("compact", session, "--keep-recent", "40000");
-    expect(none.kept).toEqual({ messages: 0, tokens: 0 });
+    expect(none.kept).toEqual({ messages: 0, tokens: 0, inSummary: false });
     expect(much.kept.tokens).toBeGreaterThan(30_000);
+  });
+
+  it("says that the summary of the whole conversation covers the kept messages too", async () => {
+    const covered = /tokens, verbatim; also covered by the summary/;
+    const { stdout: whole } = await run("compact", session, "--keep-recent", "40000");
+    expect(unfolded(whole)).toMatch(covered);
+    const [, , picked] = await runJson("inspect", session, "--prompts");
+    for (const part of ["--from", "--up-to"])
+      expect(unfolded((await run("compact", session, part, picked.uuid)).stdout)).not.toMatch(covered);
+    const { stdout: none } = await run("compact", session, "--keep-recent", "0");
+    expect(unfolded(none)).not.toMatch(covered);
   });
 
   it("--instructions reach the summary, --summary shows it", async () => {

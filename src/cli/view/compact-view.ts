@@ -65,7 +65,11 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
   const { summarised, summary, kept, restored, skipped } = report;
   const lines = [
     `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
-    `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim${clearedWords(report)}`,
+    foldText(
+      `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim${coveredWords(report)}${clearedWords(report)}`,
+      width,
+      " ".repeat(12),
+    ),
     `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
     ...restored.map(({ kind, displayPath, tokens, truncated }) => {
       const facts = [KIND_LABELS[kind] ?? "", truncated ? "its head" : ""].filter(Boolean).join(", ");
@@ -77,6 +81,9 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
     lines.push(colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, width, "  ")));
   return lines.join("\n");
 }
+
+const coveredWords = ({ kept }: CompactReport): string =>
+  kept.inSummary ? "; also covered by the summary" : "";
 
 function clearedWords({ cleared }: CompactReport): string {
   if (cleared.results === 0) return "";
