@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   continuationAfterwords,
   continuationMessage,
   isContinuation,
-  withoutAfterwords,
+  unwrapSummary,
 } from "./continuation.ts";
 
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
@@ -35,7 +36,7 @@ describe("the message that stands in for what was summarised", () => {
     const text = continuationMessage({ ...base, recallTool: "recall" });
     expect(text).toMatch(/call the tool `recall` with words.* What it gives is old/);
     expect(continuationMessage(base)).not.toContain("recall");
-    expect(withoutAfterwords(text)).toMatch(/facts$/);
+    expect(unwrapSummary(text)).toBe("Summary:\nfacts");
   });
 
   it("says that recent messages follow verbatim only when some were kept", () => {
@@ -80,21 +81,21 @@ describe("the message that stands in for what was summarised", () => {
     expect(words).toMatch(/^Where an exact detail.*\/a\/b.jsonl\n\nGo on with the work.*$/s);
   });
 
-  it("gives the summary back without what was written around it", () => {
-    const text = continuationMessage({
-      ...base,
-      transcriptPath: "/p",
-      keptRecent: true,
-      trigger: "auto",
-      autonomous: true,
-    });
-    expect(withoutAfterwords(text)).toMatch(/Summary:\nfacts$/);
-    expect(
-      withoutAfterwords(
-        "Summary:\nfacts\n\nIf you need specific details from before compaction (x), read: /p",
-      ),
-    ).toBe("Summary:\nfacts");
-  });
+  it.each([{ isNotes: true }, { keptEarlier: true }, {}])(
+    "gives the summary back without the paragraphs around it, with the options %o",
+    (options) => {
+      const text = continuationMessage({
+        ...base,
+        ...options,
+        transcriptPath: "/p",
+        recallTool: "recall",
+        keptRecent: true,
+        trigger: "auto",
+        autonomous: true,
+      });
+      expect(unwrapSummary(text)).toBe(base.summary);
+    },
+  );
 
   it("takes the same words in the middle of a summary for a quotation", () => {
     const quoted = [
@@ -105,7 +106,55 @@ describe("the message that stands in for what was summarised", () => {
       "7. Pending Tasks: the tides",
     ].join("\n");
     const text = continuationMessage({ ...base, summary: quoted, keptRecent: true, trigger: "auto" });
-    expect(withoutAfterwords(text)).toMatch(/7\. Pending Tasks: the tides$/);
-    expect(withoutAfterwords(quoted)).toBe(quoted);
+    expect(unwrapSummary(text)).toBe(quoted);
+    expect(unwrapSummary(quoted)).toBe(quoted);
+  });
+});
+
+describe("the message by which Claude Code continues from a summary", () => {
+  const opening = "This session is being continued from a previous conversation that ran out of room.";
+  const path = "If you need specific details from before compaction (such as code), read it at: /t.jsonl";
+  const summary =
+    "Summary:\n8. Current Work:\n   The lock gate.\n\n9. Optional Next Step:\n   Paint the gate.";
+
+  it.each([
+    ["the path alone", `\n\n${path}`],
+    ["an order to continue without a path", "\nPlease continue the conversation from where we left it off."],
+    [
+      "the path and an order in one version's words",
+      `\n\n${path}\nPlease continue the conversation from where we left off now.`,
+    ],
+    [
+      "the path and an order in another version's words",
+      `\n\n${path}\nContinue the conversation from where it left off now.`,
+    ],
+    ["the path and an order in words of a version to come", `\n\n${path}\n\nCarry on.\nAsk nobody.`],
+    [
+      "the path and a note on kept messages",
+      `\n\n${path}\n\nRecent messages are preserved verbatim.\nContinue the conversation from where it left off.`,
+    ],
+  ])("yields the summary alone when it ends with %s", (_closing, closing) => {
+    expect(unwrapSummary(`${opening} It is summarized below:\n\n${summary}${closing}`)).toBe(summary);
+  });
+
+  it("keeps a list that follows a quotation of its closing words", () => {
+    const quoting = `7. Pending Tasks:\n\n${path}\n- explain that line\n\n9. Optional Next Step:\nPaint.`;
+    expect(unwrapSummary(`${opening}\n\n${quoting}\n\n${path}\nGo.`)).toBe(quoting);
+    expect(unwrapSummary(`${opening}\n\n${quoting}`)).toBe(quoting);
+  });
+
+  it("loses nothing of any summary that does not itself end like the closing", () => {
+    const line = fc.oneof(
+      fc.string(),
+      fc.constantFrom(path, "", "- item", "7. Pending Tasks:", "Recent messages are preserved verbatim."),
+    );
+    const closings = ["", `\n\n${path}`, `\n\n${path}\nContinue the conversation from where it left off.`];
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom(...closings), (lines, closing) => {
+        const body = ["Summary:", ...lines, "- the end"].join("\n");
+        expect(unwrapSummary(`${opening}\n\n${body}${closing}`)).toBe(body);
+        expect(unwrapSummary(continuationMessage({ ...base, summary: body, trigger: "auto" }))).toBe(body);
+      }),
+    );
   });
 });

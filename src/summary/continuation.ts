@@ -33,20 +33,21 @@ const GO_ON =
 const AUTONOMOUS =
   "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.";
 
-/** Starts of the paragraphs that agents put after a summary: ours, and those of Claude Code. */
-const AFTERWORDS: readonly string[] = [
-  TRANSCRIPT,
-  RECALL,
-  KEPT_RECENT,
-  GO_ON,
-  AUTONOMOUS,
-  "If you need specific details from before compaction",
-  "Recent messages are preserved verbatim",
-  "The messages after this summary are the most recent messages",
-  "Please continue the conversation from where we left it off",
-  "Continue the conversation from where it left off",
-  "You are running in autonomous",
+/** Starts of the paragraphs that longhaul writes after a summary. */
+const OWN_AFTERWORDS: readonly string[] = [TRANSCRIPT, RECALL, KEPT_RECENT, GO_ON, AUTONOMOUS];
+
+/** The first paragraph that Claude Code writes after a summary, from 2.1.1 on. */
+const THEIR_TRANSCRIPT = /^If you need specific details from before compaction\b/;
+/** All of its paragraphs. Each version words the order to continue in its own way. */
+const THEIR_AFTERWORDS: readonly RegExp[] = [
+  THEIR_TRANSCRIPT,
+  /^Recent messages are preserved verbatim/,
+  /^The messages after this summary are the most recent messages/,
+  /^(?:Please )?continue the conversation from where (?:we|it) left (?:it )?off\b/i,
+  /^You are running in autonomous/,
 ];
+/** Paragraphs after the summary number four at most. A few more lines leave room for new ones. */
+const MAX_CLOSING_LINES = 12;
 
 /** The text of the user message that stands in for what was summarised. */
 export function continuationMessage(input: ContinuationInput): string {
@@ -69,37 +70,52 @@ function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): read
   return paragraphs;
 }
 
-/** Starts of the texts by which agents go on from a summary: ours, and that of Claude Code. */
-const OPENINGS: readonly string[] = [
-  OPENING,
-  OPENING_NOTES,
-  OPENING_AFTER_KEPT,
-  "This session is being continued from a previous conversation",
-];
+/** The start of the message by which Claude Code continues from a summary. */
+const THEIR_OPENING = "This session is being continued from a previous conversation";
+const OWN_OPENINGS: readonly string[] = [OPENING, OPENING_NOTES, OPENING_AFTER_KEPT];
 
 /** Whether a user's text is the message that stands in for an earlier conversation. */
 export function isContinuation(text: string): boolean {
-  const start = text.trimStart();
-  return OPENINGS.some((opening) => start.startsWith(opening));
+  return openingLength(text.trimStart()) > 0;
+}
+
+/** Claude Code's opening is the whole first line, and ends differently by version. */
+function openingLength(text: string): number {
+  if (text.startsWith(THEIR_OPENING)) return (text.split("\n", 1)[0] ?? "").length;
+  return OWN_OPENINGS.find((opening) => text.startsWith(opening))?.length ?? 0;
 }
 
 /** Whether what stands in for the earlier conversation is the session's notes. */
 export const isNotesContinuation = (text: string): boolean => text.trimStart().startsWith(OPENING_NOTES);
 
-/** Notes that stand in for an earlier conversation, without what we wrote in front of them. */
-export const withoutNotesOpening = (text: string): string =>
-  isNotesContinuation(text) ? text.trimStart().slice(OPENING_NOTES.length).trimStart() : text;
-
 /**
- * A summary message without what we, or Claude Code, wrote around the summary. Only lines at its very end: the
- * same words in the middle are a quotation, and what follows them is the summary.
+ * The summary in a continuation message, without the paragraphs that longhaul or Claude Code writes around it. Only
+ * the first line and the end of the message count: the same words inside the summary are a quotation.
  */
-export function withoutAfterwords(text: string): string {
-  const lines = text.split("\n");
+export function unwrapSummary(message: string): string {
+  const text = message.trimStart();
+  const lines = text.slice(openingLength(text)).split("\n");
   let end = lines.length;
   while (end > 0 && isAfterword(lines[end - 1] ?? "")) end--;
-  return end === lines.length ? text : lines.slice(0, end).join("\n").trimEnd();
+  if (text.startsWith(THEIR_OPENING)) end = Math.min(end, startOfTheirClosing(lines));
+  return lines.slice(0, end).join("\n").trim();
+}
+
+/**
+ * Claude Code closes the message with the transcript's path and orders to continue, whose wording changes. Plain
+ * paragraphs from the path to the end are that closing, whatever they say. A list or a heading is the summary.
+ */
+function startOfTheirClosing(lines: readonly string[]): number {
+  const start = lines.findLastIndex(
+    (line, at) => THEIR_TRANSCRIPT.test(line) && lines[at - 1]?.trim() === "",
+  );
+  const closing = start === -1 ? [] : lines.slice(start);
+  const isPlain =
+    closing.length <= MAX_CLOSING_LINES && closing.every((line) => /^(?:\p{L}|\s*$)/u.test(line));
+  return isPlain && start !== -1 ? start : lines.length;
 }
 
 const isAfterword = (line: string): boolean =>
-  line.trim() === "" || AFTERWORDS.some((start) => line.startsWith(start));
+  line.trim() === "" ||
+  OWN_AFTERWORDS.some((start) => line.startsWith(start)) ||
+  THEIR_AFTERWORDS.some((start) => start.test(line));

@@ -1,4 +1,3 @@
-import { withoutNotesOpening } from "../../continuation.ts";
 import { fencedLines, type SectionName } from "../../sections.ts";
 
 /**
@@ -28,7 +27,7 @@ export function itemsOfNotes(
   text: string,
   splitItems: (body: string) => readonly string[],
 ): ReadonlyMap<SectionName, readonly string[]> {
-  const { preface, bodies } = cutAtHeadings(withoutNotesOpening(text));
+  const { preface, bodies } = cutAtHeadings(text);
   const items = new Map<SectionName, readonly string[]>();
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) items.set(place, [...(items.get(place) ?? []), ...more]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { continuationMessage } from "../../continuation.ts";
 import { earlierItems, parseEarlierSummary, splitItems } from "./earlier.ts";
 
 const modelSummary = `This session is being continued from a previous conversation.
@@ -52,6 +53,19 @@ describe("an earlier summary", () => {
     expect(all).not.toContain("scratchpad");
     expect(all).not.toContain("transcript");
     expect(all).not.toContain("without asking");
+  });
+
+  it("has nothing of the message around it when the order to continue has other words", () => {
+    const reworded = modelSummary.replace("where we left it off", "where we left off");
+    expect(reworded).not.toBe(modelSummary);
+    expect(parseEarlierSummary(reworded)).toEqual(earlier);
+  });
+
+  it("without headings loses the opening of the message too", () => {
+    const wrapped = "This session is being continued from a previous conversation.\n\nJust prose.";
+    expect(earlierItems(parseEarlierSummary(wrapped), "Primary Request and Intent")).toEqual(["Just prose."]);
+    const ours = continuationMessage({ summary: "Just prose.", keptRecent: true, trigger: "auto" });
+    expect(earlierItems(parseEarlierSummary(ours), "Primary Request and Intent")).toEqual(["Just prose."]);
   });
 
   it("has no item where it says that there is none", () => {

@@ -1,4 +1,4 @@
-import { isNotesContinuation, withoutAfterwords } from "../../continuation.ts";
+import { isNotesContinuation, unwrapSummary } from "../../continuation.ts";
 import { withoutQuotedFacts } from "../../facts/section.ts";
 import { type SectionName, splitSections } from "../../sections.ts";
 import { itemsOfNotes } from "./earlier-notes.ts";
@@ -24,10 +24,10 @@ export const leftOutLine = (count: number, what: string): string =>
 export function parseEarlierSummary(summary: string): EarlierSummary {
   const text = withoutQuotedFacts(summary);
   if (isNotesContinuation(text)) {
-    const items = itemsOfNotes(withoutAfterwords(text), filledItems);
+    const items = itemsOfNotes(unwrapSummary(text), filledItems);
     return { items, leftOut: new Map(), isNotes: true };
   }
-  const body = withoutAfterwords(withoutAnalysis(text));
+  const body = withoutAnalysis(unwrapSummary(text));
   const sections = splitSections(body);
   const items = new Map<SectionName, readonly string[]>();
   if (sections.length === 0 && body.trim() !== "") {
