@@ -17,6 +17,10 @@ export const ESSENTIAL = 1_000;
 /** Pieces of at least this importance are said briefly before any other is given more room. */
 export const WORTH_A_LINE = 300;
 
+/** Importance of the item at `index` of `count`, rising from the oldest to the newest. */
+export const rising = (from: number, to: number, index: number, count: number): number =>
+  from + ((to - from) * (index + 1)) / count;
+
 export interface SectionDraft {
   readonly heading: string;
   /** In reading order. */

@@ -171,6 +171,65 @@ describe("summaries of summaries", () => {
   });
 });
 
+describe("the summary of another author", () => {
+  const names = Array.from({ length: 60 }, (_, index) => `berth${index}`);
+  const listed = (what: string): string => names.map((name) => `- ${what} of ${name} in words`).join("\n");
+  const kept = SECTION_NAMES.filter((name) => name !== "Current Work");
+  const theirs = SECTION_NAMES.map((name, index) => {
+    const label = name === "Files and Code Sections" ? "**North quay, commit 0a1b2c3:**\n" : "";
+    return `${index + 1}. ${name}:\n${label}${listed(name)}`;
+  }).join("\n\n");
+
+  it.each([
+    ["the user and the agent went on", true],
+    ["nothing happened", false],
+  ])("keeps every item over three compactions with room for them when %s", (_title, hasWork) => {
+    let text = theirs;
+    for (let round = 0; round < 3; round++) {
+      const session = new ConversationBuilder();
+      session.boundary();
+      session.summary(continuationMessage({ summary: text, keptRecent: true, trigger: "auto" }));
+      if (hasWork) {
+        session.user(`Now quay ${round}`);
+        session.assistant("It is done.");
+      }
+      text = summarise(session.entries, { countTokens, budgetTokens: 100_000 }).text;
+      for (const name of hasWork ? kept : SECTION_NAMES) {
+        for (const berth of names) expect(text).toContain(`${name} of ${berth} in words`);
+      }
+      expect(text).toContain("**North quay, commit 0a1b2c3:**");
+      expect(text).not.toContain("follow verbatim");
+    }
+  });
+
+  it("keeps each of several items about a file that was changed since", () => {
+    const session = new ConversationBuilder();
+    session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
+    const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
+    session.tool("e", "Edit", edit, "ok");
+    const files = sectionOf(summarise(session.entries, { countTokens }).text, "Files and Code Sections");
+    expect(files).toContain("holds the map");
+    expect(files).toContain("draws the tide");
+  });
+
+  it("keeps an error that begins with a quotation", () => {
+    const session = new ConversationBuilder();
+    session.summary('4. Errors and fixes:\n- "no such quay" came up, fixed by a new map');
+    const { text } = summarise(session.entries, { countTokens });
+    expect(text).toContain('"no such quay" came up, fixed by a new map');
+  });
+
+  it("says how many of its items had no room", () => {
+    const session = new ConversationBuilder();
+    session.summary(theirs);
+    const { text } = summarise(session.entries, { countTokens, budgetTokens: 2_000 });
+    const errors = sectionOf(text, "Errors and Fixes");
+    const shown = names.filter((name) => errors.includes(`of ${name} in words`)).length;
+    expect(shown).toBeLessThan(names.length);
+    expect(errors).toContain(`(${names.length - shown} more errors left out`);
+  });
+});
+
 describe("a summary of a conversation with collapsed spans", () => {
   const span = (session: ConversationBuilder, text: string): void => {
     const collapsed = {

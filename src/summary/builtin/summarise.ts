@@ -6,6 +6,7 @@ import type { SummaryVariant } from "../sources.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { digestSession, type SessionDigest } from "./digest.ts";
 import { emphasise } from "./emphasis.ts";
+import { LABELS } from "./labels.ts";
 import { leftOutLine } from "./read/earlier.ts";
 import { renderConcepts } from "./render/concepts.ts";
 import { renderCurrentWork } from "./render/current-work.ts";
@@ -113,9 +114,6 @@ const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
   },
 };
 
-/** Newer messages follow: what was next at the end of this part may have been done in them. */
-const WHERE_IT_STOOD = "**Where things stood at the end of this part; newer messages follow:**";
-
 function draftSection(
   name: SectionName,
   digest: SessionDigest,
@@ -126,7 +124,7 @@ function draftSection(
   const isOvertaken = variant === "up-to" && name === "Optional Next Step";
   return {
     heading: sectionHeading(name, variant),
-    pieces: isOvertaken ? pieces.map((piece) => ({ ...piece, group: WHERE_IT_STOOD })) : pieces,
+    pieces: isOvertaken ? pieces.map((piece) => ({ ...piece, group: LABELS.whereItStood })) : pieces,
     share,
     whenEmpty: isOvertaken ? "Newer messages follow." : whenEmpty,
     alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { continuationMessage } from "../../continuation.ts";
+import { LABELS } from "../labels.ts";
+import { summarise } from "../summarise.ts";
 import { earlierItems, parseEarlierSummary, splitItems } from "./earlier.ts";
 
 const modelSummary = `This session is being continued from a previous conversation.
@@ -78,9 +80,34 @@ describe("an earlier summary", () => {
     ]);
   });
 
-  it("gives labels and remarks about what was left out to nobody", () => {
-    expect(
-      splitItems("**Label:**\n- a\n(3 more files left out here; see the transcript)\n**Next:**\n- b\n  c"),
-    ).toEqual(["- a", "- b\n  c"]);
+  it("skips its own labels and remarks about left-out items, and keeps the bold lines of others", () => {
+    const leftOut = "(3 more files left out here; see the transcript)";
+    const text = `${LABELS.changedFiles}\n- a\n${leftOut}\n**Harbor side:**\n- b\n  c`;
+    expect(splitItems(text)).toEqual(["- a", "**Harbor side:**", "- b\n  c"]);
+  });
+
+  it("keeps a statement that begins like the absence of one", () => {
+    const text = [
+      "4. Errors and fixes:\n- Nothing compiled until the flag was set.",
+      "5. Problem Solving:\n- No explicit lock guards the queue.",
+      "7. Pending Tasks:\n- Nothing tests the crane: write a test.\n- None explicitly, all work is done",
+      "8. Current Work:\nNone of the berths is deep enough.",
+    ].join("\n\n");
+    expect([...parseEarlierSummary(text).items.values()].flat()).toEqual([
+      "- Nothing compiled until the flag was set.",
+      "- No explicit lock guards the queue.",
+      "- Nothing tests the crane: write a test.",
+      "None of the berths is deep enough.",
+    ]);
+  });
+
+  it("has no item for a section of ours that was empty", () => {
+    const empty = summarise([], { countTokens: (text) => text.length / 3 }).text;
+    expect([...parseEarlierSummary(empty).items.values()].flat()).toEqual([]);
+  });
+
+  it("keeps the sections above a line that looks like the heading of the summary", () => {
+    const text = "7. Pending Tasks:\n- dredge\n\n8. Current Work:\nThe report says:\nSummary:\nall is well";
+    expect(earlierItems(parseEarlierSummary(text), "Pending Tasks")).toEqual(["- dredge"]);
   });
 });

@@ -1,6 +1,7 @@
 import { isNotesContinuation, unwrapSummary } from "../../continuation.ts";
 import { withoutQuotedFacts } from "../../facts/section.ts";
 import { type SectionName, splitSections } from "../../sections.ts";
+import { isOwnLabel } from "../labels.ts";
 import { itemsOfNotes } from "./earlier-notes.ts";
 
 /** The summary that this conversation began with, taken apart so that it can be brought up to date. */
@@ -12,8 +13,13 @@ export interface EarlierSummary {
   readonly isNotes?: boolean;
 }
 
-const NOTHING = /^[-*\s]*(?:\(?none\b|no (?:pending|open|explicit)|nothing\b|n\/a)/i;
-const LABEL_LINE = /^\*\*[^*\n]{1,80}:\*\*$/;
+/** An item that says only that there is none, as a model writes it or as an empty section of ours does. */
+const NOTHING =
+  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
+/** Sections about the future: that nothing is open there says nothing about the work, however long the sentence. */
+const ABOUT_THE_FUTURE: ReadonlySet<SectionName> = new Set(["Pending Tasks", "Optional Next Step"]);
+const NOTHING_OPEN =
+  /^[-*•\s]*\(?(?:none\b|n\/a\b|no (?:pending|open|explicit|further|remaining|outstanding)\b|nothing (?:is |was )?(?:pending|open|explicit|further|else|more|left|remain|outstanding|to do|at )|nothing[.)]?$)/i;
 const LEFT_OUT_LINE = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
 
 /** The last line of a section in which something had no room. */
@@ -24,7 +30,7 @@ export const leftOutLine = (count: number, what: string): string =>
 export function parseEarlierSummary(summary: string): EarlierSummary {
   const text = withoutQuotedFacts(summary);
   if (isNotesContinuation(text)) {
-    const items = itemsOfNotes(unwrapSummary(text), filledItems);
+    const items = itemsOfNotes(unwrapSummary(text), (body) => filledItems(body));
     return { items, leftOut: new Map(), isNotes: true };
   }
   const body = withoutAnalysis(unwrapSummary(text));
@@ -34,13 +40,15 @@ export function parseEarlierSummary(summary: string): EarlierSummary {
     items.set("Primary Request and Intent", [body.trim()]);
   }
   for (const section of sections) {
-    items.set(section.name, [...(items.get(section.name) ?? []), ...filledItems(section.body)]);
+    items.set(section.name, [...(items.get(section.name) ?? []), ...filledItems(section.body, section.name)]);
   }
   return { items, leftOut: new Map(sections.map(({ name, body }) => [name, leftOutIn(body)])) };
 }
 
-const filledItems = (body: string): readonly string[] =>
-  splitItems(body).filter((item) => !NOTHING.test(item));
+function filledItems(body: string, name?: SectionName): readonly string[] {
+  const isOpen = name !== undefined && ABOUT_THE_FUTURE.has(name);
+  return splitItems(body).filter((item) => !NOTHING.test(item) && !(isOpen && NOTHING_OPEN.test(item)));
+}
 
 /** What was summarised in several parts, oldest first. */
 export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
@@ -61,13 +69,19 @@ export function earlierItems(earlier: EarlierSummary | undefined, name: SectionN
   return earlier?.items.get(name) ?? [];
 }
 
-/** Claude Code leaves a model's scratchpad in front of the summary under a heading of its own. */
+/**
+ * Claude Code leaves a model's scratchpad in front of the summary under a heading of its own. Without a scratchpad, the
+ * heading "Summary:" below the first section is a part of the summary.
+ */
 function withoutAnalysis(text: string): string {
   const summary = /(?:^|\n)Summary:\s*\n/.exec(text);
-  return summary ? text.slice(summary.index + summary[0].length) : text;
+  if (summary === null) return text;
+  const hasAnalysis = /^\s*Analysis:/.test(text);
+  if (!hasAnalysis && splitSections(text.slice(0, summary.index)).length > 0) return text;
+  return text.slice(summary.index + summary[0].length);
 }
 
-const isLabelOrRemark = (line: string): boolean => LABEL_LINE.test(line) || LEFT_OUT_LINE.test(line);
+const isLabelOrRemark = (line: string): boolean => isOwnLabel(line) || LEFT_OUT_LINE.test(line);
 
 /** Bullets and paragraphs on the outermost level, each with all that hangs below it; labels are left out. */
 export function splitItems(

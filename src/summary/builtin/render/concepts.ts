@@ -1,10 +1,9 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { languageOf } from "../read/concepts.ts";
 import { earlierItems } from "../read/earlier.ts";
 
-const MAX_EARLIER = 20;
 const MAX_EARLIER_CHARS = 260;
 const OURS = /^- (?:Languages|Packages|Commands in use|Names that matter): /;
 
@@ -40,8 +39,11 @@ export function renderConcepts(digest: SessionDigest): Piece[] {
     ),
   ];
   const carried = earlierItems(digest.earlier, "Key Technical Concepts").filter((item) => !OURS.test(item));
-  const earlier = carried.slice(0, MAX_EARLIER).map((item, index): Piece => {
-    return { forms: [clip(item, MAX_EARLIER_CHARS), clip(item, 120)], importance: 150 - index };
+  const earlier = carried.map((item, index): Piece => {
+    return {
+      forms: [clip(item, MAX_EARLIER_CHARS), clip(item, 120)],
+      importance: rising(150, 130, index, carried.length),
+    };
   });
   return [...pieces.flat(), ...earlier];
 }

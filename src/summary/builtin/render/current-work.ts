@@ -1,17 +1,15 @@
 import { headOf } from "../../../conversation/text.ts";
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { blockQuote, clip, headAndTail, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import type { Action, AgentText, Exchange } from "../exchange.ts";
 import { isRequest } from "../exchange.ts";
+import { LABELS } from "../labels.ts";
 import { earlierItems } from "../read/earlier.ts";
 import type { Edit } from "../read/files.ts";
 import { changeCode, readChange } from "./edit-code.ts";
 import { shortPath } from "./paths.ts";
 
-const STEPS = "**Latest steps, oldest first:**";
-const CODE = "**Last edits:**";
-const WORDS = "**What the assistant said last, verbatim:**";
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
 /** A report is often followed by one more remark; as the last but one text it deserves more room. */
@@ -51,12 +49,12 @@ function stepPieces(
   const pieces = shown.map((step, index): Piece => {
     return {
       forms: [...new Set([step.text, clip(step.text, MAX_STEP_CHARS), clip(step.text, 110)])],
-      importance: 250 + (130 * (index + 1)) / shown.length,
-      group: STEPS,
+      importance: rising(250, 380, index, shown.length),
+      group: LABELS.steps,
     };
   });
   if (skipped === 0) return pieces;
-  return [{ forms: [`- (${skipped} steps before these)`], importance: 240, group: STEPS }, ...pieces];
+  return [{ forms: [`- (${skipped} steps before these)`], importance: 240, group: LABELS.steps }, ...pieces];
 }
 
 interface Step {
@@ -110,7 +108,7 @@ function editPieces(digest: SessionDigest): Piece[] {
     const header = `- \`${shortPath(path, digest.cwd)}\``;
     const change = readChange(edit);
     const forms = [20, 8].map((lines) => `${header}\n${changeCode(change, path, lines)}`);
-    return { forms: [...new Set(forms)], importance: 265 + index, group: CODE };
+    return { forms: [...new Set(forms)], importance: 265 + index, group: LABELS.lastEdits };
   });
 }
 
@@ -129,7 +127,7 @@ function wordPieces(texts: readonly AgentText[]): Piece[] {
   const last = texts.at(-1)?.text.trim();
   if (last === undefined) return [];
   const forms = [4_000, 1_800, 700, 250].map((chars) => blockQuote(headAndTail(last, chars)));
-  return [{ forms: [...new Set(forms)], importance: 460, group: WORDS }];
+  return [{ forms: [...new Set(forms)], importance: 460, group: LABELS.lastWords }];
 }
 
 /** Nothing has happened since the earlier summary: what was current then still is. */

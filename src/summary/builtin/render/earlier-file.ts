@@ -11,12 +11,25 @@ export interface EarlierFile {
 }
 
 const MAX_NOTE_CHARS = 260;
+const MAX_NOTES_CHARS = 520;
 const OUR_COUNTS = /(?:removed|created|edited \d+×|read \d+×|also changed outside the conversation)(?:, )?/g;
 
 export function namesFile(item: string, path: string, cwd: string | undefined): boolean {
   const firstLine = item.split("\n")[0] ?? "";
   const named = /`([^`]+)`/.exec(firstLine)?.[1] ?? /[\w./\\-]+\.\w{1,5}\b/.exec(firstLine)?.[0];
   return named !== undefined && (named === shortPath(path, cwd) || isSamePath(named, path));
+}
+
+/** One file may have several items in the summary of a model. */
+export function readEarlierFiles(items: readonly string[]): EarlierFile {
+  const files = items.map(readEarlierFile);
+  const notes = files.flatMap(({ note }) => note ?? []);
+  return {
+    edits: files.reduce((sum, { edits }) => sum + edits, 0),
+    reads: files.reduce((sum, { reads }) => sum + reads, 0),
+    created: files.some(({ created }) => created),
+    note: notes.length === 0 ? undefined : clip(notes.join(" · "), MAX_NOTES_CHARS),
+  };
 }
 
 export function readEarlierFile(item: string): EarlierFile {
@@ -29,13 +42,12 @@ export function readEarlierFile(item: string): EarlierFile {
     edits: isOurs ? Number(/edited (\d+)×/.exec(done)?.[1] ?? 0) : 0,
     reads: isOurs ? Number(/read (\d+)×/.exec(done)?.[1] ?? 0) : 0,
     created: isOurs && done.includes("created"),
-    note: note === "" ? undefined : clip(note, MAX_NOTE_CHARS),
+    note: note === "" ? undefined : clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS),
   };
 }
 
 /** Counts go on over a summary: the file has been edited that often in the whole session. */
-export function withEarlierCounts(file: FileRecord, earlier: EarlierFile | undefined): FileRecord {
-  if (earlier === undefined) return file;
+export function withEarlierCounts(file: FileRecord, earlier: EarlierFile): FileRecord {
   return {
     ...file,
     edits: file.edits + earlier.edits,

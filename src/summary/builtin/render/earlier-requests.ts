@@ -1,47 +1,42 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
+import { LABELS } from "../labels.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { leadSentence } from "../sentences.ts";
 import { earlierLastWords } from "./earlier-work.ts";
 import { messageForms, parseMessageItem } from "./message-item.ts";
 
-const MAX_EARLIER = 40;
 const MAX_ITEM_CHARS = 700;
 const MAX_REQUEST_CHARS = 110;
 const MAX_OUTCOME_CHARS = 200;
-
-export interface RequestGroups {
-  readonly current: string;
-  /** For the words of a model, which are nobody's message. */
-  readonly intent: string;
-  readonly course: string;
-}
 
 /**
  * The requests that an earlier summary told of. What it called current still is while the user has asked
  * for nothing since; otherwise it is the last of the past ones, and the agent's words then are its outcome.
  */
-export function earlierRequestPieces(
-  digest: SessionDigest,
-  hasNewer: boolean,
-  groups: RequestGroups,
-): Piece[] {
+export function earlierRequestPieces(digest: SessionDigest, hasNewer: boolean): Piece[] {
   const items = earlierItems(digest.earlier, "Primary Request and Intent").filter((item) => !isSetting(item));
   const current = items.find(isVerbatim);
-  const past = items.filter((item) => !isVerbatim(item)).slice(-MAX_EARLIER);
+  const past = items.filter((item) => !isVerbatim(item));
   const pieces = past.map((item, index): Piece => {
     const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
     return {
       forms: [...new Set([clip(bullet, MAX_ITEM_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)])],
-      importance: (hasNewer || current ? 200 : 600) + index / 10,
-      group: hasNewer || current ? groups.course : groups.intent,
+      importance: rising(0, 4, index, past.length) + (hasNewer || current ? 200 : 600),
+      group: hasNewer || current ? LABELS.pastRequests : LABELS.intent,
     };
   });
   if (current === undefined) return pieces;
   if (hasNewer)
-    return [...pieces, { forms: [pastRequest(current, digest)], importance: 240, group: groups.course }];
-  return [{ forms: messageForms(requestIn(current)), importance: 1_100, group: groups.current }, ...pieces];
+    return [
+      ...pieces,
+      { forms: [pastRequest(current, digest)], importance: 240, group: LABELS.pastRequests },
+    ];
+  return [
+    { forms: messageForms(requestIn(current)), importance: 1_100, group: LABELS.currentRequest },
+    ...pieces,
+  ];
 }
 
 /** Of the forms we write only the current request has no outcome behind it; a model's items are prose. */

@@ -1,6 +1,7 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, clipMarkdown, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
+import { LABELS } from "../labels.ts";
 import { earlierItems } from "../read/earlier.ts";
 import type { ErrorRecord } from "../read/errors.ts";
 import { soundsLikeCorrection } from "../read/human.ts";
@@ -8,11 +9,7 @@ import { fileName } from "./paths.ts";
 
 const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
 const MAX_CORRECTIONS = 8;
-const MAX_EARLIER = 14;
 const MAX_EARLIER_CHARS = 320;
-const FEEDBACK = "**The user stepped in:**";
-const BEFORE = "**From before the last summary, as it was then:**";
-const ERRORS = "**Failures, oldest first:**";
 
 export function renderErrors(digest: SessionDigest): Piece[] {
   const chosen = digest.errors
@@ -20,7 +17,7 @@ export function renderErrors(digest: SessionDigest): Piece[] {
     .filter(withinLimits())
     .sort((a, b) => a.at - b.at);
   const errors = chosen.map((error): Piece => {
-    return { forms: errorForms(error), importance: errorImportance(error, digest), group: ERRORS };
+    return { forms: errorForms(error), importance: errorImportance(error, digest), group: LABELS.failures };
   });
   return [...earlierPieces(digest), ...errors, ...corrections(digest)];
 }
@@ -74,18 +71,18 @@ function corrections(digest: SessionDigest): Piece[] {
     return {
       forms: [`- ${how}${quoted(clip(oneLine(message.text), 180))}`],
       importance: 160 + index,
-      group: FEEDBACK,
+      group: LABELS.corrections,
     };
   });
 }
 
 function earlierPieces(digest: SessionDigest): Piece[] {
   const items = earlierItems(digest.earlier, "Errors and Fixes").filter(
-    (item) => !/^- (?:interrupted: )?"/.test(item),
+    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item),
   );
-  return items.slice(-MAX_EARLIER).map((item, index): Piece => {
+  return items.map((item, index): Piece => {
     const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
     const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clip(oneLine(bullet), 140)];
-    return { forms, importance: 70 + index, group: BEFORE };
+    return { forms, importance: rising(70, 84, index, items.length), group: LABELS.earlierErrors };
   });
 }

@@ -1,19 +1,16 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, clipMarkdown } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
+import { LABELS } from "../labels.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { type Edit, type FileRecord, isScratch } from "../read/files.ts";
 import { currentEdits } from "./current-work.ts";
-import { namesFile, readEarlierFile, withEarlierCounts } from "./earlier-file.ts";
+import { namesFile, readEarlierFiles, withEarlierCounts } from "./earlier-file.ts";
 import { changeCode, readChange } from "./edit-code.ts";
 import { shortPath } from "./paths.ts";
 
 const MAX_CHANGED = 150;
-const MAX_EARLIER = 30;
 const MAX_EARLIER_CHARS = 900;
-const CHANGED = "**Changed, most recent first:**";
-const LOOKED_AT = "**Only looked at:**";
-const FROM_EARLIER = "**From before:**";
 
 /** Changed files by recency, then those only read, then what an earlier summary knew of others. */
 export function renderFiles(digest: SessionDigest): Piece[] {
@@ -28,12 +25,11 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   const earlier = earlierItems(digest.earlier, "Files and Code Sections");
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
   const changedPieces = changed.slice(0, MAX_CHANGED).map((file, rank): Piece => {
-    const item = earlier.find((candidate) => namesFile(candidate, file.path, digest.cwd));
-    const before = item === undefined ? undefined : readEarlierFile(item);
+    const before = readEarlierFiles(earlier.filter((item) => namesFile(item, file.path, digest.cwd)));
     return {
-      forms: fileForms(withEarlierCounts(file, before), digest.cwd, before?.note, shownElsewhere),
+      forms: fileForms(withEarlierCounts(file, before), digest.cwd, before.note, shownElsewhere),
       importance: 270 - (150 * rank) / changed.length,
-      group: CHANGED,
+      group: LABELS.changedFiles,
     };
   });
   const carried = earlier
@@ -41,7 +37,6 @@ export function renderFiles(digest: SessionDigest): Piece[] {
       (item) =>
         !changed.some((file) => namesFile(item, file.path, digest.cwd)) && !item.startsWith("- Only read:"),
     )
-    .slice(0, MAX_EARLIER)
     .map(carriedPiece);
   return [...changedPieces, ...readPieces(readOnly, digest.cwd), ...carried];
 }
@@ -103,12 +98,16 @@ function readPieces(files: readonly FileRecord[], cwd: string | undefined): Piec
     const more = names.length > length ? `, and ${names.length - length} more` : "";
     return `- Only read: ${names.slice(0, length).join(", ")}${more}`;
   });
-  return [{ forms, importance: 140, group: LOOKED_AT }];
+  return [{ forms, importance: 140, group: LABELS.readFiles }];
 }
 
-function carriedPiece(item: string, index: number): Piece {
+function carriedPiece(item: string, index: number, items: readonly string[]): Piece {
   const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
   const firstLine = bullet.split("\n")[0] ?? bullet;
   const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clipMarkdown(bullet, 350), clip(firstLine, 160)];
-  return { forms: [...new Set(forms)], importance: 135 - index, group: FROM_EARLIER };
+  return {
+    forms: [...new Set(forms)],
+    importance: rising(135, 105, index, items.length),
+    group: LABELS.earlierFiles,
+  };
 }

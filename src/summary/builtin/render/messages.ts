@@ -1,4 +1,4 @@
-import { type Piece, WORTH_A_LINE } from "../budget.ts";
+import { type Piece, rising, WORTH_A_LINE } from "../budget.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { type HumanMessage, messageKey } from "../read/human.ts";
@@ -25,7 +25,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   const count = before.length + now.length;
   const importanceAt = (position: number): number => {
     if (position === 0) return FIRST_IMPORTANCE;
-    return OLDEST_IMPORTANCE + ((NEWEST_IMPORTANCE - OLDEST_IMPORTANCE) * (position + 1)) / count;
+    return rising(OLDEST_IMPORTANCE, NEWEST_IMPORTANCE, position, count);
   };
   const stillCurrent = current === undefined ? requestInFull(digest) : undefined;
   return [

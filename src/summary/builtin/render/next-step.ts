@@ -1,5 +1,5 @@
 import { headOf } from "../../../conversation/text.ts";
-import { ESSENTIAL, type Piece } from "../budget.ts";
+import { ESSENTIAL, type Piece, WORTH_A_LINE } from "../budget.ts";
 import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { earlierItems } from "../read/earlier.ts";
@@ -7,21 +7,34 @@ import { endsWithQuestion, lastSentence, lastSentences } from "../sentences.ts";
 import { currentRequest } from "./requests.ts";
 
 const MAX_QUOTE_CHARS = 300;
+const MAX_EARLIER_CHARS = 800;
+const NEXT_TODO = "- Next on the to-do list: ";
 
 /** Only what the record supports: who has the next move, with the words that show it. */
 export function renderNextStep(digest: SessionDigest): Piece[] {
-  const line = nextStep(digest);
-  if (line === undefined) return [];
+  const pieces = isEarlierStepCurrent(digest) ? earlierSteps(digest) : ownStep(digest);
   const todo =
     digest.todos.find((item) => item.status === "in_progress") ??
     digest.todos.find((item) => item.status === "pending");
-  const pieces: Piece[] = [{ forms: [line, clip(line, 160)], importance: ESSENTIAL }];
-  if (todo)
-    pieces.push({
-      forms: [`- Next on the to-do list: ${quoted(clip(oneLine(todo.content), 200))}`],
-      importance: 420,
+  if (todo === undefined || pieces.length === 0) return pieces;
+  const line = `${NEXT_TODO}${quoted(clip(oneLine(todo.content), 200))}`;
+  return [...pieces, { forms: [line], importance: 420 }];
+}
+
+/** Nothing was done since the earlier summary, so all of its steps hold. */
+function earlierSteps({ earlier, todos }: SessionDigest): Piece[] {
+  return earlierItems(earlier, "Optional Next Step")
+    .filter((item) => todos.length === 0 || !item.startsWith(NEXT_TODO))
+    .map((item, index): Piece => {
+      const line = oneLine(/^[-*•]\s/.test(item) ? item : `- ${item}`);
+      const importance = index === 0 ? ESSENTIAL : WORTH_A_LINE;
+      return { forms: [clip(line, MAX_EARLIER_CHARS), clip(line, 160)], importance };
     });
-  return pieces;
+}
+
+function ownStep(digest: SessionDigest): Piece[] {
+  const line = nextStep(digest);
+  return line === undefined ? [] : [{ forms: [line, clip(line, 160)], importance: ESSENTIAL }];
 }
 
 function nextStep(digest: SessionDigest): string | undefined {
@@ -35,9 +48,7 @@ function nextStep(digest: SessionDigest): string | undefined {
     return `- Answer the user's latest message, to which nothing has been done yet: ${asked}`;
   if (digest.lastActor === "tool") return goOn(asked, lastText);
   if (digest.lastActor === "agent" && lastText !== undefined) return afterLastWords(asked, lastText, digest);
-  if (!isEarlierStepCurrent(digest)) return undefined;
-  const earlier = earlierItems(digest.earlier, "Optional Next Step").join(" ");
-  return earlier === "" ? undefined : clip(oneLine(earlier.startsWith("- ") ? earlier : `- ${earlier}`), 800);
+  return undefined;
 }
 
 /** Nothing happened since the earlier summary. */

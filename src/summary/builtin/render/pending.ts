@@ -1,14 +1,11 @@
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
+import { LABELS } from "../labels.ts";
 import { earlierItems } from "../read/earlier.ts";
 import { messageKey } from "../read/human.ts";
 import { isEarlierStepCurrent, isOwnNextStep } from "./next-step.ts";
 
-const TODO = "**To-do list:**";
-const WAITING = "**Still open when the conversation stopped:**";
-const EARLIER = "**Open at the last summary (may have been done since; see 1 and 8):**";
-const MAX_EARLIER = 20;
 const MAX_EARLIER_CHARS = 300;
 
 export function renderPending(digest: SessionDigest): Piece[] {
@@ -26,7 +23,7 @@ function todoPieces(digest: SessionDigest): Piece[] {
     return {
       forms: [`- ${mark} ${content}${detail}`, `- ${mark} ${clip(content, 100)}`],
       importance,
-      group: TODO,
+      group: LABELS.todos,
     };
   });
   if (done === 0) return pieces;
@@ -37,7 +34,7 @@ function todoPieces(digest: SessionDigest): Piece[] {
     `- Done (${done}): ${clip(subjects.join("; "), 500)}`,
     open.length === 0 ? `- All ${done} items of the list are done.` : `- ${done} further items are done.`,
   ];
-  return [...pieces, { forms, importance: 240, group: TODO }];
+  return [...pieces, { forms, importance: 240, group: LABELS.todos }];
 }
 
 function waitingPieces(digest: SessionDigest): Piece[] {
@@ -52,7 +49,7 @@ function waitingPieces(digest: SessionDigest): Piece[] {
     ...openFailures(digest),
   ];
   return lines.map(
-    (line): Piece => ({ forms: [clip(line, 400), clip(line, 140)], importance: 430, group: WAITING }),
+    (line): Piece => ({ forms: [clip(line, 400), clip(line, 140)], importance: 430, group: LABELS.waiting }),
   );
 }
 
@@ -78,13 +75,12 @@ function earlierPieces(digest: SessionDigest): Piece[] {
   const seen = new Set(digest.todos.map((todo) => messageKey(todo.content)));
   return items
     .filter((item) => !seen.has(keyOf(item)) && Boolean(seen.add(keyOf(item))))
-    .slice(0, MAX_EARLIER)
-    .map((item, index): Piece => {
+    .map((item, index, open): Piece => {
       const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
       return {
         forms: [clip(oneLine(bullet), MAX_EARLIER_CHARS), clip(oneLine(bullet), 120)],
-        importance: 280 - index,
-        group: EARLIER,
+        importance: rising(280, 260, index, open.length),
+        group: LABELS.earlierTasks,
       };
     });
 }

@@ -1,7 +1,8 @@
 import { headOf } from "../../../conversation/text.ts";
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, clipMarkdown, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
+import { LABELS } from "../labels.ts";
 import type { Plan } from "../read/answers.ts";
 import { earlierItems } from "../read/earlier.ts";
 import type { Finding } from "../read/findings.ts";
@@ -9,15 +10,8 @@ import type { Remark } from "../read/remarks.ts";
 import { isTelling, proseSentences, withoutBold } from "../sentences.ts";
 import { earlierWorkInBrief } from "./earlier-work.ts";
 
-const BEFORE = "**Before the last summary:**";
-const ANSWERS = "**Decided by the user, when asked:**";
-const PLANS = "**Plans the assistant wrote:**";
-const FINDINGS = "**Reported by subagents and background tasks:**";
-const REMARKS = "**Causes, decisions and findings the assistant stated:**";
-
 const MAX_FINDINGS = 12;
 const MAX_REMARKS = 18;
-const MAX_EARLIER = 16;
 const MAX_EARLIER_CHARS = 420;
 const MAX_EARLIER_WORK_CHARS = 900;
 
@@ -38,7 +32,7 @@ function answerPieces(digest: SessionDigest): Piece[] {
     return {
       forms: [`- ${clip(asked, 220)} → ${clip(said, 400)}`, `- ${clip(asked, 90)} → ${clip(said, 120)}`],
       importance: 330 + index,
-      group: ANSWERS,
+      group: LABELS.answers,
     };
   });
 }
@@ -48,7 +42,7 @@ function planPiece(plan: Plan, index: number): Piece {
   const forms = [3_000, 1_200, 400].map(
     (chars) => `- Plan (${status}):\n${indented(clipMarkdown(plan.text.trim(), chars))}`,
   );
-  return { forms: [...new Set(forms)], importance: 300 + index, group: PLANS };
+  return { forms: [...new Set(forms)], importance: 300 + index, group: LABELS.plans };
 }
 
 /** Indented so that headings and list marks of the plan stay inside its item. */
@@ -65,7 +59,7 @@ function findingPieces(findings: readonly Finding[]): Piece[] {
     return {
       forms: [...new Set(forms)],
       importance: 130 + (90 * (index + 1)) / kept.length,
-      group: FINDINGS,
+      group: LABELS.findings,
     };
   });
 }
@@ -103,7 +97,7 @@ function remarkPieces(digest: SessionDigest): Piece[] {
       (remark): Piece => ({
         forms: [`- ${clip(withoutBold(remark.text), 320)}`],
         importance: importanceOf(remark),
-        group: REMARKS,
+        group: LABELS.remarks,
       }),
     );
 }
@@ -118,16 +112,20 @@ function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
 
 /** The work that was current then is history now: one item, so that summaries do not nest. */
 function earlierPieces(digest: SessionDigest): Piece[] {
-  const items = earlierItems(digest.earlier, "Problem Solving").slice(-MAX_EARLIER);
+  const items = earlierItems(digest.earlier, "Problem Solving");
   const pieces = items.map((item, index): Piece => {
     const bullet = /^[-*•]\s/.test(item) ? item : `- ${item}`;
     const forms = [clipMarkdown(bullet, MAX_EARLIER_CHARS), clip(oneLine(bullet), 160)];
-    return { forms: [...new Set(forms)], importance: 110 + index, group: BEFORE };
+    return {
+      forms: [...new Set(forms)],
+      importance: rising(110, 126, index, items.length),
+      group: LABELS.earlierSolutions,
+    };
   });
   const work = earlierWorkInBrief(digest);
   if (work === "" || digest.exchanges.length === 0) return pieces;
   const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
     (chars) => `- Work at the last summary: ${clip(work, chars)}`,
   );
-  return [...pieces, { forms, importance: 200, group: BEFORE }];
+  return [...pieces, { forms, importance: 200, group: LABELS.earlierSolutions }];
 }

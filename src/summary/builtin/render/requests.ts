@@ -1,18 +1,13 @@
 import { headOf } from "../../../conversation/text.ts";
-import type { Piece } from "../budget.ts";
+import { type Piece, rising } from "../budget.ts";
 import { clip, oneLine, quoted } from "../clip.ts";
 import type { SessionDigest } from "../digest.ts";
 import { type Exchange, isRequest } from "../exchange.ts";
+import { LABELS } from "../labels.ts";
 import { lastSentences, leadSentence } from "../sentences.ts";
 import { earlierRequestPieces } from "./earlier-requests.ts";
 import { messageForms } from "./message-item.ts";
 import { fileName } from "./paths.ts";
-
-const CURRENT = "**Current request, verbatim:**";
-const INTENT = "**What the user wants, as the earlier summary has it:**";
-const GOES_ON_WITH = "**The last longer request before it, verbatim:**";
-const COURSE = "**Requests before it, oldest first, and what came of each:**";
-const SETTING = "**Setting:**";
 
 const MAX_REQUEST_CHARS = 110;
 const MAX_OUTCOME_CHARS = 200;
@@ -28,29 +23,29 @@ export function currentRequest(digest: SessionDigest): Exchange | undefined {
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const current = currentRequest(digest);
-  const earlier = earlierRequestPieces(digest, current !== undefined, {
-    current: CURRENT,
-    intent: INTENT,
-    course: COURSE,
-  });
+  const earlier = earlierRequestPieces(digest, current !== undefined);
   const past = digest.exchanges.filter((exchange) => isRequest(exchange) && exchange !== current);
   const course = past.map((exchange, index): Piece => {
-    const importance = 220 + (120 * (index + 1)) / past.length;
+    const importance = rising(220, 340, index, past.length);
     const before = digest.exchanges[digest.exchanges.indexOf(exchange) - 1];
-    return { forms: requestForms(exchange, before), importance, group: COURSE };
+    return { forms: requestForms(exchange, before), importance, group: LABELS.pastRequests };
   });
   return [...currentPieces(digest, current), ...earlier, ...course, ...settingPieces(digest, instructions)];
 }
 
 function currentPieces(digest: SessionDigest, current: Exchange | undefined): Piece[] {
   if (!current?.message) return [];
-  const pieces: Piece[] = [{ forms: messageForms(current.message.text), importance: 1_100, group: CURRENT }];
+  const pieces: Piece[] = [
+    { forms: messageForms(current.message.text), importance: 1_100, group: LABELS.currentRequest },
+  ];
   const before = digest.exchanges[digest.exchanges.indexOf(current) - 1];
   const context = current.message.text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(before, 500) : undefined;
-  if (context) pieces.push({ forms: [`  (in reply to: ${context})`], importance: 600, group: CURRENT });
+  if (context)
+    pieces.push({ forms: [`  (in reply to: ${context})`], importance: 600, group: LABELS.currentRequest });
   const goesOnWith =
     current.message.text.length <= SAYS_LITTLE_CHARS ? lastLongerRequest(digest, current) : undefined;
-  if (goesOnWith) pieces.push({ forms: messageForms(goesOnWith), importance: 700, group: GOES_ON_WITH });
+  if (goesOnWith)
+    pieces.push({ forms: messageForms(goesOnWith), importance: 700, group: LABELS.longerRequest });
   return pieces;
 }
 
@@ -117,7 +112,7 @@ function settingPieces(digest: SessionDigest, instructions: string | undefined):
     pieces.push({
       forms: [`- Working directory \`${digest.cwd}\`${branch}.`],
       importance: 400,
-      group: SETTING,
+      group: LABELS.setting,
     });
   }
   if (instructions?.trim()) {
@@ -125,7 +120,7 @@ function settingPieces(digest: SessionDigest, instructions: string | undefined):
     pieces.push({
       forms: [`- For this summary was asked: ${quoted(asked)}`],
       importance: 410,
-      group: SETTING,
+      group: LABELS.setting,
     });
   }
   return pieces;
