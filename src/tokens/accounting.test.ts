@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
+import { promptsOf } from "../cli/prompts-report.ts";
 import { Measures } from "../turn/measures.ts";
 import { accountKnown, accountTokens } from "./accounting.ts";
 import { accountingMetrics } from "./accounting-metrics.ts";
@@ -34,6 +35,19 @@ describe("token accounting", () => {
     const accounting = accountTokens(c.entries, perCharacter);
     expect(accounting.attachments.get("task_reminder")).toBe(2);
     expect(accounting.humanText).toBeGreaterThanOrEqual("also this".length);
+  });
+
+  it("counts no text of the harness as human text, whether it stands in a user line or in the queue", () => {
+    const notice =
+      "<task-notification>\n<task-id>t1</task-id>\n<status>completed</status>\n</task-notification>";
+    const c = new ConversationBuilder();
+    c.user(notice);
+    c.user([{ type: "text", text: notice }]);
+    c.attachment({ type: "queued_command", prompt: notice });
+    const accounting = accountTokens(c.entries, perCharacter);
+    expect(accounting.humanText).toBe(0);
+    expect(accounting.otherByKind.get("injected")).toBe(2 * notice.length);
+    expect(promptsOf({ conversation: c.entries, clearedToolUseIds: new Set() })).toEqual([]);
   });
 
   it("counts floor(total/n) × (n − 1) tokens as waste for a file read n times", () => {

@@ -166,7 +166,13 @@ class Ledger {
     if (block.type === "tool_result") this.#enterResult(block, tokens);
     else if (block.type !== "text") add(this.#other, block.type, tokens);
     else if (entry.isCompactSummary) add(this.#other, "summary", tokens);
-    else if (contentText([block]).includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
+    else this.#enterUserText(contentText([block]), entry, tokens);
+  }
+
+  #enterUserText(text: string, entry: UserEntry, tokens: number): void {
+    // First: a notification may quote the tag of local commands.
+    if (isHarnessText(text)) add(this.#other, "injected", tokens);
+    else if (text.includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
     else if (entry.isMeta) add(this.#other, "injected", tokens);
     else this.#human += tokens;
   }
