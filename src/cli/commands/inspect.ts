@@ -34,7 +34,7 @@ export async function inspect(
   const { terminal } = composition;
   if (options.prompts) {
     const prompts = promptsOf(session);
-    terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, terminal));
+    terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, session, terminal));
     return;
   }
   if (options.span !== undefined) {

@@ -1,3 +1,5 @@
+import { countMessages } from "../../conversation/flatten/flatten.ts";
+import type { Session } from "../../transcript/session.ts";
 import type { PromptReport } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatShort } from "./numbers.ts";
@@ -12,8 +14,13 @@ const TOKENS_WIDTH = 6;
 /** Between four columns. */
 const SPACES_WIDTH = 6;
 
-export function promptsView(prompts: readonly PromptReport[], { colours, width }: Terminal): string {
-  if (prompts.length === 0) return foldText(NOTHING_WRITTEN, width);
+export function promptsView(
+  prompts: readonly PromptReport[],
+  { conversation }: Pick<Session, "conversation">,
+  { colours, width }: Terminal,
+): string {
+  if (prompts.length === 0)
+    return foldText(countMessages(conversation) === 0 ? NOTHING_SAID : NOTHING_WRITTEN, width);
   const uuidLength = tellingLength(prompts.map(({ uuid }) => uuid));
   const textRoom = width - uuidLength - TIME_WIDTH - TOKENS_WIDTH - SPACES_WIDTH;
   const rows = prompts.map(({ uuid, timestamp, tokensBefore, text }) => [
@@ -31,6 +38,7 @@ export function promptsView(prompts: readonly PromptReport[], { colours, width }
   return `${table(columns, rows, colours.dim, textWidth)}\n\n${colours.dim(foldText(HINT, width))}`;
 }
 
+const NOTHING_SAID = "Nothing has been said in this session yet.";
 const NOTHING_WRITTEN =
   "The user has written nothing that is in the context now: it was compacted, or is a subagent's session.";
 const HINT =

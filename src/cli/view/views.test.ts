@@ -67,8 +67,8 @@ const outline = { showSummary: false } as const;
 describe.each([60, 80, 100])("at %d columns", (width) => {
   const views = (): readonly string[] => [
     inspectView(inspectSession(session, thresholds), terminal(width)),
-    promptsView(promptsOf(session), terminal(width)),
-    promptsView([], terminal(width)),
+    promptsView(promptsOf(session), session, terminal(width)),
+    promptsView([], session, terminal(width)),
     clearView(cleared, terminal(width)),
     clearView({ ...cleared, fits: false }, terminal(width)),
     compactView(
@@ -101,6 +101,23 @@ describe.each([60, 80, 100])("at %d columns", (width) => {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
     }
+  });
+});
+
+describe("the list of prompts", () => {
+  it("says for a session without a message that nothing has been said yet", () => {
+    const marks = [{ type: "custom-title", customTitle: "Tides" }] as unknown as Session["conversation"];
+    for (const conversation of [[], marks]) {
+      expect(promptsView([], { conversation }, terminal(100))).toBe(
+        "Nothing has been said in this session yet.",
+      );
+    }
+  });
+
+  it("says for a session with messages, none of them a person's, why that may be", () => {
+    const told = promptsView([], session, terminal(200));
+    expect(told).toContain("compacted");
+    expect(told).toContain("subagent");
   });
 });
 
