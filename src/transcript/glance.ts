@@ -4,19 +4,22 @@ import { figureField } from "../conversation/fields.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { entryFromJson } from "./entry-shape.ts";
-import { type ReadAt, readerOf } from "./session-file.ts";
+import { lastLineWithAny } from "./search-backwards.ts";
+import { cachingTail, type ReadAt, readerOf } from "./session-file.ts";
 
 /** What can be told of a session from its two ends. */
 export interface SessionGlance {
   readonly cwd: string | undefined;
   readonly title: string | undefined;
-  /** Size of the context at the last response; undefined when that is not near the end of the file. */
+  /** Size of the context at the last response or boundary; undefined when neither near the end tells it. */
   readonly contextTokens: number | undefined;
 }
 
 const FIRST_GLANCE_BYTES = 64 * 1024;
-/** A large result or image may stand at the end; beyond this the figure is not worth the wait. */
+/** A large result or image may stand at the end. */
 const LONGEST_GLANCE_BYTES = 1024 * 1024;
+/** Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this the figure is not worth the wait. */
+const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
 
 const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens: undefined };
 
@@ -34,6 +37,7 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
       context = lastLineThat(tail, CONTEXT_MARKS, contextMarkOf);
       if (start === 0 || length >= LONGEST_GLANCE_BYTES) break;
     }
+    if (tail.length < bytes) context ??= await searchContext(cachingTail(readAt, bytes), bytes);
     const cwd = lastLineThat(tail, CWD_MARKS, cwdOf);
     const title = lastLineThat(tail, TITLE_MARKS, titleOf);
     const isAllSeen = (cwd !== undefined && title !== undefined) || bytes <= FIRST_GLANCE_BYTES;
@@ -47,6 +51,20 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
     return NOTHING;
   } finally {
     await handle.close();
+  }
+}
+
+/** Starts at the end again: a very long line may cross the start of the part that was read. */
+async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark | undefined> {
+  const from = Math.max(0, bytes - LONGEST_SEARCH_BYTES);
+  for (let end = bytes; ; ) {
+    const start = (await lastLineWithAny(readAt, CONTEXT_MARKS, end, from))?.start;
+    if (start === undefined) return undefined;
+    const lines = Buffer.allocUnsafe(end - start);
+    const read = lines.subarray(0, await readAt(lines, start));
+    const mark = lastLineThat(read, CONTEXT_MARKS, contextMarkOf);
+    if (mark !== undefined) return mark;
+    end = start;
   }
 }
 

@@ -85,6 +85,24 @@ describe("listing sessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
+  it("looks past megabytes of a subagent's progress, which report usage of their own", async () => {
+    const home = new Home();
+    const { entries } = conversation();
+    const message = { role: "assistant", usage: usage(9, 9), content: "x".repeat(300_000) };
+    const line = { type: "progress" as "(any other)", data: { type: "agent_progress", message } };
+    home.write(".claude/projects/-p/a.jsonl", [...entries, ...Array.from({ length: 8 }, (): Entry => line)]);
+    expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
+  });
+
+  it("finds a boundary that megabytes of copied messages follow", async () => {
+    const home = new Home();
+    const b = conversation();
+    b.boundary({ postTokens: 55 });
+    for (let copy = 0; copy < 8; copy++) b.user(`${copy}${"x".repeat(300_000)}`);
+    home.write(".claude/projects/-p/a.jsonl", b.entries);
+    expect((await listSessions(home.places))[0]?.contextTokens).toBe(55);
+  });
+
   it("finds the title at either end", async () => {
     const home = new Home();
     const title: Entry = { type: "summary" as "(any other)", summary: "An old title", leafUuid: "x" };

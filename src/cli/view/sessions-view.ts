@@ -2,7 +2,7 @@ import type { SessionListing } from "../../transcript/list-sessions.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatAge, formatBytes, formatShort } from "./numbers.ts";
 import { table } from "./table.ts";
-import { fitText, textWidth } from "./text-width.ts";
+import { fitText, foldText, textWidth } from "./text-width.ts";
 
 export interface SessionsViewOptions {
   readonly now: Date;
@@ -14,6 +14,8 @@ const ID_SHOWN = 8;
 const PROJECT_WIDTH = 22;
 /** Id, age, size and context, with the space between. */
 const OTHER_COLUMNS_WIDTH = 44;
+const UNKNOWN_CONTEXT =
+  "?: no response or compaction near the end of the file reports the size of the context. Run longhaul inspect to count it.";
 
 export function sessionsView(
   listings: readonly SessionListing[],
@@ -42,6 +44,8 @@ export function sessionsView(
   ] as const;
   const isCut = options.limit !== undefined && listings.length === options.limit;
   const more = isCut ? `The newest ${options.limit}; --all lists every one.\n` : "";
-  const hint = colours.dim(`${more}Give an id's beginning, or "latest", to inspect or compact.`);
+  const isUnknown = listings.some(({ contextTokens }) => contextTokens === undefined);
+  const unknown = isUnknown ? `${foldText(UNKNOWN_CONTEXT, width)}\n` : "";
+  const hint = colours.dim(`${unknown}${more}Give an id's beginning, or "latest", to inspect or compact.`);
   return `${table(columns, rows, colours.dim, textWidth)}\n\n${hint}`;
 }

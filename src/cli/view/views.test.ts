@@ -8,6 +8,7 @@ import type { HookOutcome } from "../../hooks/hook.ts";
 import { clearSession } from "../../host/clear-session.ts";
 import { compactSession } from "../../host/compact-session.ts";
 import type { SummaryAttempt } from "../../summary/sources.ts";
+import type { SessionListing } from "../../transcript/list-sessions.ts";
 import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import type { Session } from "../../transcript/session.ts";
@@ -20,6 +21,7 @@ import { clearView } from "./clear-view.ts";
 import { compactView } from "./compact-view.ts";
 import { inspectView } from "./inspect-view.ts";
 import { promptsView } from "./prompts-view.ts";
+import { sessionsView } from "./sessions-view.ts";
 import { textWidth } from "./text-width.ts";
 
 const folder = temporaryFolder();
@@ -101,6 +103,26 @@ describe.each([60, 80, 100])("at %d columns", (width) => {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
     }
+  });
+});
+
+describe("the list of sessions", () => {
+  const listing = (contextTokens: number | undefined): SessionListing => ({
+    id: "0123456789",
+    path: "/s/0123456789.jsonl",
+    agent: "claude-code",
+    bytes: 1_000,
+    modifiedAt: new Date(0),
+    cwd: "/project",
+    title: "Tides",
+    contextTokens,
+  });
+  const shown = (...tokens: readonly (number | undefined)[]): string =>
+    sessionsView(tokens.map(listing), { now: new Date(0), limit: undefined }, terminal(100));
+
+  it("explains the question mark of an unknown context, and only then", () => {
+    expect(shown(1_000, undefined)).toContain("?: no response or compaction near the end of the file");
+    expect(shown(1_000)).not.toContain("?");
   });
 });
 
