@@ -1,6 +1,10 @@
 import { sizeUp } from "../compact/sized.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { undoRecordOf } from "../conversation/undo.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { type UndoRecord, undoRecordOf } from "../conversation/undo.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+import { reportedUsage } from "../conversation/usage.ts";
 import {
   accountKnown,
   type DuplicateRead,
@@ -26,6 +30,8 @@ export interface InspectReport {
   readonly context: {
     readonly tokens: number;
     readonly source: "usage" | "estimate";
+    /** The step since which no response reports its usage. Null with usage, and when no response ever reported any. */
+    readonly unreportedSince: ContextStep | null;
     readonly reportedTokens: number;
     readonly estimatedTokens: number;
     readonly messages: number;
@@ -41,6 +47,8 @@ export interface InspectReport {
   readonly compactions: readonly CompactionReport[];
   readonly collapse: CollapseReport;
 }
+
+type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
 
 export interface AccountingReport {
   readonly total: number;
@@ -87,6 +95,7 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     context: {
       tokens: context.tokens,
       source: context.source,
+      unreportedSince: context.source === "usage" ? null : unreportedSince(session),
       reportedTokens: context.reportedTokens,
       estimatedTokens: context.estimatedTokens,
       messages: countMessages(sent),
@@ -108,6 +117,19 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     collapse: collapseReport(session),
   };
 }
+
+function unreportedSince({ boundaries, entries, conversation }: Session): ContextStep | null {
+  const boundary = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
+  if (boundary === undefined || !entries.some(reportsUsage)) return null;
+  const undo = undoRecordOf(boundary);
+  if (undo !== undefined) return undo.direction;
+  // A clearing writes the conversation again without a summary.
+  return boundary.compactMetadata?.messagesSummarized === 0 && !conversation.some(isSummaryEntry)
+    ? "clearing"
+    : "compaction";
+}
+
+const reportsUsage = (entry: Entry): boolean => isEntry(entry) && reportedUsage(entry) !== undefined;
 
 /** Without the boundaries of undos, behind which a conversation was only written again. */
 function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {

@@ -82,7 +82,7 @@ export function contextSection(
   const origin =
     context.source === "usage"
       ? `${formatCount(context.reportedTokens)} as the provider last counted, ${formatCount(context.estimatedTokens)} estimated since`
-      : "estimated: no response so far reports its usage";
+      : `estimated: no response ${context.unreportedSince === null ? "so far" : `since the ${context.unreportedSince}`} reports its usage`;
   return [
     `${colours.bold("Context")} ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}`,
     `  ${colours.dim(origin)}`,
