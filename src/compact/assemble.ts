@@ -38,6 +38,8 @@ export interface CompactedEntries {
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
   readonly hookResults: readonly AttachmentEntry[];
+  /** Size of the new context, as the session counts it when it is loaded again. */
+  readonly tokensAfter: number;
 }
 
 /** What the summary is in the new conversation. */
@@ -53,7 +55,6 @@ export interface AssembleInput {
   readonly restored: Restored;
   /** What SessionStart hooks said. */
   readonly hookOutput: Attachment | undefined;
-  readonly tokensAfter: number;
   readonly tier: CompactionTier;
   /** What became of the facts; undefined where nobody looked. */
   readonly ledger?: Ledger | undefined;
@@ -81,7 +82,7 @@ export function assemble(
   const attach = (attachment: Attachment): AttachmentEntry =>
     follow({ ...newLink(entries, parent, ports), type: "attachment", attachment });
   const needsAfterword = block !== undefined && text !== "";
-  return {
+  const parts = {
     boundary: isKeptRenewed ? plainBoundary : withPreservedMessages(plainBoundary, anchorUuid, kept),
     summary,
     kept,
@@ -91,6 +92,8 @@ export function assemble(
     attachments: input.restored.items.map(({ attachment }) => attach(attachment)),
     hookResults: input.hookOutput === undefined ? [] : [attach(input.hookOutput)],
   };
+  const tokensAfter = plan.overheadTokens + plan.countEntries(rebuild(parts));
+  return { ...parts, boundary: withSizeAfter(parts.boundary, tokensAfter), tokensAfter };
 }
 
 /**
@@ -107,7 +110,7 @@ const isRewrite = (entry: Entry): boolean =>
   turnedBack(entry) !== undefined;
 
 /** The conversation to go on with. */
-export function rebuild(compacted: CompactedEntries): readonly Entry[] {
+export function rebuild(compacted: Omit<CompactedEntries, "tokensAfter">): readonly Entry[] {
   const { boundary, summary, kept, afterword, attachments, hookResults } = compacted;
   const core = compacted.keptPlace === "before" ? [...kept, summary] : [summary, ...kept];
   return [boundary, ...core, ...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
@@ -116,14 +119,15 @@ export function rebuild(compacted: CompactedEntries): readonly Entry[] {
 function newBoundary(
   plan: CompactionPlan,
   ports: CompactionPorts,
-  { tokensAfter, kept, tier, ledger, sessionRecord }: AssembleInput,
+  { kept, tier, ledger, sessionRecord }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
   return createBoundary(
     {
       trigger: plan.trigger,
       preTokens: plan.tokensBefore,
-      postTokens: tokensAfter,
+      // Known when all entries are there.
+      postTokens: 0,
       knowledge: {
         overheadTokens: plan.overheadTokens,
         tokenRatio: plan.tokenRatio,
@@ -139,6 +143,11 @@ function newBoundary(
     ports,
   );
 }
+
+const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): CompactBoundaryEntry => ({
+  ...boundary,
+  compactMetadata: { ...boundary.compactMetadata, postTokens },
+});
 
 const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;

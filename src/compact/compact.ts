@@ -5,11 +5,12 @@ import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
 import { restoreAll } from "../restore/restore-all.ts";
-import { type Restored, restoredTokens } from "../restore/restored.ts";
+import type { Restored } from "../restore/restored.ts";
 import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
+import { measureBlock } from "../tokens/measure.ts";
 import { assemble, type CompactedEntries, type SummaryTexts } from "./assemble.ts";
 import { type CheckedFacts, checkFacts } from "./check-facts.ts";
 import type { CompactOptions } from "./compact-options.ts";
@@ -40,7 +41,6 @@ export interface Compaction extends CompactedEntries {
   readonly restored: Restored;
   readonly hookOutcomes: readonly HookOutcome[];
   readonly tokensBefore: number;
-  readonly tokensAfter: number;
   readonly saving: Saving;
   readonly messagesSummarised: number;
   readonly messagesKept: number;
@@ -82,7 +82,7 @@ async function carryOut(
     bindsThinking: options.bindsThinking === true,
     isSigned: written.source === "provider",
   });
-  const blockTokens = written.source === "provider" ? plan.countTokens(written.text) : 0;
+  const blockTokens = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
   const besides = plan.overheadTokens + kept.tokens + blockTokens;
   const asWritten = summaryTexts(plan, written, options, "");
   const ceiling = resultCeiling(plan, options, besides + plan.countTokens(asWritten.text));
@@ -98,7 +98,8 @@ async function carryOut(
         });
   const { quotation = "" } = checked ?? {};
   const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
-  const fixedTokens = besides + plan.countTokens(summary.text);
+  const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
+  const fixedTokens = plan.overheadTokens + plan.countEntries(kept.entries, contents);
   const room = Math.max(0, ceiling - fixedTokens);
   // Before hooks hear of it: what else is put back stays within that room.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
@@ -106,13 +107,11 @@ async function carryOut(
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await wait(restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
-
-  const tokensAfter = fixedTokens + hookOutput.tokens + restoredTokens(restored);
-  requireSaving(plan, { tokensAfter, least }, written.attempts);
   const tier = tierOf({ variant: plan.variant, written });
   const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
-  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tokensAfter, tier, ledger };
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tier, ledger };
   const compacted = assemble(plan, ports, { ...parts, sessionRecord: options.sessionRecord });
+  requireSaving(plan, { tokensAfter: compacted.tokensAfter, least }, written.attempts);
   await hooks.postCompact(withQuotation(written.text, quotation));
   throwIfAborted(options.signal);
   return report(plan, compacted, {
@@ -120,7 +119,6 @@ async function carryOut(
     quotation,
     ledger,
     restored,
-    tokensAfter,
     hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
   });
 }
@@ -204,13 +202,11 @@ async function restore(
   return await restoreAll({ ...parts, countTokens, budgetTokens, signal, fileTools }, state);
 }
 
-type Outcome = Pick<
-  Compaction,
-  "written" | "quotation" | "ledger" | "restored" | "tokensAfter" | "hookOutcomes"
->;
+type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;
 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
-  const { written, restored, tokensAfter } = outcome;
+  const { written, restored } = outcome;
+  const { tokensAfter } = compacted;
   const messagesSummarised = countMessages(plan.summarised);
   const messagesKept = countMessages(compacted.kept);
   const facts = [

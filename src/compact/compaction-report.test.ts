@@ -5,6 +5,7 @@ import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
+import { contextTokens } from "../tokens/context.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "./plan.ts";
 
@@ -42,11 +43,10 @@ describe("the words around a summary", () => {
 });
 
 describe("what a compaction counts", () => {
-  it("is the overhead, what is kept and the summary, where nothing is put back", async () => {
+  it("is the count of the new conversation, which every reader of the session repeats", async () => {
     const plan = planned();
     const compaction = await compact(plan, countingPorts());
-    const text = compaction.summary.message.content as string;
-    expect(compaction.tokensAfter).toBe(plan.overheadTokens + plan.keptTokens + plan.countTokens(text));
+    expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
     expect(compaction.restored).toEqual({ items: [], skipped: [] });
     expect(compaction.boundary.compactMetadata.postTokens).toBe(compaction.tokensAfter);
   });
@@ -139,10 +139,7 @@ describe("who wrote the summary", () => {
     expect(words).toContain("/s.jsonl");
     expect(words).not.toContain(RECENT_FOLLOW);
     expect(rebuild(compaction).at(-1)).toBe(compaction.afterword);
-    const { countTokens, overheadTokens, keptTokens } = plan;
-    expect(compaction.tokensAfter).toBe(
-      overheadTokens + keptTokens + countTokens("so far") + countTokens(words),
-    );
+    expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
   });
 });
 

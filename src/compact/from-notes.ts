@@ -101,7 +101,7 @@ function countNotes(
   const { text: summary, transcriptPath, recallTool, autonomous, trigger = "manual" } = request;
   const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, recallTool, autonomous };
   const text = continuationMessage({ summary, ...words });
-  return { text, tokens: Math.round(countText(text) * ratio) };
+  return { text, tokens: Math.ceil(countText(text) * ratio) };
 }
 
 interface Tail {

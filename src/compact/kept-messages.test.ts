@@ -92,7 +92,6 @@ describe("a summary of the provider's own", () => {
       kept: keptMessages(plan, { bindsThinking: true, isSigned: true }),
       restored: { items: [], skipped: [] },
       hookOutput: undefined,
-      tokensAfter: 1_000,
       tier: "full",
     });
   };

@@ -1,6 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { measureEntries } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 export interface KeptMessages {
@@ -30,7 +29,7 @@ export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMe
   const { entries } = stripped;
   return {
     entries,
-    tokens: plan.keptTokens - tokensLeftOut(plan, entries),
+    tokens: plan.countEntries(entries),
     withoutThinkingUpTo: entries.findLast((entry) => entry.uuid !== undefined)?.uuid,
   };
 }
@@ -71,10 +70,3 @@ function earlierMark({ entries, kept, keptPlace, summarised }: CompactionPlan): 
 
 const markOf = (boundary: CompactBoundaryEntry): string | undefined =>
   boundary.compactMetadata?.longhaul?.withoutThinkingUpTo;
-
-function tokensLeftOut({ kept, countTokens }: CompactionPlan, entries: readonly Entry[]): number {
-  const [before, after] = [new Set(kept), new Set(entries)];
-  const gone = kept.filter((entry) => !after.has(entry));
-  const rewritten = entries.filter((entry) => !before.has(entry));
-  return measureEntries(gone, countTokens) - measureEntries(rewritten, countTokens);
-}

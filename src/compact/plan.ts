@@ -1,3 +1,4 @@
+import type { MessageContent } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import type { PairIndex } from "../conversation/pairs.ts";
@@ -5,7 +6,7 @@ import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";
-import type { CountText } from "../tokens/measure.ts";
+import { type CountText, measureContent } from "../tokens/measure.ts";
 import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
 import { defaultKeepRecent, shareToKeep } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
@@ -69,8 +70,13 @@ export interface CompactionPlan {
   readonly clearedToolUseIds: ReadonlySet<string>;
   /** The provider's tokens per token of our estimate, as its reports have taught us. */
   readonly tokenRatio: number;
-  /** Tokens as the provider would count them. */
+  /** Tokens of a text as the provider would count them, rounded up: parts never add up to less than the whole. */
   readonly countTokens: CountText;
+  /**
+   * Tokens of entries, and of contents that are in no entry yet, as the provider would count them. Only the sum is
+   * rounded, as in the count of a loaded session.
+   */
+  countEntries(entries: readonly Entry[], contents?: readonly MessageContent[]): number;
   /** The same of what was sent, without counting it again; not rounded. */
   readonly tokensSent: KnownTokens;
 }
@@ -133,7 +139,11 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     isKeptRewritten: kept !== keptAsTheyAre,
     clearedToolUseIds,
     tokenRatio: ratio,
-    countTokens: (text) => Math.round(countText(text) * ratio),
+    countTokens: (text) => Math.ceil(countText(text) * ratio),
+    countEntries: (some, contents = []) => {
+      const inContents = contents.map((content) => measureContent(content, countText));
+      return Math.round((sum(some.map(sized.estimateOf)) + sum(inContents)) * ratio);
+    },
     tokensSent: sized.tokensSent,
   };
 }

@@ -1,7 +1,6 @@
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
-import { measureEntries } from "../tokens/measure.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
 import { withOldMediaAsMarks } from "./media-marks.ts";
 import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
@@ -85,13 +84,18 @@ function planWithShortTail(sized: SizedConversation, keepTokens: number): Compac
   const shortened = shortenToFit(plan.kept, keepTokens, plan.countTokens);
   if (shortened === undefined) return undefined;
   const isKeptRewritten = plan.isKeptRewritten || shortened.entries !== plan.kept;
-  return { ...plan, kept: shortened.entries, keptTokens: shortened.tokens, isKeptRewritten };
+  return {
+    ...plan,
+    kept: shortened.entries,
+    keptTokens: plan.countEntries(shortened.entries),
+    isKeptRewritten,
+  };
 }
 
 function withFewMedia(plan: CompactionPlan): CompactionPlan {
   const kept = withOldMediaAsMarks(plan.kept, { maxBytes: MEDIA_BYTES_AFTER_TOO_LARGE });
   if (kept === plan.kept) return plan;
-  return { ...plan, kept, keptTokens: measureEntries(kept, plan.countTokens), isKeptRewritten: true };
+  return { ...plan, kept, keptTokens: plan.countEntries(kept), isKeptRewritten: true };
 }
 
 const isPositive = (value: number | undefined): value is number => value !== undefined && value > 0;

@@ -57,7 +57,6 @@ function compacted(options: PlanOptions, parts: Parts = {}): CompactedEntries {
       kept: keptMessages(plan, { bindsThinking, isSigned }),
       restored: { items: files ? [FILE as never] : [], skipped: [] },
       hookOutput,
-      tokensAfter: 1_000,
       tier: "full",
     }),
   );

@@ -51,6 +51,8 @@ export interface SizedConversation {
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;
+  /** Our estimate of an entry, before any calibration. */
+  estimateOf(entry: Entry): number;
   readonly clearedToolUseIds: ReadonlySet<string>;
 }
 
@@ -84,6 +86,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     overheadTokens,
     ratio,
     countText,
+    estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
   };
 }

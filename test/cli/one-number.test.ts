@@ -19,9 +19,6 @@ import { terminal } from "../support/terminal.ts";
 import { sessionArbitrary } from "../transcript/session-generator.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
-/** Parts of a context are rounded one by one: their sum may differ from the rounded whole by this much. */
-const ROUNDING_TOKENS = 15;
-
 const home = temporaryFolder();
 type Report = ReturnType<typeof JSON.parse>;
 
@@ -142,7 +139,7 @@ async function expectAfter(path: string, compacted: Report): Promise<void> {
   expect(compacted.boundary.compactMetadata.messagesSummarized).toBe(compacted.summarised.messages);
   const after = await inspected(path);
   expect(after.context.messages).toBe(compacted.after.messages);
-  expect(Math.abs(after.context.tokens - compacted.after.tokens)).toBeLessThanOrEqual(ROUNDING_TOKENS);
+  expect(after.context.tokens).toBe(compacted.after.tokens);
   expect(after.accounting.notInFile).toBe(compacted.notInFile);
   // The rest of the session may name no model.
   if (after.session.model !== null) expect(after.window).toMatchObject(compacted.window);
