@@ -171,8 +171,10 @@ function summaryTexts(
     const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
   }
-  const keptEarlier = plan.keptPlace === "before" && plan.kept.length > 0;
-  const keptRecent = plan.keptPlace === "after" && plan.kept.length > 0;
+  // A mark of an undo is kept as well, and is no message.
+  const keepsMessages = countMessages(plan.kept) > 0;
+  const keptEarlier = plan.keptPlace === "before" && keepsMessages;
+  const keptRecent = plan.keptPlace === "after" && keepsMessages;
   const isNotes = written.source === "notes";
   const summary = withQuotation(written.text, quotation);
   return { text: continuationMessage({ ...words, summary, isNotes, keptRecent, keptEarlier }) };

@@ -1,4 +1,6 @@
-import type { Entry } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";
@@ -43,7 +45,7 @@ export interface BuiltInSummary {
 /** A summary from the structure of the session alone: no model, the same for the same entries. */
 export function summarise(entries: readonly Entry[], options: SummariseOptions): BuiltInSummary {
   const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
-  const digest = digestSession(entries);
+  const digest = digestSession(entries.filter(isOfConversation));
   const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, options));
   const { text, tokens, leftOutPieces } = fitSections(
     drafts,
@@ -52,6 +54,13 @@ export function summarise(entries: readonly Entry[], options: SummariseOptions):
     `${SUMMARY_HEADING}\n`,
   );
   return { text, sections: SECTION_NAMES, tokens, leftOut: leftOutPieces };
+}
+
+/** Recency is a distance between entries, so lines that are never sent must not lie between them. */
+function isOfConversation(entry: Entry): boolean {
+  if (!isEntry(entry)) return false;
+  if (entry.type === "attachment") return isSentAttachment(entry);
+  return entry.type === "user" || entry.type === "assistant" || isCompactBoundary(entry);
 }
 
 interface SectionPlan {
