@@ -1,3 +1,4 @@
+import { sizeUp } from "../compact/sized.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
@@ -8,8 +9,6 @@ import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { parseTemplate } from "../memory/notes/template.ts";
 import type { Model } from "../models/port.ts";
-import { calibrated } from "../tokens/calibration.ts";
-import { meterFor } from "../tokens/context.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
@@ -197,8 +196,9 @@ const whyUnplaced = (uuid: string | undefined): string =>
     ? "do not say up to which message they reach"
     : `reach up to message ${uuid}, which is not in this session`;
 
-/** As the provider would count, by what the session has taught us. */
-export function counterFor({ conversation }: Pick<Session, "conversation">): CountText {
-  const { calibration } = meterFor(conversation);
-  return (text) => calibrated(calibration, ESTIMATORS.o200k(text));
+/** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */
+export function counterFor(session: Pick<Session, "conversation" | "clearedToolUseIds">): CountText {
+  const { conversation: entries, clearedToolUseIds } = session;
+  const { ratio } = sizeUp({ entries, clearedToolUseIds }, {});
+  return (text) => Math.round(ESTIMATORS.o200k(text) * ratio);
 }

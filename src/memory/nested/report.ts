@@ -1,3 +1,4 @@
+import { copiedIds } from "../../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import { memoryPathOf } from "../../restore/read-state.ts";
@@ -8,6 +9,7 @@ export interface AttachedMemory {
   readonly path: string;
   /** Of its newest attachment, as it is sent. */
   readonly tokens: number;
+  /** Copies that a compaction or an undo made do not count. */
   readonly times: number;
   /** Whether it stands in the conversation as it is now. */
   readonly isVisible: boolean;
@@ -27,7 +29,8 @@ export function memoryFilesIn(
   for (const entry of entries) {
     const path = memoryPathOf(entry);
     if (path === undefined) continue;
-    found.set(path, { newest: entry, times: (found.get(path)?.times ?? 0) + 1 });
+    const isCopy = copiedIds(entry).length > 0;
+    found.set(path, { newest: entry, times: (found.get(path)?.times ?? 0) + (isCopy ? 0 : 1) });
   }
   return [...found].map(([path, { newest, times }]) => ({
     path,
