@@ -82,6 +82,24 @@ describe("the pace that a session file tells", () => {
     expect(lastCallAt).toBe(Date.parse("2026-11-15T10:00:01.000Z"));
   });
 
+  it("does not change when a rewrite copies the responses without their usage", () => {
+    const entries = [response("a", 1_000, { ephemeral_1h_input_tokens: 900 }), response("b", 1_601)];
+    const copies = entries.map((entry) => ({
+      ...entry,
+      timestamp: "2026-11-16T10:00:00.000Z",
+      message: { ...entry.message, id: `copy-${entry.message.id}`, usage: usage(0, 0) },
+    }));
+    const [before, after] = [recordedPace(entries), recordedPace([...entries, ...copies])];
+    expect(after).toMatchObject({ lastCallAt: before.lastCallAt, cacheTtl: "1h" });
+    expect([after.pace.turns, after.pace.growthPerTurn]).toEqual([2, 601]);
+  });
+
+  it("leaves out subagents, except in a subagent's own file", () => {
+    const aside = { ...response("s", 90_000), isSidechain: true };
+    expect(recordedPace([response("a", 1_000), aside, response("b", 1_601)]).pace.growthPerTurn).toBe(601);
+    expect(recordedPace([aside]).pace.turns).toBe(1);
+  });
+
   it("knows which life of the cache was paid for last", () => {
     const hour = response("a", 1_000, { ephemeral_1h_input_tokens: 900, ephemeral_5m_input_tokens: 0 });
     const short = response("b", 1_000, { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 900 });

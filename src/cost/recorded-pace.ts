@@ -1,11 +1,11 @@
-import type { Entry } from "../conversation/entry.ts";
+import type { AssistantEntry, Entry } from "../conversation/entry.ts";
 import { field, figureField } from "../conversation/fields.ts";
 import { isEntry, responseIdOf } from "../conversation/untrusted.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { Pace } from "./pace.ts";
 import type { CacheTtl } from "./rates.ts";
 
-/** What the responses of a conversation that others led tell of its pace and of the provider's cache. */
+/** Pace of a session and use of the provider's cache, as its responses report them. */
 export interface RecordedPace {
   readonly pace: Pace;
   /** When the newest response came, in milliseconds; undefined where the entries do not tell. */
@@ -14,13 +14,16 @@ export interface RecordedPace {
   readonly cacheTtl: CacheTtl;
 }
 
+/**
+ * Reads all entries of a session file. A compaction or an undo does not change the pace of a session: its copies report
+ * no usage, and the lines that they copy are still there. Calls of subagents count in their own file alone.
+ */
 export function recordedPace(entries: readonly Entry[]): RecordedPace {
   const pace = new Pace();
+  const counted = new Set<string>();
   let lastCallAt: number | undefined;
-  let lastId: string | undefined;
   let cacheTtl: CacheTtl = "5m";
-  for (const entry of entries) {
-    if (!isEntry(entry) || entry.type !== "assistant") continue;
+  for (const entry of ofMainAgent(entries)) {
     const usage = reportedUsage(entry);
     // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
     if (usage === undefined && field(entry.message, "usage") !== undefined) continue;
@@ -28,12 +31,21 @@ export function recordedPace(entries: readonly Entry[]): RecordedPace {
     if (Number.isFinite(at)) lastCallAt = at;
     const id = responseIdOf(entry);
     // One response may stand in several entries, each with the figures of all of it.
-    if (usage === undefined || (id !== undefined && id === lastId)) continue;
-    lastId = id;
+    if (usage === undefined || (id !== undefined && counted.has(id))) continue;
+    if (id !== undefined) counted.add(id);
     pace.turn({ tokens: inputTokens(usage), clearableTokens: 0 });
     const written = field(usage, "cache_creation");
     if (figureField(written, "ephemeral_1h_input_tokens") > 0) cacheTtl = "1h";
     else if (figureField(written, "ephemeral_5m_input_tokens") > 0) cacheTtl = "5m";
   }
   return { pace, lastCallAt, cacheTtl };
+}
+
+/** Responses without those of subagents; a subagent's own file has nothing else. */
+function ofMainAgent(entries: readonly Entry[]): readonly AssistantEntry[] {
+  const responses = entries.filter(
+    (entry): entry is AssistantEntry => isEntry(entry) && entry.type === "assistant",
+  );
+  const main = responses.filter((entry) => field(entry, "isSidechain") !== true);
+  return main.length > 0 ? main : responses;
 }

@@ -28,11 +28,11 @@ export interface SessionSituation extends Omit<Situation, "alternatives"> {
 
 /** Undefined where the session does not name its model. */
 export function sessionSituation(
-  session: Pick<Session, "conversation" | "model">,
+  session: Pick<Session, "entries" | "model">,
   { thresholds, contextTokens, now, prices }: SessionCostOptions,
 ): SessionSituation | undefined {
   if (session.model === undefined) return undefined;
-  const { pace, lastCallAt, cacheTtl } = recordedPace(session.conversation);
+  const { pace, lastCallAt, cacheTtl } = recordedPace(session.entries);
   const cacheAgeMs = lastCallAt === undefined ? undefined : Math.max(0, now - lastCallAt);
   const isWarm = cacheAgeMs !== undefined && cacheAgeMs < CACHE_TTL_MS[cacheTtl];
   return {

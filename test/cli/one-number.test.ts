@@ -1,68 +1,26 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clear } from "../../src/cli/commands/clear.ts";
 import { compact } from "../../src/cli/commands/compact.ts";
-import { inspect } from "../../src/cli/commands/inspect.ts";
 import { ledger } from "../../src/cli/commands/ledger.ts";
-import { replay } from "../../src/cli/commands/replay.ts";
-import { type Composition, compose } from "../../src/cli/composition.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
 import { createDemoSession } from "../../src/demo/demo.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { ESTIMATORS, measureContent } from "../../src/tokens/measure.ts";
 import { image, usage } from "../support/builders.ts";
 import { longSession } from "../support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
-import { terminal } from "../support/terminal.ts";
 import { sessionArbitrary } from "../transcript/session-generator.ts";
-import { temporaryFolder } from "../transcript/temporary-folder.ts";
-
-const home = temporaryFolder();
-type Report = ReturnType<typeof JSON.parse>;
-
-/** The --json output of a command; undefined when it refuses, as for a session that is too short. */
-async function reported(
-  command: (composition: Composition) => Promise<void>,
-  environment: NodeJS.ProcessEnv = {},
-): Promise<Report | undefined> {
-  const printed: string[] = [];
-  const env = {
-    LONGHAUL_HOME: join(home, ".longhaul"),
-    CLAUDE_CONFIG_DIR: join(home, ".claude"),
-    ...environment,
-  };
-  const composition = await compose({ ...terminal(80), print: (text) => printed.push(text) }, env);
-  try {
-    await command({ ...composition, now: () => new Date("2026-11-16T12:00:00Z") });
-  } catch (error) {
-    if (error instanceof LonghaulError) return undefined;
-    throw error;
-  }
-  return JSON.parse(printed.join("\n"));
-}
-
-const json = true;
-const inspected = (path: string): Promise<Report> => reported((it) => inspect(path, { json }, it));
-const previewed = (path: string): Promise<Report> =>
-  reported((it) => compact(path, { json, dryRun: true, hooks: false }, it));
-const replayed = (path: string): Promise<Report> =>
-  reported((it) => replay([path], { json, policies: ["everything"] }, it));
-
-/** A copy in a folder of its own, which may be written. */
-function copyOf(path: string): string {
-  const copy = join(mkdtempSync(join(home, "s-")), basename(path));
-  writeFileSync(copy, readFileSync(path));
-  return copy;
-}
-
-function written(entries: readonly Entry[]): string {
-  const path = join(mkdtempSync(join(home, "s-")), "session.jsonl");
-  mkdirSync(join(home, "project"), { recursive: true });
-  writeFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-  return path;
-}
+import {
+  copyOf,
+  home,
+  inflated,
+  inspected,
+  json,
+  previewed,
+  type Report,
+  replayed,
+  reported,
+  written,
+} from "./reports.ts";
 
 /** All commands on one session: each quantity that several of them tell has one value. Whether it was compacted. */
 async function expectAgreement(path: string): Promise<boolean> {
@@ -174,30 +132,6 @@ describe("inspect, compact, ledger, replay and clear tell the same of", () => {
     expect(compared).toBeGreaterThan(3);
   }, 240_000);
 });
-
-/** The session with long texts, and with the usage that a provider would have reported for them. */
-function inflated(lines: readonly Entry[], perToken: number, besides: number): readonly Entry[] {
-  const filler = " and so on,".repeat(800);
-  let said = 0;
-  return lines.map((line): Entry => {
-    if (line.type !== "user" && line.type !== "assistant") return line;
-    const { content } = line.message;
-    const longer =
-      typeof content === "string"
-        ? content + filler
-        : content.map((block) => (block.type === "text" ? { ...block, text: block.text + filler } : block));
-    const input = Math.round(besides + said * perToken);
-    said += measureContent(longer, ESTIMATORS.o200k);
-    if (line.type === "user") return { ...line, message: { ...line.message, content: longer } };
-    const message = {
-      ...line.message,
-      content: longer,
-      model: "claude-sonnet-4-5",
-      usage: usage(input + 1, 3),
-    };
-    return { ...line, message };
-  });
-}
 
 describeRecorded("inspect, compact, ledger, replay and clear tell the same of a recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(

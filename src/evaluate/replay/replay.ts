@@ -1,5 +1,7 @@
 import { type Snapshot, sizeUp } from "../../compact/sized.ts";
-import type { Entry } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/untrusted.ts";
+import { reportedUsage } from "../../conversation/usage.ts";
 import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";
@@ -131,8 +133,7 @@ function castOf(
   const { windowTokens, engine: { settings } = {} } = options;
   const file = { model: session.model ?? options.model, entries };
   const thresholds = computeThresholds(sessionWindow(file, { windowTokens, settings }), settings);
-  const { source, overheadTokens } = sizeUp(now, {});
-  const recordedOverheadTokens = source === "usage" ? overheadTokens : undefined;
+  const recordedOverheadTokens = recordedOverhead(now, entries);
   const model = session.model ?? options.model ?? pricedModel(undefined);
   return {
     recorded,
@@ -146,6 +147,20 @@ function castOf(
     engine: options.engine ?? {},
     probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
   };
+}
+
+/**
+ * The overhead as `inspect` has it: from the usage of the conversation, or from the boundary of a compaction that read
+ * it there. Undefined where no response of the session reports its usage.
+ */
+function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
+  const { source, overheadTokens, entries: counted } = sizeUp(now, {});
+  if (source === "usage" || overheadTokens > 0) return overheadTokens;
+  const isRecorded = counted.some(
+    (entry) => isCompactBoundary(entry) && entry.compactMetadata?.longhaul?.overheadTokens !== undefined,
+  );
+  const isReported = entries.some((entry) => isEntry(entry) && reportedUsage(entry) !== undefined);
+  return isRecorded && isReported ? overheadTokens : undefined;
 }
 
 async function replayPolicy(

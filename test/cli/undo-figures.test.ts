@@ -1,0 +1,89 @@
+import { basename, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clear } from "../../src/cli/commands/clear.ts";
+import { compact } from "../../src/cli/commands/compact.ts";
+import { undo } from "../../src/cli/commands/undo.ts";
+import { createDemoSession } from "../../src/demo/demo.ts";
+import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
+import { sessionArbitrary } from "../transcript/session-generator.ts";
+import {
+  copyOf,
+  home,
+  inflated,
+  inspected,
+  json,
+  type Report,
+  replayed,
+  reported,
+  written,
+} from "./reports.ts";
+
+const STEPS = {
+  compact: (path: string): Promise<Report | undefined> =>
+    reported((it) => compact(path, { json, inPlace: true, hooks: false, force: true }, it)),
+  clear: (path: string): Promise<Report | undefined> =>
+    reported((it) => clear(path, { json, inPlace: true, keep: 1 }, it)),
+};
+
+/** The figures of a session that describe its conversation, without those that describe its file. */
+async function figuresOf(path: string): Promise<Report> {
+  const { session, context, compactions, memory, ...rest } = await inspected(path);
+  // The file has more lines, a boundary among them.
+  const { bytes, entries, ...sameSession } = session;
+  // The lines of the conversation are copies, which report no usage.
+  const { tokens, messages } = context;
+  // A compaction attaches memory files again.
+  const attached = memory.attached.map(({ times, ...file }: Report) => file);
+  const inspect = { ...rest, session: sameSession, context: { tokens, messages }, attached };
+  return { inspect, replay: await replayed(path) };
+}
+
+/** Whether there was anything to undo. */
+async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Promise<boolean> {
+  const before = await figuresOf(path);
+  if ((await STEPS[step](path)) === undefined) return false;
+  expect(await reported((it) => undo(path, { json, inPlace: true }, it))).toBeDefined();
+  expect(await figuresOf(path)).toEqual(before);
+  return true;
+}
+
+describe.each(["compact", "clear"] as const)(
+  "after %s and undo, inspect and replay report the same as before",
+  (step) => {
+    it("of the session of the demonstration", async () => {
+      const path = written(createDemoSession({ cwd: join(home, "project") }));
+      expect(await expectSameAfterUndo(path, step)).toBe(true);
+    }, 120_000);
+
+    it("of any session that an agent may write", async () => {
+      let compared = 0;
+      const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
+      const overhead = fc.integer({ min: 0, max: 30_000 });
+      await fc.assert(
+        fc.asyncProperty(sessionArbitrary, ratio, overhead, async ({ lines }, perToken, besides) => {
+          if (await expectSameAfterUndo(written(inflated(lines, perToken, besides)), step)) compared += 1;
+        }),
+        { numRuns: 20 },
+      );
+      expect(compared).toBeGreaterThan(3);
+    }, 240_000);
+  },
+);
+
+describeRecorded(
+  "after a step and undo, inspect and replay report the same as before of a recorded session",
+  () => {
+    it.each(
+      claudeCodeSessions().flatMap((path) =>
+        (["compact", "clear"] as const).map((step) => [step, basename(path), path] as const),
+      ),
+    )(
+      "%s of %s",
+      async (step, _, path) => {
+        await expectSameAfterUndo(copyOf(path), step);
+      },
+      240_000,
+    );
+  },
+);
