@@ -87,7 +87,7 @@ describe("a compaction", () => {
     expect(compaction.usage).toBeUndefined();
     expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
     expect(compaction.userText).toMatch(
-      /^Compacted from 80020 to \d+ tokens: \d+ messages summarised, \d+ messages kept\.$/,
+      /^Compacted from 80,020 to \d+,\d{3} tokens: \d+ messages summarised, \d+ messages kept\.$/,
     );
   });
 

@@ -1,4 +1,5 @@
 import { countMessages } from "../conversation/flatten/flatten.ts";
+import { formatCount } from "../conversation/format-count.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
@@ -227,8 +228,9 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     messagesSummarised,
     messagesKept,
     accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
-    userText: `Compacted from ${plan.tokensBefore} to ${tokensAfter} tokens: ${facts.join(", ")}.`,
+    userText: `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
   };
 }
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const count = (number: number, noun: string): string =>
+  `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`;

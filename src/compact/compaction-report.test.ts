@@ -3,6 +3,7 @@ import { ConversationBuilder, thinking } from "../../test/support/builders.ts";
 import { countingPorts, longSession } from "../../test/support/long-session.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { formatCount } from "../conversation/format-count.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
 import { contextTokens } from "../tokens/context.ts";
@@ -58,7 +59,9 @@ describe("what a compaction counts", () => {
     const attempt = compact({ ...plan, tokensBefore: tokensAfter }, countingPorts(), overflow);
     await expect(attempt).rejects.toMatchObject({
       code: "compaction-ineffective",
-      message: expect.stringMatching(new RegExp(`${tokensAfter} tokens now, ${tokensAfter} then`)),
+      message: expect.stringMatching(
+        new RegExp(`${formatCount(tokensAfter)} tokens now, ${formatCount(tokensAfter)} then`),
+      ),
       remedy: expect.stringContaining("Nothing was changed"),
       facts: { before: tokensAfter, after: tokensAfter, saved: 0, smallestWorthwhile: 1 },
     });

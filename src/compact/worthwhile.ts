@@ -1,3 +1,4 @@
+import { formatCount } from "../conversation/format-count.ts";
 import type { LonghaulError } from "../errors.ts";
 import { AttemptedError } from "../summary/chain.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
@@ -81,9 +82,10 @@ function ineffective(
   const most = attempts.length === 0 ? " at most" : "";
   const result =
     saved > 0
-      ? `save${most} ${saved} of ${before} tokens`
-      : `not make the conversation smaller (${before} tokens now, ${after} then)`;
-  const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${smallestWorthwhile}.`;
+      ? `save${most} ${formatCount(saved)} of ${formatCount(before)} tokens`
+      : `not make the conversation smaller (${formatCount(before)} tokens now, ${formatCount(after)} then)`;
+  const least = formatCount(smallestWorthwhile);
+  const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${least}.`;
   return new AttemptedError("compaction-ineffective", message, attempts, {
     remedy: "Nothing was changed. Continue the session, keep fewer recent tokens, or force the compaction.",
     facts: { before, after, saved, smallestWorthwhile },

@@ -1,3 +1,4 @@
+import { formatCount } from "../conversation/format-count.ts";
 import { LonghaulError } from "../errors.ts";
 import { attachMemoryFiles } from "./attach-memory.ts";
 import { clearStale } from "./clear-stale.ts";
@@ -120,7 +121,7 @@ const isFloorSure = ({ overheadTokens, breaker }: ConversationState): boolean =>
 function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
   return new LonghaulError(
     "window-full",
-    `What cannot be compacted (system prompt, tools, the smallest summary) takes ${floorTokens} tokens, and the threshold is ${threshold}: compacting would not help, so nothing was compacted.`,
+    `What cannot be compacted (system prompt, tools, the smallest summary) takes ${formatCount(floorTokens)} tokens, and the threshold is ${formatCount(threshold)}: compacting would not help, so nothing was compacted.`,
     {
       remedy: "Use a model with a larger window, or fewer tools, or a shorter system prompt.",
       facts: { floorTokens, threshold },

@@ -1,6 +1,7 @@
 import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts";
 import type { Compaction } from "../compact/compact.ts";
 import type { Finding } from "../conversation/check/finding.ts";
+import { formatCount } from "../conversation/format-count.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
@@ -118,7 +119,7 @@ const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
 function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
   return new LonghaulError(
     "window-full",
-    `The conversation has about ${tokens} tokens of the ${thresholds.blocking} that can still be called with.`,
+    `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
     {
       remedy: "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
       facts: { tokens, limit: thresholds.blocking },

@@ -1,8 +1,7 @@
+import { formatCount } from "../../conversation/format-count.ts";
 import { oneLine } from "./text-width.ts";
 
-const withCommas = new Intl.NumberFormat("en-US");
-
-export const formatCount = (count: number): string => withCommas.format(Math.round(count));
+export { formatCount };
 
 /** 812 · 18.4K · 1.2M: for places where a column must stay narrow. */
 export function formatShort(count: number): string {
