@@ -12,8 +12,9 @@ import type { Thresholds } from "../window/thresholds.ts";
 
 /** What a compaction costs and brings, in dollars. */
 export interface CompactCost {
-  /** Of the session, by whose prices its prompts are reckoned. */
+  /** The model whose prices are used: the session's, or a usual one where its prices are not known. */
   readonly model: string;
+  readonly arePricesAssumed: boolean;
   /** Calls for the summary that were made, or that this command would make; null for none. */
   readonly call: CallCost | null;
   /** In no other figure: the call that a summary by the session's model would take. Null where a model is called. */
@@ -39,14 +40,14 @@ export interface CompactCostInput {
   readonly wouldAsk: string | undefined;
 }
 
-/** Null where prices are not known. */
+/** Null where the price of a call for the summary is not known. */
 export function compactCost(input: CompactCostInput): CompactCost | null {
   const { session, plan, compaction, thresholds, prices } = input;
   const { tokensBefore } = plan;
   const now = input.now.getTime();
   const situation = sessionSituation(session, { thresholds, contextTokens: tokensBefore, now, prices });
   const call = callOf(input);
-  if (situation === undefined || call === undefined) return null;
+  if (call === undefined) return null;
   const { tokensAfter } = compaction;
   const unchanged = unchangedTokens(plan);
   const callCost = call?.cost ?? 0;
@@ -68,6 +69,7 @@ export function compactCost(input: CompactCostInput): CompactCost | null {
     return null;
   return {
     model,
+    arePricesAssumed: situation.arePricesAssumed,
     call,
     assumedCall: call === null ? assumedCall(input, model) : null,
     rewrite: saving.rewrite,

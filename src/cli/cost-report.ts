@@ -15,7 +15,9 @@ import type { Thresholds } from "../window/thresholds.ts";
 
 /** What a session costs from here on, in dollars. Answers are left out: they cost the same on every way. */
 export interface CostReport {
+  /** The model whose prices are used: the session's, or a usual one where its prices are not known. */
   readonly model: string;
+  readonly arePricesAssumed: boolean;
   readonly cache: {
     readonly ttl: "5m" | "1h";
     /** Since the newest response; null where the file does not tell. */
@@ -50,13 +52,13 @@ export interface CostCircumstances {
   readonly compaction: WeighedCompaction | undefined;
 }
 
-/** Null where the prices of the session's model are not known, or nothing has been said in it. */
+/** Null where nothing has been said in the session. */
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
   const { thresholds, compaction } = circumstances;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
-  const weighing = situation && weighSession(session, situation, thresholds, compaction);
-  if (situation === undefined || weighing === undefined) return null;
+  const weighing = weighSession(session, situation, thresholds, compaction);
+  if (weighing === undefined) return null;
   return costFigures(situation, weighing, callsFor(session, situation.model, circumstances));
 }
 
@@ -80,6 +82,7 @@ function costFigures(situation: SessionSituation, weighing: Weighing, calls: Cal
   const { expectedTurns, options, chosen, why } = weighing;
   return {
     model,
+    arePricesAssumed: situation.arePricesAssumed,
     cache: {
       ttl: cacheTtl,
       ageSeconds: cacheAgeMs === undefined ? null : Math.round(cacheAgeMs / 1_000),

@@ -4,9 +4,10 @@ import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import type { PriceTable } from "../window/prices.ts";
+import { pricedModel } from "../window/prices.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { type ChainOutcome, type Course, planCourse, runChain } from "./chain.ts";
-import { costsOf, pricedModel } from "./costs.ts";
+import { costsOf } from "./costs.ts";
 import { createPolicy } from "./policies/policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
 import { deriveProbes } from "./probes/derive.ts";

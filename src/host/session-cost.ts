@@ -6,7 +6,7 @@ import { type Alternative, type Situation, type Weighing, weigh } from "../cost/
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
-import { costOf, type PriceTable } from "../window/prices.ts";
+import { costOf, type PriceTable, pricedModel } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { clearSession, type SessionClearing } from "./clear-session.ts";
 import type { SessionCompaction } from "./compact-session.ts";
@@ -21,22 +21,24 @@ export interface SessionCostOptions {
 
 /** How a session stands before its next call, as far as money depends on it. */
 export interface SessionSituation extends Omit<Situation, "alternatives"> {
+  /** The prices of the session's model are not known, or it names none. `model` is the one whose prices are used. */
+  readonly arePricesAssumed: boolean;
   readonly turnsSoFar: number;
   /** Since the newest response, in milliseconds; undefined where the file does not tell. */
   readonly cacheAgeMs: number | undefined;
 }
 
-/** Undefined where the session does not name its model. */
 export function sessionSituation(
   session: Pick<Session, "entries" | "model">,
   { thresholds, contextTokens, now, prices }: SessionCostOptions,
-): SessionSituation | undefined {
-  if (session.model === undefined) return undefined;
+): SessionSituation {
   const { pace, lastCallAt, cacheTtl } = recordedPace(session.entries);
   const cacheAgeMs = lastCallAt === undefined ? undefined : Math.max(0, now - lastCallAt);
   const isWarm = cacheAgeMs !== undefined && cacheAgeMs < CACHE_TTL_MS[cacheTtl];
+  const model = pricedModel(session.model, prices);
   return {
-    model: session.model,
+    model,
+    arePricesAssumed: model !== session.model,
     prices,
     cacheTtl,
     contextTokens,

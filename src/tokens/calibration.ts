@@ -65,7 +65,7 @@ export function learn(calibration: Calibration, estimated: number, reported: num
 }
 
 /** True tokens for content that we estimated at `estimated`. */
-export function calibrated(calibration: Calibration, estimated: number): number {
+function calibrated(calibration: Calibration, estimated: number): number {
   return Math.round(estimated * calibration.ratio);
 }
 

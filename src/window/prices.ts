@@ -64,6 +64,13 @@ export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}):
   return row?.step !== undefined && promptTokens > row.step.aboveTokens ? row.step.prices : row;
 }
 
+/** Stands in for a model whose prices are not known, so that choices can be compared all the same. */
+const USUAL_MODEL = "claude-sonnet-4-5";
+
+/** The model whose prices hold for a session of this one. Where it is another, the prices are assumed: say so. */
+export const pricedModel = (model: string | undefined, own?: PriceTable): string =>
+  model !== undefined && pricesOf(model, 0, own) !== undefined ? model : USUAL_MODEL;
+
 /** The parts of a usage that have prices of their own. */
 export interface PricedUsage extends Usage {
   readonly cache_creation?: {

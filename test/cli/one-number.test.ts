@@ -38,7 +38,7 @@ async function expectAgreement(path: string): Promise<boolean> {
   const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
   // A preview is forced: it shows more than the command does without --force.
   if (compacted === undefined) return false;
-  if (before.cost !== null) expectPrices(preview, before);
+  expectPrices(preview, before);
   for (const name of ["before", "window", "notInFile", "summarised", "kept", "cost"])
     expect(compacted[name], name).toEqual(preview[name]);
   expect(Math.abs(compacted.after.tokens - preview.after.tokens)).toBeLessThanOrEqual(100);
@@ -69,8 +69,9 @@ function expectPrices(preview: Report, before: Report): void {
   const option = before.cost.options.find(({ name }: { name: string }) => name === "compact");
   expect(option.tokensSaved).toBe(preview.before.tokens - preview.after.tokens);
   expect(before.cost).toMatchObject({ call: null, assumedCall: preview.cost.assumedCall });
-  expect(preview.cost).toMatchObject({ call: null, model: before.cost.model });
-  expect(preview.cost.assumedCall).toMatchObject({ model: before.session.model, isEstimate: true });
+  const { model, arePricesAssumed } = before.cost;
+  expect(preview.cost).toMatchObject({ call: null, model, arePricesAssumed });
+  expect(preview.cost.assumedCall).toMatchObject({ model, isEstimate: true });
   expect(preview.cost.expectedTurns).toBe(before.cost.expectedTurns);
   expect(preview.cost.netSaving).toBeCloseTo(before.cost.options[0].total - option.total, 10);
   expect(preview.cost.breakEvenTurns).toBe(option.breakEvenTurns);
@@ -84,9 +85,8 @@ async function expectReplay(path: string, before: Report): Promise<void> {
   const { size, origin, autoCompact } = before.window;
   expect(session.window).toEqual({ size, origin, autoCompact });
   if (before.context.source === "usage") expect(session.overhead.recorded).toBe(before.accounting.notInFile);
-  if (before.cost !== null)
-    expect(session).toMatchObject({ pricesOf: before.cost.model, arePricesAssumed: false });
-  else expect(session.arePricesAssumed).toBe(true);
+  const { model: pricesOf, arePricesAssumed } = before.cost;
+  expect(session).toMatchObject({ pricesOf, arePricesAssumed });
 }
 
 async function expectAfter(path: string, compacted: Report): Promise<void> {

@@ -1,7 +1,6 @@
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
 import type { Session } from "../../transcript/session.ts";
-import { pricesOf } from "../../window/prices.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { besideSession } from "../beside-report.ts";
 import { notesPointer } from "../compaction-notes.ts";
@@ -60,9 +59,8 @@ export async function inspect(
 async function preview(
   session: Session,
   thresholds: Thresholds,
-  { places, prices, ...ports }: Composition,
+  { places, ...ports }: Composition,
 ): Promise<SessionCompaction | undefined> {
-  if (session.model === undefined || pricesOf(session.model, 0, prices) === undefined) return undefined;
   try {
     const targetTokens = thresholds.autoCompact;
     return await compactSession(session, {

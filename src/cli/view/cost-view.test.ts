@@ -54,11 +54,15 @@ describe("what a session costs", () => {
     expect(costAfter(3_601)?.cache.isCold).toBe(true);
   });
 
-  it("is not told where the prices are not known, and how to give them is", () => {
+  it("is told at the prices of a usual model where those of the session's are not known, and says so", () => {
     const cost = costAfter(10, { model: "house-model" });
-    expect(cost).toBeNull();
-    expect(costSection(cost, "house-model", terminal(80))).toContain("settings.json");
-    expect(costSection(costAfter(10, { model: undefined as never }), null, terminal(80))).toBe("");
+    expect(cost).toMatchObject({ model: "claude-sonnet-4-5", arePricesAssumed: true });
+    const shown = costSection(cost, "house-model", terminal(200));
+    expect(shown).toContain("prices of claude-sonnet-4-5 (assumed: those of house-model are not known)");
+    expect(shown).toContain("settings.json");
+    const nameless = costSection(costAfter(10, { model: undefined as never }), null, terminal(200));
+    expect(nameless).toContain("(assumed: the session names no model)");
+    expect(costSection(costAfter(10), SONNET, terminal(200))).not.toContain("assumed");
   });
 
   it("says what is best in one line", () => {
@@ -91,7 +95,7 @@ describe("what a compaction costs and brings", () => {
 
   it("is not told for a model whose prices are not known", () => {
     expect(compactCostWith("house-model")).toBeNull();
-    expect(compactCostSection(null, null, terminal(80))).toBe("");
+    expect(compactCostSection(null, null, terminal(80))).toContain("is not known");
   });
 });
 

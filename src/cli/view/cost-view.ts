@@ -43,14 +43,8 @@ export function costSection(
   model: string | null,
   terminal: Terminal,
 ): string {
-  if (cost === undefined) return "";
+  if (!cost) return "";
   const folded = (text: string): string => foldText(`  ${text}`, terminal.width, "  ");
-  if (cost === null) {
-    if (model === null) return "";
-    return [terminal.colours.bold("What it costs"), terminal.colours.dim(folded(unknownPrices(model)))].join(
-      "\n",
-    );
-  }
   const rows = cost.options.map((option) => [
     NAMES[option.name],
     formatDollars(option.costNow),
@@ -62,6 +56,7 @@ export function costSection(
   const title = `What it costs ${terminal.colours.dim(`(prompts over the next ${plural(cost.expectedTurns, "turn")})`)}`;
   return [
     titled(title, COLUMNS, rows, terminal),
+    ...assumedPrices(cost, model).map((words) => terminal.colours.dim(folded(words))),
     terminal.colours.dim(folded(nextTurnWords(cost))),
     ...(cost.options.some(({ name }) => name === "compact")
       ? [terminal.colours.dim(folded(`compact: ${callWords(cost)}.`))]
@@ -78,9 +73,10 @@ export function compactCostSection(
 ): string {
   const label = colours.bold("Cost".padEnd(12));
   const indent = " ".repeat(12);
-  if (cost === null) return model === null ? "" : foldText(`${label}${unknownPrices(model)}`, width, indent);
+  if (cost === null) return foldText(`${label}${UNKNOWN_CALL}`, width, indent);
   const { rewrite, savedPerTurn, breakEvenTurns, expectedTurns, netSaving } = cost;
   const lines = [
+    ...assumedPrices(cost, model),
     callWords(cost),
     rewrite === 0
       ? "no rewrite to pay for: the provider's cache has gone cold"
@@ -93,8 +89,17 @@ export function compactCostSection(
   return lines.map((line, at) => foldText(`${at === 0 ? label : indent}${line}`, width, indent)).join("\n");
 }
 
-const unknownPrices = (model: string): string =>
-  `The prices of ${oneLine(model)} are not known; longhaul's settings.json takes your own as "prices".`;
+const OWN_PRICES = `longhaul's settings.json takes your own as "prices"`;
+const UNKNOWN_CALL = `The price of the call for the summary is not known; ${OWN_PRICES}.`;
+
+/** Nothing where the prices are those of the session's model. */
+function assumedPrices(
+  { model: pricesOf, arePricesAssumed }: Pick<CostReport, "model" | "arePricesAssumed">,
+  model: string | null,
+): readonly string[] {
+  if (!arePricesAssumed) return [];
+  return [`${pricesWords({ session: { model }, pricesOf, arePricesAssumed })}; ${OWN_PRICES}`];
+}
 
 const afterWords = (turns: number): string =>
   turns <= 1 ? breakEvenWords(turns) : `after ${breakEvenWords(turns)}`;
