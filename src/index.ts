@@ -58,6 +58,7 @@ export type {
   PreservedMessages,
   PreservedSegment,
   ProgressEntry,
+  SessionRecord,
   SystemEntry,
   Usage,
   UserEntry,
@@ -261,7 +262,6 @@ export {
 export { type OwnPrices, type ReadPrices, readPrices } from "./window/own-prices.ts";
 export { costOf, type PricedUsage, type Prices, type PriceTable, pricesOf } from "./window/prices.ts";
 export {
-  type SessionRecord,
   type SessionWindowOptions,
   sessionRecord,
   sessionWindow,

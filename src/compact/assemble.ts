@@ -4,6 +4,7 @@ import type {
   AttachmentEntry,
   CompactBoundaryEntry,
   Entry,
+  SessionRecord,
   UserEntry,
 } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
@@ -14,7 +15,6 @@ import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import type { Restored } from "../restore/restored.ts";
-import type { SessionRecord } from "../window/session-window.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import type { KeptMessages } from "./kept-messages.ts";

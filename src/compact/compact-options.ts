@@ -1,7 +1,7 @@
+import type { SessionRecord } from "../conversation/entry.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { HookOutcome, HookRunner } from "../hooks/hook.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { SessionRecord } from "../window/session-window.ts";
 import type { HookContext } from "./hook-steps.ts";
 import type { PreviousLedger } from "./ledger.ts";
 import type { PreparedSummary } from "./prepare-summary.ts";

@@ -107,9 +107,8 @@ function chosenIndexes(entries: readonly Entry[], selection: SnipSelection): Rea
   return chosen;
 }
 
-/** Without an id it could not be named by the marker, and nobody could read it back. */
 function isRemovable(entry: Entry): boolean {
-  if (!isEntry(entry) || typeof entry.uuid !== "string") return false;
+  if (!isEntry(entry)) return false;
   if (entry.type === "attachment") return isSentAttachment(entry);
   if (entry.type !== "user" && entry.type !== "assistant") return false;
   return !isSnipMarker(entry) && !isSummaryEntry(entry);

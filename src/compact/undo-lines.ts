@@ -1,8 +1,7 @@
 import { withClearedResults } from "../conversation/cleared.ts";
-import type { Entry } from "../conversation/entry.ts";
+import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import type { StepBack, StepKind, UndoMark, UndoRecord } from "../conversation/undo.ts";
-import type { SessionRecord } from "../window/session-window.ts";
 import { createBoundary } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import { type Linked, renewEntries } from "./renew-entries.ts";

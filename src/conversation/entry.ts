@@ -129,6 +129,9 @@ export interface BoundaryKnowledge {
   readonly endsWith?: string;
 }
 
+/** What a boundary of ours records of its session. */
+export type SessionRecord = Pick<BoundaryKnowledge, "model" | "window">;
+
 /** A window that an automatic compaction of another agent showed, or a reported usage where `origin` says so. */
 export interface RecordedWindow {
   readonly model: string;

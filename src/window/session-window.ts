@@ -1,10 +1,10 @@
 import { keptMessagesBelow } from "../conversation/copies.ts";
 import {
-  type BoundaryKnowledge,
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
   type RecordedWindow,
+  type SessionRecord,
 } from "../conversation/entry.ts";
 import { field, figureField, stringField } from "../conversation/fields.ts";
 import { isEntry } from "../conversation/untrusted.ts";
@@ -26,9 +26,6 @@ const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTok
 
 /** A window that a session ran in, and the model that it ran with. Boundaries that we write repeat it. */
 export type WindowEvidence = RecordedWindow;
-
-/** What a boundary of ours records of its session. */
-export type SessionRecord = Pick<BoundaryKnowledge, "model" | "window">;
 
 export interface WindowedSession {
   readonly model: string | undefined;

@@ -61,7 +61,10 @@ describe("longhaul inspect --prompts", () => {
     const path = join(home, "silent.jsonl");
     writeFileSync(path, `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`);
     const { code, stdout } = await run("inspect", path, "--prompts");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("The user has written nothing")]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("Nothing has been said in this session yet."),
+    ]);
     expect(await runJson("inspect", path, "--prompts")).toEqual([]);
   });
 });

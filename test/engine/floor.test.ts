@@ -5,7 +5,7 @@ import { openScene, type Scene, workUntil } from "./scene.case.ts";
 
 let scene: Scene;
 beforeEach(async () => {
-  scene = await openScene({ keepBodies: 3, play: { seed: 2 } });
+  scene = await openScene({ keepBodies: 3, play: { seed: 5 } });
 });
 afterEach(() => scene.simulator.close());
 
