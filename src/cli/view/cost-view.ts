@@ -110,7 +110,7 @@ function callWords({ call, assumedCall }: Pick<CompactCost, "call" | "assumedCal
     `${formatDollars(cost)} for a summary by ${oneLine(model)} (${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out)`;
   if (call !== null) return call.isEstimate ? `about ${figures(call)}` : figures(call);
   if (assumedCall === null) return "no call for the summary";
-  return `no call: longhaul writes the summary itself. With a model it would be about ${figures(assumedCall)}`;
+  return `no call (longhaul writes the summary itself); with a model about ${figures(assumedCall)}`;
 }
 
 function breakEvenWords(turns: number | null): string {
