@@ -1,6 +1,7 @@
 import type { SnipSelection } from "../compact/snip.ts";
 import { after } from "./after.ts";
 import { before } from "./before.ts";
+import { childOptions } from "./child-options.ts";
 import { clearByHand } from "./clear-by-hand.ts";
 import { expandMessages } from "./collapse-expand.ts";
 import { compactByHand } from "./manual.ts";
@@ -91,24 +92,10 @@ class ConversationCompactor implements Compactor {
   }
 
   child(options: ChildOptions = {}): Compactor {
-    const { ports, environment, settingsFile, countText, settings, models, hooks, host, memoryFiles } =
-      this.#options;
     const { agentId = this.#state.options.ports.newUuid(), description = "", ...own } = options;
-    const inherited: CompactorOptions = {
-      ports,
-      environment,
-      settingsFile,
-      countText,
-      settings,
-      models,
-      hooks,
-      memoryFiles,
-      // The screen and the caches are the main conversation's; what happens is told to whoever listens there.
-      host: { onEvent: host?.onEvent },
-      ...own,
-    };
-    const state = new ConversationState(resolveOptions(inherited), agentId);
-    const child: Compactor = new ConversationCompactor(state, inherited, () =>
+    const complete = childOptions(this.#options, own);
+    const state = new ConversationState(resolveOptions(complete), agentId);
+    const child: Compactor = new ConversationCompactor(state, complete, () =>
       this.#state.children.delete(child),
     );
     this.#state.children.set(child, { id: agentId, description, status: "running" });
