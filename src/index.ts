@@ -271,6 +271,7 @@ export {
 } from "./window/session-window.ts";
 export {
   type EffectiveSettings,
+  type GivenSettings,
   type ResolvedSettings,
   resolveSettings,
   type Settings,

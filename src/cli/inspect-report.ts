@@ -14,6 +14,7 @@ import {
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+import { type ReportWindow, reportWindow } from "./report-window.ts";
 import { type CollapseReport, collapseReport } from "./span-report.ts";
 
 /** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
@@ -36,10 +37,7 @@ export interface InspectReport {
     readonly estimatedTokens: number;
     readonly messages: number;
   };
-  readonly window: Pick<
-    Thresholds,
-    "size" | "origin" | "effective" | "autoCompact" | "warning" | "error" | "blocking"
-  >;
+  readonly window: ReportWindow & Pick<Thresholds, "error" | "compactEnabled">;
   readonly state: WindowState;
   readonly accounting: AccountingReport;
   readonly largest: readonly MeasuredResult[];
@@ -101,13 +99,9 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
       messages: countMessages(sent),
     },
     window: {
-      size: thresholds.size,
-      origin: thresholds.origin,
-      effective: thresholds.effective,
-      autoCompact: thresholds.autoCompact,
-      warning: thresholds.warning,
+      ...reportWindow(thresholds),
       error: thresholds.error,
-      blocking: thresholds.blocking,
+      compactEnabled: thresholds.compactEnabled,
     },
     state: windowState(context.tokens, thresholds),
     accounting: accountingReport(accounting, overheadTokens),

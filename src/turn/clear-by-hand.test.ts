@@ -88,7 +88,7 @@ describe("results cleared by hand", () => {
   it("need no setting that lets the engine clear by itself", async () => {
     const { compactor } = engine({
       clearing: { form: "off" },
-      environment: { DISABLE_MICROCOMPACT: "1", DISABLE_COMPACT: "1" },
+      environment: { DISABLE_MICROCOMPACT: "1", DISABLE_AUTO_COMPACT: "1" },
     });
     expect((await compactor.clear(reads(5))).cleared).toBe(2);
   });

@@ -21,7 +21,7 @@ import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
 import type { OwnPrices } from "../window/own-prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
-import type { Settings } from "../window/settings.ts";
+import type { GivenSettings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
@@ -51,7 +51,7 @@ export interface CompactorOptions {
   readonly models?: ModelTable | undefined;
   /** By a model's name or a part of it, in place of the published ones: what pays depends on them. */
   readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
-  readonly settings?: Partial<Settings> | undefined;
+  readonly settings?: GivenSettings | undefined;
   /** The parsed settings file. */
   readonly settingsFile?: unknown;
   /** Goes before all other settings; that of the process unless given. */
@@ -224,6 +224,7 @@ export interface UndoOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** An option that is not given here has the value of the parent where `INHERITANCE` says so. */
 export interface ChildOptions
   extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
   readonly agentId?: string | undefined;
@@ -237,7 +238,10 @@ export interface Compactor {
   before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;
   /** After every response. */
   after(response: ResponseFacts): void;
-  /** After a failed call: what to call again with; undefined where the error is the user's to see. */
+  /**
+   * After a failed call: the turn to call again with. Undefined when your own error should go to the user. Throws a
+   * `ModelError` with a remedy, and your error as its cause, when an overflow meets a switch that forbids compaction.
+   */
   recover<T extends Message>(
     error: unknown,
     options?: { readonly signal?: AbortSignal | undefined },

@@ -57,6 +57,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     prices: own.prices,
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
+    collapse: options.collapse ?? (settings.collapseEnabled ? {} : undefined),
     ports: {
       now: options.ports?.now ?? (() => new Date()),
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),

@@ -10,6 +10,7 @@ import { inProportion } from "../window/in-proportion.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
+import { remedyWithoutAutoCompact } from "./guards.ts";
 import type { Message, Turn } from "./options.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -121,7 +122,9 @@ function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
     "window-full",
     `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
     {
-      remedy: "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
+      remedy: thresholds.autoCompactEnabled
+        ? "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost."
+        : `${remedyWithoutAutoCompact(thresholds)} You can also go back a few messages. Nothing has been lost.`,
       facts: { tokens, limit: thresholds.blocking },
     },
   );

@@ -14,6 +14,7 @@ describe("thresholds", () => {
       warning: 147_000,
       error: 147_000,
       blocking: 177_000,
+      compactEnabled: true,
       autoCompactEnabled: true,
     });
   });
@@ -24,6 +25,12 @@ describe("thresholds", () => {
 
   it("measure the warning against the effective window when auto-compact is off", () => {
     expect(computeThresholds(usual, { autoCompactEnabled: false }).warning).toBe(160_000);
+  });
+
+  it("know no automatic compaction when compaction is off altogether", () => {
+    const off = computeThresholds(usual, { compactEnabled: false });
+    expect(off).toMatchObject({ compactEnabled: false, autoCompactEnabled: false, warning: 160_000 });
+    expect(windowState(170_000, off)).toMatchObject({ percentLeft: 6, isAboveAutoCompactThreshold: false });
   });
 
   it("take a percentage of the effective window, floored, never above the default threshold", () => {

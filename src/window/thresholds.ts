@@ -12,6 +12,8 @@ const BLOCKING_BUFFER_TOKENS = 3_000;
 const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
 
 export interface WindowOptions {
+  /** Default true. Off means that there is no automatic compaction either. */
+  readonly compactEnabled?: boolean;
   /** Default true. When off, warnings are measured against the effective window instead. */
   readonly autoCompactEnabled?: boolean;
   /** Compact at this share of the effective window; never later than by default. */
@@ -36,6 +38,9 @@ export interface Thresholds {
   readonly warning: number;
   readonly error: number;
   readonly blocking: number;
+  /** Whether compaction is possible at all, a manual one included. */
+  readonly compactEnabled: boolean;
+  /** Whether `autoCompact` starts a compaction. Without it, `autoCompact` is only the target of a manual one. */
   readonly autoCompactEnabled: boolean;
 }
 
@@ -61,12 +66,14 @@ export function computeThresholds(model: ModelFacts, options: ResolvedWindowOpti
   const effective = size - reserve;
   const defaultAuto = effective - shrunk(AUTO_COMPACT_BUFFER_TOKENS, 2);
   const autoCompact = autoThreshold(effective, defaultAuto, options.autoCompactPercent);
-  const autoCompactEnabled = options.autoCompactEnabled ?? true;
+  const compactEnabled = options.compactEnabled ?? true;
+  const autoCompactEnabled = compactEnabled && (options.autoCompactEnabled ?? true);
   const threshold = autoCompactEnabled ? autoCompact : effective;
   // An early threshold (by percentage) must not push the warning below zero.
   const warning = threshold - Math.min(shrunk(WARNING_BUFFER_TOKENS, 1), Math.ceil(threshold / 2));
   const blocking = options.blockingLimit ?? effective - shrunk(BLOCKING_BUFFER_TOKENS, 1);
-  return { size, origin, effective, autoCompact, warning, error: warning, blocking, autoCompactEnabled };
+  const levels = { size, origin, effective, autoCompact, warning, error: warning, blocking };
+  return { ...levels, compactEnabled, autoCompactEnabled };
 }
 
 function autoThreshold(effective: number, fallback: number, percent: number | undefined): number {

@@ -45,7 +45,7 @@ export async function inspect(
   const beside = await besideSession(session, thresholds);
   const inspected = inspectSession(session, thresholds);
   const cost = costReport(session, {
-    compaction: await preview(session, thresholds, composition),
+    compaction: thresholds.compactEnabled ? await preview(session, thresholds, composition) : undefined,
     thresholds,
     contextTokens: inspected.context.tokens,
     now: composition.now(),

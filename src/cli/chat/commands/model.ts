@@ -10,8 +10,9 @@ export const modelCommand: ChatCommand = {
   run: async (argument, { agent, modelNamed, say }) => {
     if (argument !== "") await agent.setModel(await modelNamed(argument));
     const { thresholds } = agent.reading;
-    say(
-      `${agent.model.name}: a ${windowWords(thresholds)}, compacted at ${formatCount(thresholds.autoCompact)}.`,
-    );
+    const compacted = thresholds.autoCompactEnabled
+      ? `compacted at ${formatCount(thresholds.autoCompact)}`
+      : "never compacted automatically";
+    say(`${agent.model.name}: a ${windowWords(thresholds)}, ${compacted}.`);
   },
 };
