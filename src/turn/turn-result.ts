@@ -104,6 +104,7 @@ export function sendingFrame(state: ConversationState): RequestFrame {
   if (!usesContextEdits(state) || frame.context_management !== undefined) return frame;
   const { clearing } = state.options;
   const edits = contextEdits({
+    // Above the warning, auto-compact or the blocking limit would come first and the provider never clear.
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
     targetTokens: inProportion(state.thresholds, clearing.targetTokens),
     tools: clearing.tools,

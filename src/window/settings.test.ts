@@ -59,6 +59,23 @@ describe("settings", () => {
     },
   );
 
+  it("take every positive blocking limit, but no window that could not hold a system prompt", () => {
+    const of = (value: string) =>
+      resolveSettings({
+        environment: {
+          CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE: value,
+          CLAUDE_CODE_AUTO_COMPACT_WINDOW: value,
+        },
+      });
+    expect(of("500").settings.blockingLimit).toBe(500);
+    expect(of("500").settings.autoCompactWindow).toBeUndefined();
+    expect(of("500").warnings).toEqual([expect.stringContaining("CLAUDE_CODE_AUTO_COMPACT_WINDOW")]);
+    for (const bad of ["0", "-1", "0.5", "many"]) {
+      expect(of(bad).settings.blockingLimit).toBeUndefined();
+      expect(of(bad).warnings).toHaveLength(2);
+    }
+  });
+
   it("switch context collapse on by CLAUDE_CONTEXT_COLLAPSE or the settings file", () => {
     const collapseOf = (sources: Parameters<typeof resolveSettings>[0]): boolean =>
       resolveSettings(sources).settings.collapseEnabled;

@@ -68,10 +68,14 @@ const parsePercent: Parse = (value) => {
 /** Smaller ones could not hold a system prompt, let alone a summary. */
 export const SMALLEST_WINDOW_TOKENS = 1_000;
 
-const parseTokens: Parse = (value) => {
-  const tokens = parseNumber(value);
-  return tokens !== undefined && tokens >= SMALLEST_WINDOW_TOKENS ? Math.floor(tokens) : undefined;
-};
+/** A whole number of tokens, no smaller than this. */
+const tokensFrom = (least: number): Pick<SettingRule, "parse" | "expects"> => ({
+  parse: (value) => {
+    const tokens = parseNumber(value);
+    return tokens !== undefined && tokens >= least ? Math.floor(tokens) : undefined;
+  },
+  expects: `a number of tokens, at least ${least}`,
+});
 
 function parseNumber(value: unknown): number | undefined {
   if (typeof value !== "number" && (typeof value !== "string" || value.trim() === "")) return undefined;
@@ -80,7 +84,6 @@ function parseNumber(value: unknown): number | undefined {
 }
 
 const SWITCH = { parse: parseSwitch, expects: "1, true, yes, on or 0, false, no, off" };
-const TOKENS = { parse: parseTokens, expects: `a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}` };
 
 const RULES: readonly SettingRule[] = [
   { name: "compactEnabled", variable: "DISABLE_COMPACT", negated: true, ...SWITCH },
@@ -93,8 +96,12 @@ const RULES: readonly SettingRule[] = [
     parse: parsePercent,
     expects: "a percentage above 0 and up to 100, such as 80 or 80%",
   },
-  { name: "autoCompactWindow", variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW", ...TOKENS },
-  { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...TOKENS },
+  {
+    name: "autoCompactWindow",
+    variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+    ...tokensFrom(SMALLEST_WINDOW_TOKENS),
+  },
+  { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...tokensFrom(1) },
 ];
 
 type Origin = NonNullable<EffectiveSettings["autoCompactWindowFrom"]>;
