@@ -279,6 +279,7 @@ export {
 } from "./window/settings.ts";
 export {
   computeThresholds,
+  type HeadroomOwner,
   type ResolvedWindowOptions,
   type Thresholds,
   type WindowOptions,

@@ -59,7 +59,7 @@ export interface CostCircumstances {
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
   const { thresholds } = circumstances;
-  const compaction = thresholds.compactEnabled ? circumstances.compaction : undefined;
+  const compaction = thresholds.headroomBy === "nobody" ? undefined : circumstances.compaction;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
   const weighing = weighSession(session, situation, thresholds, compaction);
   if (weighing === undefined) return null;

@@ -37,7 +37,7 @@ export interface InspectReport {
     readonly estimatedTokens: number;
     readonly messages: number;
   };
-  readonly window: ReportWindow & Pick<Thresholds, "error" | "compactEnabled">;
+  readonly window: ReportWindow & Pick<Thresholds, "error" | "headroomBy">;
   readonly state: WindowState;
   readonly accounting: AccountingReport;
   readonly largest: readonly MeasuredResult[];
@@ -101,7 +101,7 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     window: {
       ...reportWindow(thresholds),
       error: thresholds.error,
-      compactEnabled: thresholds.compactEnabled,
+      headroomBy: thresholds.headroomBy,
     },
     state: windowState(context.tokens, thresholds),
     accounting: accountingReport(accounting, overheadTokens),

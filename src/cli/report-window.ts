@@ -3,7 +3,7 @@ import type { Thresholds } from "../window/thresholds.ts";
 /** The window and its thresholds as `--json` prints them. */
 export interface ReportWindow
   extends Pick<Thresholds, "size" | "origin" | "effective" | "warning" | "blocking"> {
-  /** Null: there is no automatic compaction (DISABLE_COMPACT, DISABLE_AUTO_COMPACT or the same settings). */
+  /** Null: nothing is compacted at this size, because a switch or a mode forbids it. */
   readonly autoCompact: number | null;
 }
 

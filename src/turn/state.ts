@@ -104,7 +104,7 @@ export class ConversationState {
     this.cacheWatch = new CacheWatch({ ttlMs: this.cacheTtlMs });
     this.#origin = originOf(options, agentId);
     this.facts = options.facts;
-    this.thresholds = computeThresholds(options.facts, options.settings);
+    this.thresholds = this.#thresholdsFor(options.facts);
     this.frame = options.request;
     this.turnId = options.ports.newUuid();
     this.caller = this.#usualCaller;
@@ -131,8 +131,7 @@ export class ConversationState {
     this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
     const isMain = agentId === undefined;
     this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;
-    this.collapse =
-      isMain && collapse && collapse.enabled !== false ? new Collapse(this, collapse) : undefined;
+    this.collapse = collapse && this.#collapses ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
   }
 
@@ -264,7 +263,19 @@ export class ConversationState {
   learnWindow(facts: KnownModel): void {
     if (facts.windowTokens === this.facts.windowTokens) return;
     this.facts = facts;
-    this.thresholds = computeThresholds(this.facts, this.options.settings);
+    this.thresholds = this.#thresholdsFor(facts);
+  }
+
+  /** Whether spans are collapsed: only in the main conversation. */
+  get #collapses(): boolean {
+    const { collapse } = this.options;
+    return this.agentId === undefined && collapse !== undefined && collapse.enabled !== false;
+  }
+
+  #thresholdsFor(facts: KnownModel): Thresholds {
+    const { settings, compaction } = this.options;
+    const modes = { collapseEnabled: this.#collapses, reactiveOnly: compaction.reactiveOnly === true };
+    return computeThresholds(facts, { ...settings, ...modes });
   }
 
   /** Whether the provider's figures can be true, given what we have sent. */

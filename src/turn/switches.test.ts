@@ -200,6 +200,17 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     );
   });
 
+  it("is what `turn.thresholds` names as the keeper of headroom, unless a switch forbids it", async () => {
+    const keeperWith = async (options: CompactorOptions): Promise<string> =>
+      (await engine(options).compactor.before(reads(2, 10))).thresholds.headroomBy;
+    expect(await keeperWith({})).toBe("auto-compact");
+    expect(await keeperWith({ collapse: {} })).toBe("collapse");
+    expect(await keeperWith({ collapse: { enabled: false } })).toBe("auto-compact");
+    expect(await keeperWith({ compaction: { reactiveOnly: true } })).toBe("overflow");
+    expect(await keeperWith({ collapse: {}, environment: { DISABLE_AUTO_COMPACT: "1" } })).toBe("manual");
+    expect(await keeperWith({ collapse: {}, environment: { DISABLE_COMPACT: "1" } })).toBe("nobody");
+  });
+
   it("is ignored with a notice when its value is no switch", async () => {
     const { compactor, events } = engine({ environment: { CLAUDE_CONTEXT_COLLAPSE: "maybe" } });
     expect((await compactor.before(reads(2, 10))).skipped).toBe("below-threshold");

@@ -119,13 +119,15 @@ const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
   thinking !== undefined && thinking.type !== "disabled";
 
 function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
+  const { headroomBy } = thresholds;
+  const isSwitchedOff = headroomBy === "manual" || headroomBy === "nobody";
   return new LonghaulError(
     "window-full",
     `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
     {
-      remedy: thresholds.autoCompactEnabled
-        ? "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost."
-        : `${remedyWithoutAutoCompact(thresholds)} You can also go back a few messages. Nothing has been lost.`,
+      remedy: isSwitchedOff
+        ? `${remedyWithoutAutoCompact({ compactEnabled: headroomBy === "manual" })} You can also go back a few messages. Nothing has been lost.`
+        : "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
       facts: { tokens, limit: thresholds.blocking },
     },
   );

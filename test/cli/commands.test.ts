@@ -210,7 +210,7 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect wit
     const report = JSON.parse((await run("--json")).stdout);
     expect(report.window).toMatchObject({
       autoCompact: null,
-      compactEnabled: variable !== "DISABLE_COMPACT",
+      headroomBy: variable === "DISABLE_COMPACT" ? "nobody" : "manual",
     });
     expect(report.state.isAboveAutoCompactThreshold).toBe(false);
   });

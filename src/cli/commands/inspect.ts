@@ -45,7 +45,8 @@ export async function inspect(
   const beside = await besideSession(session, thresholds);
   const inspected = inspectSession(session, thresholds);
   const cost = costReport(session, {
-    compaction: thresholds.compactEnabled ? await preview(session, thresholds, composition) : undefined,
+    compaction:
+      thresholds.headroomBy === "nobody" ? undefined : await preview(session, thresholds, composition),
     thresholds,
     contextTokens: inspected.context.tokens,
     now: composition.now(),

@@ -75,9 +75,9 @@ async function viewsAt(thresholds: Thresholds, tokens: number): Promise<string> 
     out: null,
     written: null,
   } as unknown as UndoReport;
-  const { compactEnabled } = thresholds;
+  const { headroomBy } = thresholds;
   return [
-    windowGauge({ tokens, window: { ...window, compactEnabled }, state }, screen),
+    windowGauge({ tokens, window: { ...window, headroomBy }, state }, screen),
     statusLine(
       { reading, model: "m", dollars: undefined, isPlanMode: false, queued: 0, agents: 0 },
       100,
@@ -88,7 +88,11 @@ async function viewsAt(thresholds: Thresholds, tokens: number): Promise<string> 
   ].join("\n");
 }
 
-describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("with %s", (variable) => {
+describe.each([
+  ["DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"],
+  ["DISABLE_COMPACT", "DISABLE_COMPACT"],
+  ["CLAUDE_CONTEXT_COLLAPSE", "Context collapse"],
+])("with %s", (variable, reason) => {
   const thresholds = thresholdsWith({ [variable]: "1" });
 
   it("no view of the window promises an automatic compaction, however full it is", async () => {
@@ -117,13 +121,13 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("with %s", (variable)
     expect(contextFacts({ reading }).autoCompact).toBeNull();
   });
 
-  it("the gauge names the switch", () => {
-    const { compactEnabled } = thresholds;
+  it("the gauge names the reason", () => {
+    const { headroomBy } = thresholds;
     for (const tokens of [50_000, 170_000]) {
-      const window = { ...reportWindow(thresholds), compactEnabled };
+      const window = { ...reportWindow(thresholds), headroomBy };
       const gauge = windowGauge({ tokens, window, state: windowState(tokens, thresholds) }, screen);
       expect(gauge.replace(/\s+/g, " ")).toContain(`tokens until the window is full at 180,000.`);
-      expect(gauge).toContain(variable);
+      expect(gauge).toContain(reason);
     }
   });
 });
@@ -133,7 +137,7 @@ describe("with DISABLE_COMPACT", () => {
 
   it("a full window does not advise a compaction that would be refused", () => {
     const state = windowState(190_000, thresholds);
-    const window = { ...reportWindow(thresholds), compactEnabled: false };
+    const window = { ...reportWindow(thresholds), headroomBy: "nobody" as const };
     const gauge = windowGauge({ tokens: 190_000, window, state }, screen);
     expect(gauge).not.toContain("only a compaction is left");
     expect(gauge).toContain("DISABLE_COMPACT");

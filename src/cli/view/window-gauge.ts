@@ -1,5 +1,5 @@
 import type { WindowOrigin } from "../../window/models.ts";
-import type { Thresholds, WindowState } from "../../window/thresholds.ts";
+import type { HeadroomOwner, Thresholds, WindowState } from "../../window/thresholds.ts";
 import type { ReportWindow } from "../report-window.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { gauge, scale } from "./bar.ts";
@@ -23,7 +23,7 @@ export const windowWords = ({ size, origin }: Pick<Thresholds, "size" | "origin"
 
 export interface GaugeInput {
   readonly tokens: number;
-  readonly window: ReportWindow & Pick<Thresholds, "compactEnabled">;
+  readonly window: ReportWindow & Pick<Thresholds, "headroomBy">;
   readonly state: WindowState;
 }
 
@@ -56,21 +56,25 @@ function stateColour(state: WindowState, colours: Colours): (text: string) => st
 }
 
 function stateSentence({ tokens, window, state }: GaugeInput): string {
-  const { autoCompact, effective, compactEnabled } = window;
-  const off = compactEnabled ? AUTO_COMPACT_OFF : COMPACTION_OFF;
+  const { autoCompact, effective, headroomBy } = window;
   if (state.isAtBlockingLimit) {
-    return compactEnabled
-      ? "At the limit: no further call fits, only a compaction is left."
-      : `At the limit: no further call fits. ${off}`;
+    return headroomBy === "nobody"
+      ? `At the limit: no further call fits. ${HEADROOM.nobody}`
+      : "At the limit: no further call fits, only a compaction is left.";
   }
   const isOver = autoCompact !== null && state.isAboveAutoCompactThreshold;
   if (isOver) return `Over the auto-compact threshold of ${formatCount(autoCompact)}: it is time to compact.`;
   const end = autoCompact ?? effective;
   const left = `${state.percentLeft}% left: ${formatCount(Math.max(0, end - tokens))} tokens until`;
-  return autoCompact === null
-    ? `${left} the window is full at ${formatCount(end)}. ${off}`
-    : `${left} auto-compact at ${formatCount(end)}.`;
+  return headroomBy === "auto-compact"
+    ? `${left} auto-compact at ${formatCount(end)}.`
+    : `${left} the window is full at ${formatCount(end)}. ${HEADROOM[headroomBy]}`;
 }
 
-const AUTO_COMPACT_OFF = "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled).";
-const COMPACTION_OFF = "Compaction is switched off (DISABLE_COMPACT or compactEnabled).";
+/** What happens before the window is full, where it is no automatic compaction. */
+const HEADROOM: Readonly<Record<Exclude<HeadroomOwner, "auto-compact">, string>> = {
+  collapse: "Context collapse makes room before that.",
+  overflow: "In reactive-only mode, nothing is compacted before a call fails.",
+  manual: "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled).",
+  nobody: "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+};
