@@ -2,6 +2,7 @@ import type { MessageContent, OpaqueTag } from "./block.ts";
 import type { CollapseMark } from "./collapsed.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RewindMark } from "./rewind.ts";
+import type { SnipEnd } from "./snipped.ts";
 import type { UndoMark, UndoRecord } from "./undo.ts";
 
 /**
@@ -16,6 +17,7 @@ export type Entry =
   | CollapseMark
   | UndoMark
   | RewindMark
+  | SnipEnd
   | SystemEntry
   | AttachmentEntry
   | ProgressEntry

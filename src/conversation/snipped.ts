@@ -1,4 +1,4 @@
-import type { Entry, UserEntry } from "./entry.ts";
+import type { Entry, EntryLink, UserEntry } from "./entry.ts";
 import { field, stringListField } from "./fields.ts";
 import { isEntry } from "./untrusted.ts";
 
@@ -14,6 +14,23 @@ export interface SnipRecord {
   readonly bindsThinking?: boolean;
   /** A compaction took it over: what it stands for lies before the boundary. */
   readonly isSettled?: boolean;
+}
+
+/**
+ * The last line of a snip. Never sent. Markers take the place of old messages, but on disk they are the newest lines:
+ * the next entry has this line as its parent, so a reader passes the markers.
+ */
+export interface SnipEnd extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "informational";
+  readonly content: string;
+  /** Tokens that the newest usage in the conversation reports but that are gone. */
+  readonly snip: { readonly tokensSaved: number };
+}
+
+export function isSnipEnd(entry: Entry): entry is SnipEnd {
+  if (!isEntry(entry) || entry.type !== "system") return false;
+  return typeof field(field(entry, "snip"), "tokensSaved") === "number";
 }
 
 export function isSnipMarker(entry: Entry): entry is SnipMarker {

@@ -48,6 +48,10 @@ class ConversationCompactor implements Compactor {
     return this.#state.agentId;
   }
 
+  get isCollapseOn(): boolean {
+    return this.#state.collapse !== undefined;
+  }
+
   get children(): readonly Compactor[] {
     return [...this.#state.children.keys()];
   }

@@ -1,7 +1,7 @@
 import type { Compaction } from "../compact/compact.ts";
 import type { NotesKeep } from "../compact/from-notes.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import type { SnipSelection } from "../compact/snip.ts";
+import type { Snipped, SnipSelection } from "../compact/snip.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { Entry, Usage } from "../conversation/entry.ts";
@@ -184,6 +184,8 @@ export interface Turn<T extends Message = Message> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
+  /** What a snip removed, spared and freed; undefined where nothing was to be removed. */
+  readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed"> | undefined;
   /** Why nothing was compacted; undefined when something was. */
   readonly skipped: SkipReason | undefined;
   /** What the conversation broke of the API's rules, and how it was mended. */
@@ -234,6 +236,8 @@ export interface ChildOptions
 /** One conversation's window, kept. */
 export interface Compactor {
   readonly agentId: string | undefined;
+  /** Whether context collapse takes the place of auto-compact. */
+  readonly isCollapseOn: boolean;
   /** Before every model call. */
   before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;
   /** After every response. */

@@ -17,6 +17,7 @@ import type { ConversationState } from "./state.ts";
 export interface Outcome {
   readonly compaction?: Compaction | undefined;
   readonly cleared?: number;
+  readonly snipped?: Turn["snipped"];
   readonly skipped?: SkipReason | undefined;
   readonly problem?: LonghaulError | undefined;
 }
@@ -55,6 +56,7 @@ class TurnResult<T extends Message> implements Turn<T> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
+  readonly snipped: Turn["snipped"];
   readonly skipped: SkipReason | undefined;
   readonly findings: readonly Finding[];
   readonly problem: LonghaulError | undefined;
@@ -69,6 +71,7 @@ class TurnResult<T extends Message> implements Turn<T> {
     this.window = window;
     this.compaction = outcome.compaction;
     this.cleared = outcome.cleared ?? 0;
+    this.snipped = outcome.snipped;
     this.skipped = outcome.compaction === undefined ? outcome.skipped : undefined;
     this.findings = state.findings;
     this.problem = problem;
