@@ -1,10 +1,13 @@
 import {
   type Attachment,
+  type CompactorOptions,
   type ContentBlock,
   createCompactor,
   type Entry,
   type ManualOptions,
   type Model,
+  readHostState,
+  type SnipSelection,
   type Todo,
 } from "../index.ts";
 import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNotesBack } from "../node.ts";
@@ -15,7 +18,7 @@ import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
 import type { House } from "./house.ts";
 import type { EventQueue } from "./loop/event-queue.ts";
 import { listenTo } from "./loop/listen.ts";
-import type { Agent, NotesWriter, PromptAt, RunOptions } from "./options.ts";
+import type { Agent, NotesWriter, PromptAt, RunOptions, SnipResult } from "./options.ts";
 import { systemPrompt } from "./prompt/system-prompt.ts";
 import { besideSession, type OpenedSession, withoutForeignUsage } from "./session.ts";
 import { createAgentState, type SessionState } from "./state/state.ts";
@@ -36,9 +39,8 @@ export class LonghaulAgent implements Agent {
   readonly #state: SessionState;
   readonly #main: Conversation;
   #notes: NotesWriter;
+  #collapse: CompactorOptions["collapse"];
   #windowTokens: number | undefined;
-  /** The plan mode that the model believes in, where the person has switched it since; tools tell of it themselves. */
-  #believedPlanMode: boolean | undefined;
   /** Where events of a run go; outside of one, to the host's callback. */
   #run: EventQueue<AgentEvent> | undefined;
   #closing: Promise<void> | undefined;
@@ -53,6 +55,7 @@ export class LonghaulAgent implements Agent {
     this.cwd = cwd;
     this.notesPath = notesPath(session.path);
     this.#notes = options.notes ?? "off";
+    this.#collapse = options.collapse;
     this.#windowTokens = options.compactor?.windowTokens;
     const { conversation } = session;
     this.#state = createAgentState({ conversation, planPath: besideSession(session.path, ".plan.md") });
@@ -118,6 +121,10 @@ export class LonghaulAgent implements Agent {
     return this.#notes;
   }
 
+  get isCollapseOn(): boolean {
+    return this.#main.compactor.isCollapseOn;
+  }
+
   get agents(): AgentRoster {
     return this.#roster;
   }
@@ -150,8 +157,8 @@ export class LonghaulAgent implements Agent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    const believed = this.#believedPlanMode ?? isPlanMode;
-    this.#believedPlanMode = undefined;
+    // The person may have switched it, or the message that announced it was removed or collapsed.
+    const believed = readHostState(journal.entries).isPlanMode;
     await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
     if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
     return await loop.run(signal, maxTurns);
@@ -170,6 +177,26 @@ export class LonghaulAgent implements Agent {
       const turn = await compactor.clear(journal.entries, { keep });
       loop.take(turn);
       return turn.cleared;
+    });
+  }
+
+  snip(selection: SnipSelection): Promise<SnipResult> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      const turn = await compactor.snip(journal.entries, selection);
+      loop.take(turn);
+      const { isPlanMode } = this.#state;
+      this.#state.readFrom(journal.entries);
+      // A permission does not change because the message that announced it is gone.
+      this.#state.setPlanMode(isPlanMode);
+      return turn.snipped ?? NOTHING_SNIPPED;
+    });
+  }
+
+  expand(spanIds?: readonly string[]): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor.expand(journal.entries, spanIds));
     });
   }
 
@@ -231,8 +258,14 @@ export class LonghaulAgent implements Agent {
     });
   }
 
+  setCollapse(isOn: boolean): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      this.#collapse = { ...this.#collapse, enabled: isOn };
+      await this.#main.reconnect(this.#engine(this.model));
+    });
+  }
+
   setPlanMode(isOn: boolean): void {
-    this.#believedPlanMode ??= this.#state.isPlanMode;
     this.#state.setPlanMode(isOn);
   }
 
@@ -254,7 +287,6 @@ export class LonghaulAgent implements Agent {
   /** The conversation is another one: what was known of it is read from it anew. */
   #changed(): void {
     this.#state.readFrom(this.#main.journal.entries);
-    this.#believedPlanMode = undefined;
     this.#main.place.reads.clear();
   }
 
@@ -267,6 +299,7 @@ export class LonghaulAgent implements Agent {
       windowEvidence: this.#session.windowEvidence,
       notes: writer === "off" ? undefined : { file: notesFile(path), writer },
       notesPath: writer === "off" ? undefined : path,
+      collapse: this.#collapse,
       create: createCompactor,
     };
   }
@@ -280,6 +313,8 @@ export class LonghaulAgent implements Agent {
     if (this.#run?.push(event) !== true) this.#house.options.onEvent?.(event);
   }
 }
+
+const NOTHING_SNIPPED: SnipResult = { messages: 0, added: 0, spared: 0, tokensFreed: 0 };
 
 /** As sessions tell of it, so that it is known again when they are read. */
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>

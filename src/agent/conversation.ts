@@ -46,6 +46,8 @@ export interface EngineSpec {
   readonly windowEvidence?: CompactorOptions["windowEvidence"];
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
+  /** Of the main conversation only. */
+  readonly collapse?: CompactorOptions["collapse"];
   /** `createCompactor`, or a parent's `child`. */
   readonly create: (options: CompactorOptions) => Compactor;
 }
@@ -170,6 +172,7 @@ export class Conversation {
       windowEvidence: engine.windowEvidence,
       request: this.#frame(thresholds),
       notes: engine.notes,
+      collapse: engine.collapse,
       memoryFiles: { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
       transcript: journal.transcript,
       state: this.#hostState(engine),

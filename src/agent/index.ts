@@ -10,6 +10,7 @@ export type {
   NotesWriter,
   PromptAt,
   RunOptions,
+  SnipResult,
 } from "./options.ts";
 export type {
   AskOptions,

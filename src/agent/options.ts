@@ -6,7 +6,9 @@ import type {
   ManualOptions,
   Model,
   RetryOptions,
+  SnipSelection,
   Todo,
+  Turn,
 } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
@@ -38,6 +40,8 @@ export interface AgentOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Who takes notes along the way, from which a compaction needs no model call. `off` unless given. */
   readonly notes?: NotesWriter | undefined;
+  /** Context collapse in place of auto-compact, with the engine's options. It wins over the environment. */
+  readonly collapse?: CompactorOptions["collapse"];
   readonly agentTypes?: readonly AgentType[] | undefined;
   /** Folders of skills; those of the project and of the user unless given. */
   readonly skillFolders?: readonly string[] | undefined;
@@ -98,6 +102,8 @@ export interface Agent {
   readonly planPath: string;
   readonly notesPath: string;
   readonly notes: NotesWriter;
+  /** Whether spans of old messages are collapsed one by one, in place of auto-compact. */
+  readonly isCollapseOn: boolean;
   readonly tools: readonly Tool[];
   readonly agents: AgentRoster;
   /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
@@ -106,6 +112,13 @@ export interface Agent {
   compact(options?: ManualOptions): Promise<void>;
   /** Empties results of tools that can be run again, all but the newest; how many. */
   clearResults(options?: { readonly keep?: number | undefined }): Promise<number>;
+  /**
+   * Removes chosen messages from the context and leaves a marker in their place. Resolves with what was removed, spared
+   * and freed, when the session file has it. `undo` restores the messages.
+   */
+  snip(selection: SnipSelection): Promise<SnipResult>;
+  /** Puts the messages of collapsed spans back in their place: of these spans, or of all. */
+  expand(spanIds?: readonly string[]): Promise<void>;
   undo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   redo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /** What the person said, the newest first, also before compactions: where one can go back to. */
@@ -115,9 +128,13 @@ export interface Agent {
   setModel(model: Model, options?: { readonly windowTokens?: number | undefined }): Promise<void>;
   setPlanMode(isOn: boolean): void;
   setNotes(writer: NotesWriter): Promise<void>;
+  /** Switches context collapse. Spans that are collapsed stay collapsed. */
+  setCollapse(isOn: boolean): Promise<void>;
   /** Ends the run and what is in the background, and waits until everything is written. */
   close(): Promise<void>;
 }
+
+export type SnipResult = NonNullable<Turn["snipped"]>;
 
 export interface PromptAt {
   readonly uuid: string;

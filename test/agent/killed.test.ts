@@ -1,8 +1,12 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { isCollapsedSpan } from "../../src/conversation/collapsed.ts";
+import { isSnipMarker } from "../../src/conversation/snipped.ts";
+import { standInUuids } from "../../src/conversation/stand-ins.ts";
 import { textTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
@@ -13,7 +17,10 @@ interface Killed {
 }
 
 /** Runs an agent in a process of its own, and kills it as soon as it has told of so many messages. */
-function killAfter(entries: number, args: readonly string[]): Promise<Killed> {
+const killAfter = (entries: number, args: readonly string[]): Promise<Killed> =>
+  killWhen((printed) => printed.split("\nentry ").length > entries, args);
+
+function killWhen(isEnough: (printed: string) => boolean, args: readonly string[]): Promise<Killed> {
   const program = join(import.meta.dirname, "agent-process.ts");
   const child = spawn(process.execPath, ["--import", "tsx", program, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -21,7 +28,7 @@ function killAfter(entries: number, args: readonly string[]): Promise<Killed> {
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
-    if (printed.split("\nentry ").length > entries) child.kill("SIGKILL");
+    if (isEnough(printed)) child.kill("SIGKILL");
   });
   return new Promise((resolve) => {
     child.once("close", () => {
@@ -59,4 +66,40 @@ describe("an agent that is killed in the middle", () => {
     expect((await agent.prompts()).map(({ text }) => text)).toHaveLength(4);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
+
+  it.each([
+    ["snip", "\nsnipped ", isSnipMarker],
+    ["collapse", "\ncommitted ", isCollapsedSpan],
+  ] as const)(
+    "resumes after a %s with what it stands for still in the file",
+    async (mode, line, isStandIn) => {
+      await using scene = await agentScene({
+        windowTokens: 16_000,
+        behaviours: [spanSummaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
+      });
+      const args = [scene.simulator.url, scene.cwd, join(scene.cwd, "home"), "", mode];
+      const killed = await killWhen((printed) => printed.includes(line), args);
+      const { entries, conversation } = await loadSession(killed.session);
+      const written = new Set(entries.map(({ uuid }) => uuid));
+      expect(killed.told.filter((uuid) => !written.has(uuid))).toEqual([]);
+      expect(conversation.filter(isStandIn)).not.toEqual([]);
+      expect(
+        conversation
+          .filter(isStandIn)
+          .flatMap(standInUuids)
+          .filter((uuid) => !written.has(uuid)),
+      ).toEqual([]);
+
+      const agent = await scene.open({
+        session: killed.session,
+        tools: () => [toolOf("Read", () => "nothing")],
+      });
+      scene.simulator.reply(textTurn("Here I am."));
+      const { result } = await ran(agent, "Are you there?");
+      expect(result).toMatchObject({ reason: "answered", text: "Here I am." });
+      await agent.undo();
+      expect(agent.conversation.filter(isStandIn)).toEqual([]);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
 });
