@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../../src/agent/options.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
@@ -9,7 +10,9 @@ import { resumeSession } from "../../src/transcript/resume.ts";
 import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);
-const uuids = (entries: readonly { readonly uuid?: string | undefined }[]) => entries.map(({ uuid }) => uuid);
+/** Without informational lines: the file has one after a compaction that left kept messages in their place. */
+const uuids = (entries: readonly Entry[]): readonly unknown[] =>
+  entries.flatMap((entry) => ("subtype" in entry && entry.subtype === "informational" ? [] : [entry.uuid]));
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("answered", "with calls", "failed") },
@@ -20,6 +23,17 @@ const step = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom("compact", "clear", "undo", "redo", "rewind", "resume", "notes", "model"),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      "snip a round",
+      "snip the newest",
+      "from here",
+      "up to here",
+      "collapse",
+      "expand",
+    ),
   },
 );
 
@@ -62,13 +76,17 @@ class Played {
       undo: () => agent.undo(),
       redo: () => agent.redo(),
       rewind: async () => {
-        const prompts = await agent.prompts();
-        const prompt = prompts[Math.floor(prompts.length / 2)];
-        if (prompt !== undefined) await agent.rewind(prompt.uuid);
+        for (const prompt of await this.#middle()) await agent.rewind(prompt);
       },
       notes: () => agent.setNotes(agent.notes === "off" ? "built-in" : "off"),
       model: () => agent.setModel(agent.model, { windowTokens: 60_000 }),
       resume: () => this.#open(),
+      "snip a round": async () => agent.snip({ ids: await this.#middle() }),
+      "snip the newest": () => agent.snip({ keepLastTurns: 0 }),
+      "from here": async () => agent.compact({ from: (await this.#middle())[0], force: true }),
+      "up to here": async () => agent.compact({ upTo: (await this.#middle())[0], force: true }),
+      collapse: () => agent.setCollapse(!agent.isCollapseOn),
+      expand: () => agent.expand(),
     };
     const work = byHand[step];
     if (work === undefined) await this.#say(step);
@@ -77,6 +95,13 @@ class Played {
         if (!(error instanceof LonghaulError)) throw error;
       });
     expect(simulator.requests.invalid, step).toEqual([]);
+  }
+
+  /** A prompt in the middle, also one before a compaction; none before the first one. */
+  async #middle(): Promise<readonly string[]> {
+    const prompts = await this.agent.prompts();
+    const prompt = prompts[Math.floor(prompts.length / 2)];
+    return prompt === undefined ? [] : [prompt.uuid];
   }
 
   async #say(how: string): Promise<void> {
@@ -129,7 +154,7 @@ describe("an agent of which anything is asked in any order", () => {
         const lines = await readFile(agent.sessionPath, "utf8");
         for (const prompt of said) expect(lines).toContain(JSON.stringify(prompt));
       }),
-      { numRuns: 15 },
+      { numRuns: 20 },
     );
   });
 });
