@@ -41,6 +41,7 @@ export type LonghaulErrorCode =
   | "notes-template-invalid"
   | "pattern-invalid"
   | "query-empty"
+  | "command-misused"
   | "chart-not-written"
   | "simulator-failed"
   | "file-unusable"

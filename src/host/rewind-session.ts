@@ -92,8 +92,8 @@ export function rewindLoaded(
   return { conversation, leafUuid, mark };
 }
 
-/** Pictures without a word are said too. */
-function spokenIn(entry: Entry): string | undefined {
+/** What a person said in an entry. Pictures without a word are said too. */
+export function spokenIn(entry: Entry): string | undefined {
   if (entry.type !== "user") return undefined;
   const text = promptIn(entry);
   if (text !== undefined || entry.isMeta === true || entry.isCompactSummary === true) return text;

@@ -14,6 +14,7 @@ import { EventView } from "./show/event-view.ts";
 import { Live } from "./show/live.ts";
 import { wrapped } from "./show/word-wrap.ts";
 import { statusLine, statusOf } from "./status-line.ts";
+import { compactedWords, currentSummary } from "./summaries.ts";
 import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
@@ -134,6 +135,9 @@ class Chat {
     const { composition, version } = this.#setup;
     this.#screen.print(chatHeader(agent, version, composition.places.home, this.#screen));
     if (agent.conversation.length > 0) this.#view.say(recap(agent, this.#screen));
+    const compacted = currentSummary(agent.conversation);
+    if (compacted !== undefined)
+      this.#folded.add({ title: compactedWords(compacted.boundary), body: compacted.text });
     this.#refresh();
   }
 
@@ -212,7 +216,9 @@ class Chat {
   #command({ command, argument }: CalledCommand): void {
     const agent = this.#agent;
     if (agent === undefined) return;
-    if (command.needsIdle && this.#work !== undefined) {
+    const { needsIdle = false } = command;
+    const isExclusive = typeof needsIdle === "function" ? needsIdle(argument) : needsIdle;
+    if (isExclusive && this.#work !== undefined) {
       throw new LonghaulError("session-locked", `${command.name} has to wait until the agent is done.`, {
         remedy: "Ctrl-C stops it.",
       });
@@ -220,7 +226,7 @@ class Chat {
     this.#view.prompt(`${command.name} ${argument}`.trimEnd());
     const work = async (signal: AbortSignal): Promise<void> =>
       command.run(argument, this.#context(agent, signal));
-    if (command.needsIdle) this.#do(work);
+    if (isExclusive) this.#do(work);
     else void this.#aside(work);
   }
 

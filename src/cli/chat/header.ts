@@ -8,7 +8,9 @@ import type { Colours } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";
 import { fitText, foldText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
+import { SUMMARY_HINT } from "./show/compaction-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
+import { compactedWords, currentSummary } from "./summaries.ts";
 
 interface Style {
   readonly width: number;
@@ -51,8 +53,12 @@ export function recap(agent: Agent, { width, colours }: Style): string {
   const answer = lastAnswer(conversation);
   const lines = wrapped(answer, width).split("\n");
   const shown = lines.slice(0, RECAP_LINES).join("\n");
+  const compacted = currentSummary(conversation);
   return [
     colours.dim(`Gone on with: ${size}.`),
+    ...(compacted === undefined
+      ? []
+      : [colours.dim(foldText(`${compactedWords(compacted.boundary)}. ${SUMMARY_HINT}`, width))]),
     ...(prompt === undefined ? [] : ["", colours.bold(`› ${fitText(prompt, width - 2)}`)]),
     ...(answer === "" ? [] : ["", shown]),
     ...(lines.length > RECAP_LINES

@@ -52,6 +52,8 @@ export class Tally {
       for (const attempt of event.attempts) {
         if (attempt.usage !== undefined) this.add("compactions", attempt.usage, attempt.model ?? model);
       }
+    } else if (event.type === "span-staged" && event.usage !== undefined) {
+      this.add("compactions", event.usage, model);
     } else if (event.type === "notes-updated" && event.usage !== undefined) {
       this.add("notes", event.usage, model, event.calls);
     }

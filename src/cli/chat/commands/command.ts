@@ -13,8 +13,8 @@ export interface ChatCommand {
   /** What may follow it, for the help. */
   readonly usage?: string;
   readonly about: string;
-  /** It changes the conversation: not while the agent works on it. */
-  readonly needsIdle?: boolean;
+  /** It changes the conversation: not while the agent works on it. A function says so of what follows the command. */
+  readonly needsIdle?: boolean | ((argument: string) => boolean);
   /** What may follow, where that is a choice of few. */
   readonly values?: readonly string[];
   /** An error that says what to do is shown, and the chat goes on. */

@@ -101,7 +101,7 @@ describe("commands of a chat", () => {
     ["/compact --force", { force: true }],
     ["/compact --force keep the\nnumbers", { force: true, instructions: "keep the\nnumbers" }],
     ["/compact keep --force", { force: false, instructions: "keep --force" }],
-    ["/compact --forceful words", { force: false, instructions: "--forceful words" }],
+    ["/compact - keep the list", { force: false, instructions: "- keep the list" }],
   ])("%j compacts with what is written", async (text, wish) => {
     const compact = vi.fn(async () => undefined);
     await written(text, { compact });
@@ -155,7 +155,7 @@ describe("commands of a chat", () => {
     expect((await written("/recall --all harbour")).said).toContain(
       "found for harbour, in the whole session",
     );
-    await expect(written("/recall --frob x")).rejects.toMatchObject({ code: "query-empty" });
+    await expect(written("/recall --frob x")).rejects.toMatchObject({ code: "command-misused" });
   });
 
   it("/cost tells calls, tokens and dollars, of the session and of compactions", async () => {
@@ -176,22 +176,35 @@ describe("commands of a chat", () => {
     expect((await written("/clear-results 5", { clearResults })).said).toBe("There is nothing to clear.");
     expect(clearResults).toHaveBeenCalledWith({ keep: 5 });
     await expect(written("/clear-results all", { clearResults })).rejects.toMatchObject({
-      code: "nothing-to-clear",
+      code: "command-misused",
     });
   });
 
-  it("/rewind goes to before the chosen prompt, and suggests its text", async () => {
-    const rewind = vi.fn(async () => undefined);
-    const prompts = async () => [
-      { uuid: "b", text: "second", timestamp: "2025-12-31T23:00:00Z", compactionsSince: 0 },
-      { uuid: "a", text: "first", timestamp: "2025-12-30T23:00:00Z", compactionsSince: 1 },
-    ];
-    const { suggested } = await written("/rewind", { rewind, prompts }, [{ picked: [1] }]);
-    expect(rewind).toHaveBeenCalledWith("a");
-    expect(suggested).toEqual(["first"]);
-    rewind.mockClear();
-    expect((await written("/rewind", { rewind, prompts }, [undefined])).suggested).toEqual([]);
-    expect(rewind).not.toHaveBeenCalled();
+  it.each([
+    ["/compact --nope", "Usage: /compact [--force] [what to look after]"],
+    ["/compact --force --nope", "Usage: /compact [--force] [what to look after]"],
+    ["/compact --forceful words", "Usage: /compact [--force] [what to look after]"],
+    ["/undo 99", "Usage: /undo"],
+    ["/redo 1", "Usage: /redo"],
+    ["/rewind zzz", "Usage: /rewind"],
+    ["/context all", "Usage: /context"],
+    ["/ledger everything", "Usage: /ledger [all]"],
+    ["/summary last", "Usage: /summary [n]"],
+    ["/collapse maybe", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/collapse on now", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/collapse expand it", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/snip the first", "Usage: /snip [rounds, such as 2 or 1-3]"],
+    ["/snip -1", "Usage: /snip [rounds, such as 2 or 1-3]"],
+    ["/snip 1--3", "Usage: /snip [rounds, such as 2 or 1-3]"],
+  ])("%j is answered with the usage, and nothing happens", async (text, usage) => {
+    const never = vi.fn(async () => undefined as never);
+    const parts = { compact: never, undo: never, redo: never, rewind: never, snip: never, expand: never };
+    const run = (async () => written(text, { ...session, ...parts, prompts: never, setCollapse: never }))();
+    await expect(run).rejects.toMatchObject({
+      code: "command-misused",
+      remedy: expect.stringContaining(usage),
+    });
+    expect(never).not.toHaveBeenCalled();
   });
 
   it("/notes, /plan and /model show or switch", async () => {
@@ -200,10 +213,12 @@ describe("commands of a chat", () => {
     const setModel = vi.fn(async () => undefined);
     await written("/notes on", { setNotes });
     expect(setNotes).toHaveBeenCalledWith("model");
-    await expect(written("/notes maybe", { setNotes })).rejects.toMatchObject({ code: "no-notes" });
+    await expect(written("/notes maybe", { setNotes })).rejects.toMatchObject({ code: "command-misused" });
     expect((await written("/notes")).said).toContain("There are none yet. No notes are taken.");
     await written("/plan on", { setPlanMode });
-    await expect(written("/plan everything", { setPlanMode })).rejects.toThrow("neither on nor off");
+    await expect(written("/plan everything", { setPlanMode })).rejects.toMatchObject({
+      message: '/plan does not take this: "everything".',
+    });
     expect(setPlanMode).toHaveBeenCalledWith(true);
     expect((await written("/plan", { planPath: join(folder, "none.md") })).said).toContain(
       "There is no plan.",
@@ -217,7 +232,7 @@ describe("commands of a chat", () => {
     expect((await written("/unfold")).said).toBe("Read a\nwhole");
     expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
     expect((await written("/unfold 9")).said).toBe("There are only 2 calls.");
-    await expect(written("/unfold all")).rejects.toThrow('"all" is not a number from 1.');
+    await expect(written("/unfold all")).rejects.toThrow('/unfold does not take this: "all".');
   });
 
   it("/resume leaves for another session, and /quit leaves", async () => {

@@ -1,5 +1,6 @@
 import { withForceHint } from "../../force-hint.ts";
 import type { ChatCommand } from "./command.ts";
+import { misused } from "./misused.ts";
 
 export const compactCommand: ChatCommand = {
   name: "/compact",
@@ -8,6 +9,7 @@ export const compactCommand: ChatCommand = {
   needsIdle: true,
   run: async (argument, { agent, signal, composition }) => {
     const [, flag, instructions = ""] = /^(--force(?!\S))?\s*(.*)$/s.exec(argument) ?? [];
+    if (/^--\S/.test(instructions)) throw misused(compactCommand, instructions.split(/\s/)[0] ?? "");
     const wish = instructions === "" ? {} : { instructions };
     try {
       await agent.compact({ signal, force: flag !== undefined, ...wish });

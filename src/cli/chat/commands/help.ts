@@ -4,7 +4,7 @@ import { described } from "./described.ts";
 
 const KEYS = [
   "Ctrl-C or Esc stops the agent. Ctrl-D leaves, and so does Ctrl-C twice at rest.",
-  "Ctrl-O shows the last call whole. Tab completes a command. Alt-Enter begins a new line.",
+  "Ctrl-O shows the last call or summary whole. Tab completes a command. Alt-Enter begins a new line.",
   "What you write while it works waits for its turn.",
 ];
 

@@ -1,5 +1,4 @@
 import type { NotesWriter } from "../../../agent/index.ts";
-import { LonghaulError } from "../../../errors.ts";
 import { readNotes } from "../../../host/session-notes.ts";
 import { notesLimitsFor } from "../../../turn/notes-limits.ts";
 import { notesReport } from "../../notes-report.ts";
@@ -7,6 +6,7 @@ import { notesView } from "../../view/notes-view.ts";
 import { foldText } from "../../view/text-width.ts";
 import type { ChatCommand, CommandContext } from "./command.ts";
 import { liveSession } from "./live-session.ts";
+import { misused } from "./misused.ts";
 
 const WRITERS: ReadonlyMap<string, NotesWriter> = new Map([
   ["on", "model"],
@@ -32,7 +32,7 @@ export const notesCommand: ChatCommand = {
       return;
     }
     const writer = WRITERS.get(argument);
-    if (writer === undefined) throw unknownWriter(argument);
+    if (writer === undefined) throw misused(notesCommand, argument);
     await chat.agent.setNotes(writer);
     chat.say(WORDS[writer]);
   },
@@ -50,8 +50,3 @@ async function show({ agent, screen, terminal, say }: CommandContext): Promise<v
   const view = notesView(report, { modelNotAsked: undefined, isDryRun: false }, terminal);
   say(`${view}\n\n${terminal.colours.dim(now)}`);
 }
-
-const unknownWriter = (argument: string): LonghaulError =>
-  new LonghaulError("no-notes", `${JSON.stringify(argument)} is not one who takes notes.`, {
-    remedy: "It is /notes on (the model), /notes built-in (no model) or /notes off.",
-  });

@@ -1,8 +1,8 @@
 import { withoutControls } from "../../../conversation/text.ts";
-import { LonghaulError } from "../../../errors.ts";
 import { readTextFile } from "../../../host/text-file.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import type { ChatCommand } from "./command.ts";
+import { misused } from "./misused.ts";
 
 const PLAN_MODE_ON = "Plan mode: the agent looks and plans, and changes nothing until you have agreed.";
 const PLAN_MODE_OFF = "Plan mode is over: the agent may change things again.";
@@ -18,7 +18,7 @@ export const planCommand: ChatCommand = {
       say(wrapped(argument === "on" ? PLAN_MODE_ON : PLAN_MODE_OFF, screen.width));
       return;
     }
-    if (argument !== "") throw neither(argument);
+    if (argument !== "") throw misused(planCommand, argument, "What is to be planned is your next prompt.");
     const file = await readTextFile(agent.planPath);
     const plan =
       file.state === "read" && file.text.trim() !== "" ? withoutControls(file.text.trim()) : undefined;
@@ -26,8 +26,3 @@ export const planCommand: ChatCommand = {
     say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
   },
 };
-
-const neither = (argument: string): LonghaulError =>
-  new LonghaulError("query-empty", `${JSON.stringify(argument)} is neither on nor off.`, {
-    remedy: "/plan on begins plan mode; what is to be planned is your next prompt.",
-  });

@@ -65,7 +65,7 @@ function parsed(
   try {
     return parseArgs({ args, options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new LonghaulError("query-empty", error instanceof Error ? error.message : String(error), {
+    throw new LonghaulError("command-misused", error instanceof Error ? error.message : String(error), {
       remedy: "Such as: /recall rate limit, /recall --all rate limit, /recall --id ID",
     });
   }

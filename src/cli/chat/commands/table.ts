@@ -1,6 +1,7 @@
 import { LonghaulError } from "../../../errors.ts";
 import { agentsCommand } from "./agents.ts";
 import { clearResultsCommand } from "./clear-results.ts";
+import { collapseCommand } from "./collapse.ts";
 import type { ChatCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
@@ -8,6 +9,7 @@ import { costCommand } from "./cost.ts";
 import { helpCommand } from "./help.ts";
 import { ledgerCommand } from "./ledger.ts";
 import { memoryCommand } from "./memory.ts";
+import { misused } from "./misused.ts";
 import { modelCommand } from "./model.ts";
 import { nearest } from "./nearest.ts";
 import { notesCommand } from "./notes.ts";
@@ -16,6 +18,8 @@ import { quitCommand } from "./quit.ts";
 import { recallCommand } from "./recall.ts";
 import { resumeCommand } from "./resume.ts";
 import { rewindCommand } from "./rewind.ts";
+import { snipCommand } from "./snip.ts";
+import { summaryCommand } from "./summary.ts";
 import { todosCommand } from "./todos.ts";
 import { redoCommand, undoCommand } from "./undo.ts";
 import { unfoldCommand } from "./unfold.ts";
@@ -25,9 +29,12 @@ export const COMMANDS: readonly ChatCommand[] = [
   contextCommand,
   compactCommand,
   clearResultsCommand,
+  snipCommand,
+  collapseCommand,
   undoCommand,
   redoCommand,
   rewindCommand,
+  summaryCommand,
   ledgerCommand,
   recallCommand,
   memoryCommand,
@@ -54,7 +61,9 @@ export function commandIn(text: string): CalledCommand | undefined {
   if (name === "") return undefined;
   const command = COMMANDS.find((one) => one.name === name.toLowerCase());
   if (command === undefined) throw unknown(name);
-  return { command, argument: argument.trim() };
+  const given = argument.trim();
+  if (given !== "" && command.usage === undefined) throw misused(command, given);
+  return { command, argument: given };
 }
 
 function unknown(name: string): LonghaulError {
@@ -62,7 +71,7 @@ function unknown(name: string): LonghaulError {
     name.toLowerCase(),
     COMMANDS.map((command) => command.name),
   );
-  return new LonghaulError("query-empty", `There is no command ${name}.`, {
+  return new LonghaulError("command-misused", `There is no command ${name}.`, {
     remedy: `${meant === undefined ? "" : `Did you mean ${meant}? `}/help lists them all.`,
   });
 }

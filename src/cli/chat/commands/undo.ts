@@ -2,7 +2,7 @@ import type { ChatCommand } from "./command.ts";
 
 export const undoCommand: ChatCommand = {
   name: "/undo",
-  about: "take back the newest compaction",
+  about: "take back the newest compaction, snip, collapse or expansion",
   needsIdle: true,
   run: async (_, { agent, signal }) => agent.undo({ signal }),
 };

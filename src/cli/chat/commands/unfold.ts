@@ -1,18 +1,14 @@
-import { LonghaulError } from "../../../errors.ts";
 import { plural } from "../../view/numbers.ts";
 import { unfoldedBody } from "../show/call-line.ts";
 import type { ChatCommand, CommandContext } from "./command.ts";
+import { misused } from "./misused.ts";
 
 export const unfoldCommand: ChatCommand = {
   name: "/unfold",
   usage: "[n]",
-  about: "show the last call whole, or the n-th before the end (also Ctrl-O)",
+  about: "show the last call or summary whole, or the n-th before the end (also Ctrl-O)",
   run: (argument, chat) => {
-    if (!/^(?:[1-9]\d*)?$/.test(argument)) {
-      throw new LonghaulError("query-empty", `${JSON.stringify(argument)} is not a number from 1.`, {
-        remedy: "/unfold 2 shows the call before the last one.",
-      });
-    }
+    if (!/^(?:[1-9]\d*)?$/.test(argument)) throw misused(unfoldCommand, argument);
     unfold(Number(argument || 1), chat);
   },
 };

@@ -54,14 +54,22 @@ export interface CompactionOutcome {
   /** The conversation's, where an attempt does not name its own. */
   readonly model: string;
   readonly prices: Parameters<typeof rowOf>[3];
+  /** Whether there is a text to open. */
+  readonly hasSummary: boolean;
 }
+
+/** How to open the text that a compaction left. */
+export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
+
+export const sizeWords = ({ tokensBefore, tokensAfter }: Compacted): string =>
+  `Compacted: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`;
 
 /** What came of it, and where the facts are now. */
 export function compactionLines(outcome: CompactionOutcome, terminal: Terminal): readonly string[] {
   const { compacted, restored, boundary } = outcome;
-  const { tokensBefore, tokensAfter, messagesSummarised, messagesKept, durationMs } = compacted;
+  const { messagesSummarised, messagesKept, durationMs } = compacted;
   const parts = [
-    `Compacted: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`,
+    sizeWords(compacted),
     `${plural(messagesSummarised, "message")} summarised, ${formatCount(messagesKept)} kept`,
     restoredWords(restored),
     writerWords(compacted.attempts),
@@ -77,6 +85,7 @@ export function compactionLines(outcome: CompactionOutcome, terminal: Terminal):
     colours.cyan(foldText(parts.join(" · "), width, "  ")),
     ...above,
     ...(ledger === undefined ? [] : [colours.dim(ledgerLine(ledger, terminal))]),
+    ...(outcome.hasSummary ? [colours.dim(SUMMARY_HINT)] : []),
   ];
 }
 

@@ -38,7 +38,15 @@ function rewriteLine(event: CompactorEvent): CompactorLine | undefined {
       };
     case "snipped":
       return {
-        text: `${plural(event.messages, "message")} taken out: ${formatCount(event.tokensFreed)} tokens`,
+        text: `${plural(event.messages, "message")} removed from the context: ${formatCount(event.tokensFreed)} tokens freed`,
+      };
+    case "spans-committed":
+      return {
+        text: `Collapsed ${plural(event.spans, "span")}, ${plural(event.messages, "message")}: ${sizes(event.tokensBefore, event.tokensAfter)}${event.waitedMs === 0 ? "" : `, waited ${seconds(event.waitedMs)}`}`,
+      };
+    case "spans-expanded":
+      return {
+        text: `Expanded ${plural(event.spans, "span")}: ${plural(event.messages, "message")} back in the context`,
       };
     case "recovered":
       return {
@@ -64,6 +72,12 @@ function asideLine(event: CompactorEvent): CompactorLine | undefined {
       };
     case "background-ended":
       return backgroundEnded(event);
+    case "span-staged":
+      return {
+        text: `A span of ${plural(event.messages, "message")} is summarized ahead of need: ${sizes(event.tokensBefore, event.tokensAfter)}`,
+      };
+    case "span-failed":
+      return { text: `A span could not be summarized (${oneLine(event.reason)})` };
     case "notes-updated":
       return {
         text: `Notes brought up to date: ${formatCount(event.tokens)} tokens, ${event.by === "built-in" ? "without a model" : `by ${event.by}`}, ${seconds(event.durationMs)}`,

@@ -1,5 +1,6 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../../conversation/entry.ts";
+import { isSummaryEntry } from "../../../conversation/summary-entry.ts";
 import { withoutControls } from "../../../conversation/text.ts";
 import { undoRecordOf } from "../../../conversation/undo.ts";
 import type { LonghaulError } from "../../../errors.ts";
@@ -8,9 +9,10 @@ import type { PriceTable } from "../../../window/prices.ts";
 import { foldText, oneLine } from "../../view/text-width.ts";
 import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
+import { summaryIn } from "../summaries.ts";
 import { narrowed, viewTerminal } from "../view-terminal.ts";
 import { callLines, callTitle } from "./call-line.ts";
-import { type CompactionOutcome, compactionLines } from "./compaction-lines.ts";
+import { type CompactionOutcome, compactionLines, sizeWords } from "./compaction-lines.ts";
 import { compactorLine } from "./compactor-line.ts";
 import { errorLines } from "./error-lines.ts";
 import type { Live } from "./live.ts";
@@ -38,6 +40,7 @@ type Kind = "prompt" | "answer" | "work";
 interface CompactionPieces {
   readonly compacted?: Compacted | undefined;
   readonly boundary?: CompactBoundaryEntry | undefined;
+  readonly summary?: string | undefined;
 }
 
 /** Less is not worth a line. */
@@ -187,6 +190,8 @@ export class EventView {
   #entry(entry: Entry): void {
     if (isCompactBoundary(entry)) {
       if (undoRecordOf(entry) === undefined) this.#compactionOver({ boundary: entry });
+    } else if (isSummaryEntry(entry)) {
+      this.#compaction = { ...this.#compaction, summary: summaryIn([entry]) };
     } else if (entry.type === "assistant" && this.#hasStreamed) {
       this.#endStream();
       this.#hasStreamed = false;
@@ -224,8 +229,8 @@ export class EventView {
 
   /** The boundary, whose ledger says where the facts are, and what came of it are told apart; they are shown together. */
   #compactionOver(told: CompactionPieces): void {
-    const { compacted, boundary } = { ...this.#compaction, ...told };
-    this.#compaction = { compacted, boundary };
+    this.#compaction = { ...this.#compaction, ...told };
+    const { compacted, boundary } = this.#compaction;
     if (compacted !== undefined && boundary !== undefined) this.#showCompaction(compacted, boundary);
   }
 
@@ -236,9 +241,10 @@ export class EventView {
   }
 
   #showCompaction(compacted: Compacted, boundary: CompactBoundaryEntry | undefined): void {
-    const { screen, agent, prices } = this.#options;
+    const { screen, agent, prices, folded } = this.#options;
+    const { summary } = this.#compaction;
     const outcome: CompactionOutcome = {
-      ...{ compacted, restored: this.#restored, boundary, prices },
+      ...{ compacted, restored: this.#restored, boundary, prices, hasSummary: summary !== undefined },
       model: agent()?.model.name ?? "",
     };
     this.#compaction = {};
@@ -246,6 +252,7 @@ export class EventView {
     const terminal = viewTerminal(screen);
     const rule = screen.colours.dim("─".repeat(Math.min(screen.width, terminal.width)));
     this.#print("work", [rule, ...compactionLines(outcome, terminal)].join("\n"));
+    if (summary !== undefined) folded.add({ title: sizeWords(compacted), body: summary });
     this.#last = undefined;
   }
 

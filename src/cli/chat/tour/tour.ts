@@ -7,6 +7,7 @@ import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
 import { createRunningClock } from "../../../testing/clock.ts";
 import { coder } from "../../../testing/simulator/behaviours/coder.ts";
 import { noteTaker } from "../../../testing/simulator/behaviours/notes.ts";
+import { spanSummaries } from "../../../testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../../testing/simulator/behaviours/summaries.ts";
 import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
 import { type Simulator, startSimulator } from "../../../testing/simulator/simulator.ts";
@@ -139,6 +140,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
     ],
     behaviours: [
       summaries(),
+      spanSummaries(),
       noteTaker(),
       standIn(scenes, counter),
       insideOf(
