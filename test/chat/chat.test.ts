@@ -77,6 +77,8 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     send(pty, "/rewind");
     await pty.waitFor("before 1 compaction");
     pty.press("down", "enter");
+    await pty.waitFor("It is no longer in the context, so it cannot be summarized.");
+    pty.press("enter");
     await pty.waitFor(/> read long.txt/);
     simulator.reply(textTurn("Read once more."));
     pty.press("enter");

@@ -137,7 +137,10 @@ class Chat {
     if (agent.conversation.length > 0) this.#view.say(recap(agent, this.#screen));
     const compacted = currentSummary(agent.conversation);
     if (compacted !== undefined)
-      this.#folded.add({ title: compactedWords(compacted.boundary), body: compacted.text });
+      this.#folded.add({
+        title: compactedWords(compacted.boundary),
+        body: wrapped(compacted.text, this.#screen.width),
+      });
     this.#refresh();
   }
 

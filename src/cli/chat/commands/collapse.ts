@@ -10,6 +10,7 @@ const ON =
   "Context collapse is on: old spans are summarized one by one, in place of compacting everything at once.";
 const OFF = "Context collapse is off: the conversation is compacted as a whole.";
 const HOW = "/collapse on and /collapse off switch it for this chat.";
+const BACK = "Their messages come back into the context. /undo collapses them again.";
 const NO_SPANS = "No span is collapsed.";
 const LABEL_WIDTH = 60;
 
@@ -70,7 +71,7 @@ async function chooseSpans(
 ): Promise<readonly number[]> {
   const chosen = await screen.choose({
     title: "Expand which spans?",
-    detail: "Their messages come back into the context. /undo collapses them again.",
+    detail: foldText(BACK, screen.width - 2),
     options: spans.map((span) => ({
       label: fitText(span.firstLine, Math.min(LABEL_WIDTH, screen.width - 10)),
       description: figures(span),

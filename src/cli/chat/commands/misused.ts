@@ -38,6 +38,6 @@ function noSuch(number: number, { command, noun, count }: Numbered): LonghaulErr
   const there =
     count === 0 ? `There is no ${noun} yet.` : `There ${count === 1 ? "is" : "are"} ${plural(count, noun)}.`;
   return new LonghaulError("command-misused", `There is no ${noun} ${number}.`, {
-    remedy: `${there} ${command.name} lists them.`,
+    remedy: count === 0 ? there : `${there} ${command.name} lists them.`,
   });
 }

@@ -13,6 +13,8 @@ import type { ChatCommand, CommandContext } from "./command.ts";
 const MOST_LISTED = 15;
 const PROMPT_WIDTH = 60;
 const GONE_BACK = "The conversation is as it was before that prompt. It can be changed and sent again:";
+const NEXT =
+  "The next question is whether to go back to right before it, or to summarize from it on or up to it.";
 const NOT_IN_CONTEXT = "It is no longer in the context, so it cannot be summarized.";
 
 type Action = "go-back" | "from" | "up-to";
@@ -47,7 +49,7 @@ async function choosePrompt(chat: CommandContext): Promise<PromptAt | undefined>
   const now = composition.now().getTime();
   const chosen = await screen.choose({
     title: "Which of your prompts?",
-    detail: "Go back to right before it, or summarize from it on or up to it: that comes next.",
+    detail: foldText(NEXT, screen.width - 2),
     options: prompts.map((prompt) => ({
       label: fitText(prompt.text, Math.min(PROMPT_WIDTH, screen.width - 6)),
       description: whenWords(prompt, now),
@@ -67,8 +69,8 @@ async function chooseAction(prompt: PromptAt, chat: CommandContext): Promise<Act
   const actions = actionsFor(prompt, agent.conversation);
   const isInContext = actions.length > 1;
   const chosen = await screen.choose({
-    title: fitText(prompt.text, Math.min(PROMPT_WIDTH, screen.width)),
-    ...(isInContext ? {} : { detail: NOT_IN_CONTEXT }),
+    title: `"${fitText(prompt.text, Math.min(PROMPT_WIDTH, screen.width - 2))}"`,
+    ...(isInContext ? {} : { detail: foldText(NOT_IN_CONTEXT, screen.width - 2) }),
     options: actions.map(({ option }) => option),
     signal,
   });

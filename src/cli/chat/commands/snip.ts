@@ -44,7 +44,7 @@ async function chooseRounds(
   const rest = more === 0 ? "" : ` The list has the oldest ${MOST_LISTED}; /snip FROM-TO reaches the rest.`;
   const chosen = await screen.choose({
     title: "Remove which rounds from the context?",
-    detail: `${ABOUT_ROUNDS}${rest}`,
+    detail: foldText(`${ABOUT_ROUNDS}${rest}`, screen.width - 2),
     options: listed.map((round) => ({
       label: fitText(round.text ?? KEPT, Math.min(PROMPT_WIDTH, screen.width - 10)),
       description: [figureWords(round), ageWords(round.timestamp, now)].filter(Boolean).join(", "),

@@ -47,6 +47,30 @@ describe("compactorLine", () => {
       "No compaction by itself for now: several failed in a row. /compact tries at once",
     ],
     [
+      { type: "snipped", messages: 4, tokensFreed: 5_126 },
+      "4 messages removed from the context: 5,126 tokens freed",
+    ],
+    [
+      { type: "span-staged", by: "direct", messages: 11, tokensBefore: 5_722, tokensAfter: 566 },
+      "A span of 11 messages is summarized ahead of need: 5,722 → 566 tokens",
+    ],
+    [
+      { type: "span-failed", reason: "timed-out", durationMs: 1 },
+      "A span could not be summarized (timed-out)",
+    ],
+    [
+      {
+        type: "spans-committed",
+        spans: 2,
+        messages: 26,
+        tokensBefore: 31_000,
+        tokensAfter: 19_000,
+        waitedMs: 1_200,
+      },
+      "Collapsed 2 spans, 26 messages: 31,000 → 19,000 tokens, waited 1.2 s",
+    ],
+    [{ type: "spans-expanded", spans: 1, messages: 11 }, "Expanded 1 span: 11 messages back in the context"],
+    [
       {
         type: "undone",
         direction: "undo",

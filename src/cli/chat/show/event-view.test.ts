@@ -192,6 +192,21 @@ describe("EventView", () => {
     }
   });
 
+  it("opens the summary of a compaction by Ctrl-O, and says so", () => {
+    const entry = (given: unknown): AgentEvent =>
+      ({ type: "entry", conversationId: "d", entry: given }) as AgentEvent;
+    const content = "The summary says that the quota is 4,711 ships.\u001b[2J";
+    const summary = { ...BOUNDARY, type: "user", isCompactSummary: true, message: { role: "user", content } };
+    const { screen, folded } = viewed([entry(BOUNDARY), entry(summary), compactor(COMPACTED)]);
+    expect(screen.printed.join()).toContain("/summary or Ctrl-O shows the summary.");
+    expect(folded.back(1)).toEqual({
+      title: "Compacted: 167,210 → 41,300 tokens",
+      body: "The summary says that the quota is 4,711 ships.",
+    });
+    const next = viewed([entry(BOUNDARY), entry(summary), compactor(COMPACTED), entry(BOUNDARY)]);
+    expect(next.folded.size).toBe(1);
+  });
+
   it("shows the figures of a compaction whose boundary never comes", () => {
     const { screen } = viewed([
       compactor(COMPACTED),

@@ -249,10 +249,12 @@ export class EventView {
     };
     this.#compaction = {};
     this.#restored = undefined;
-    const terminal = viewTerminal(screen);
-    const rule = screen.colours.dim("─".repeat(Math.min(screen.width, terminal.width)));
+    const view = viewTerminal(screen);
+    const terminal = { ...view, width: Math.min(screen.width, view.width) };
+    const rule = screen.colours.dim("─".repeat(terminal.width));
     this.#print("work", [rule, ...compactionLines(outcome, terminal)].join("\n"));
-    if (summary !== undefined) folded.add({ title: sizeWords(compacted), body: summary });
+    if (summary !== undefined)
+      folded.add({ title: sizeWords(compacted), body: wrapped(summary, screen.width) });
     this.#last = undefined;
   }
 

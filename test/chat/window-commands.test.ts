@@ -1,0 +1,136 @@
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { collapsedIn } from "../../src/compact/collapse/report.ts";
+import { isSnipMarker } from "../../src/conversation/snipped.ts";
+import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
+import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
+import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { loadSession } from "../../src/transcript/load.ts";
+import type { Session } from "../../src/transcript/session.ts";
+import { hasNoPty, openPty, type Pty, type PtyOptions } from "./pty.case.ts";
+
+let home: string;
+let simulator: Simulator;
+const open: Pty[] = [];
+
+beforeAll(async () => {
+  simulator = await startSimulator({ behaviours: [summaries(), spanSummaries(), echo()] });
+});
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-chat-window-")));
+  simulator.reset();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((pty) => pty.close()));
+  rmSync(home, { recursive: true, force: true });
+});
+afterAll(() => simulator.close());
+
+async function chat(args: readonly string[] = [], options: Partial<PtyOptions> = {}): Promise<Pty> {
+  const { env, ...others } = options;
+  const pty = openPty({
+    args: ["chat", "--window", "40000", ...args],
+    cwd: home,
+    rows: 60,
+    env: { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url, LONGHAUL_HOME: home, ...env },
+    ...others,
+  });
+  open.push(pty);
+  await pty.waitFor(/\d%/);
+  return pty;
+}
+
+async function send(pty: Pty, text: string, shown: Parameters<Pty["waitFor"]>[0]): Promise<string> {
+  pty.type(text);
+  pty.press("enter");
+  return await pty.waitFor(shown);
+}
+
+/** A prompt whose answer reads a file of its own. */
+async function reads(pty: Pty, name: string): Promise<void> {
+  const path = join(home, `${name}.txt`);
+  writeFileSync(path, `The ${name} is on page nine of the tide table.\n`.repeat(400));
+  simulator.reply(toolTurn("Read", { file_path: path }), textTurn(`Found the ${name}.`));
+  await send(pty, `find ${name}`, `Found the ${name}.`);
+}
+
+async function session(): Promise<Session> {
+  const files = readdirSync(home, { recursive: true, encoding: "utf8" });
+  return await loadSession(join(home, files.find((file) => file.endsWith(".jsonl")) ?? ""));
+}
+
+describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
+  it("removes a round from a list, and finds it removed after kill -9", async () => {
+    const pty = await chat();
+    for (const name of ["heron", "plover", "gannet"]) await reads(pty, name);
+    await send(pty, "/snip", "Space picks");
+    expect(pty.screenText()).toMatch(/2\. \[ \] find plover\n\s+4 messages, about [\d,]+ tokens, just now/);
+    pty.press("down", "space", "enter");
+    await pty.waitFor(/4 messages removed from the context: [\d,]+ tokens freed/);
+    pty.kill("SIGKILL");
+    await pty.exit;
+    const { conversation } = await session();
+    expect(conversation.filter(isSnipMarker)).toHaveLength(1);
+
+    const next = await chat(["--continue"]);
+    simulator.reply(textTurn("No plover here."));
+    await send(next, "what did you find?", "No plover here.");
+    expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("The plover is on");
+    await send(next, "/recall plover", "find plover");
+    await send(next, "/undo", "Undone: the snip");
+    expect(JSON.stringify((await session()).conversation)).toContain("The plover is on");
+    await send(next, "/snip 1-9", "There is no round 9.");
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("summarizes up to a prompt of the list, opens the summary, and takes it back", async () => {
+    const pty = await chat();
+    for (const name of ["heron", "plover"]) await reads(pty, name);
+    await send(pty, "/rewind", "Which of your prompts?");
+    pty.press("enter");
+    await pty.waitFor(/Summarize up to here\n\s+all before it: 4 messages/);
+    pty.press("down", "down", "enter");
+    await pty.waitFor(/4 messages summarised, 4 kept/);
+    await pty.waitFor("/summary or Ctrl-O shows the summary.");
+    pty.press("ctrl-o");
+    await pty.waitFor(/Primary Request and Intent[\s\S]*find heron/);
+    pty.press("ctrl-d");
+    await pty.exit;
+
+    const next = await chat(["--continue"]);
+    await next.waitFor("/summary or Ctrl-O shows the summary.");
+    await send(next, "/summary", /› \/summary[\s\S]*Primary Request and Intent/);
+    await send(next, "/undo", "Undone: the compaction");
+    await send(next, "/rewind", "Which of your prompts?");
+    next.press("enter");
+    await next.waitFor("Summarize from here");
+    next.press("down", "enter");
+    await next.waitFor(/Compacted: [\s\S]*4 messages summarised, 4 kept/);
+    simulator.reply(textTurn("Still here."));
+    await send(next, "go on", "Still here.");
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("collapses spans and expands one of them, in 44 columns without colors", async () => {
+    const pty = await chat([], { cols: 44, env: { NO_COLOR: "1" } });
+    await send(pty, "/collapse on", "Context collapse is on");
+    // Words, not results of tools: nothing can be cleared instead.
+    for (const name of ["heron", "plover", "gannet", "curlew", "godwit", "avocet", "dunlin"]) {
+      simulator.reply(textTurn(`${"The tide table of the outer harbor. ".repeat(450)}Found the ${name}.`));
+      await send(pty, `find ${name}`, `Found the ${name}.`);
+    }
+    await send(pty, "/collapse", /\d collapsed span/);
+    const spans = collapsedIn((await session()).conversation);
+    expect(spans.length).toBeGreaterThan(0);
+    await send(pty, "/collapse expand 1", "Expanded 1 span");
+    expect(collapsedIn((await session()).conversation)).toHaveLength(spans.length - 1);
+    await send(pty, "/undo", "Undone: the expansion");
+    await send(pty, "/collapse off", "Context collapse is off");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control sequences
+    expect(pty.bytes()).not.toMatch(/\u001b\[(?:3\d|9\d|1|2)m/);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
