@@ -53,6 +53,48 @@ function chat(args: readonly string[], { stdin = "", env, interruptAt }: Asked =
 const said = (): string => JSON.stringify(simulator.requests.all.at(-1)?.body);
 
 describe("longhaul chat -p", () => {
+  it("runs a command of the chat without a prompt, and answers wrong use with the usage", async () => {
+    const first = ["--output-format", "json", "-p"];
+    simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));
+    const { session } = JSON.parse((await chat([...first, "remember heron"])).stdout);
+    const on = (prompt: string, ...more: readonly string[]): Promise<CliRun> =>
+      chat(["--resume", session.path, ...more, "-p", prompt]);
+    await on("remember plover");
+    const calls = simulator.requests.all.length;
+
+    const snip = await on("/snip 1");
+    expect(snip).toMatchObject({ code: 0, stderr: "" });
+    expect(snip.stdout).toMatch(/^2 messages removed from the context: \d+ tokens freed\n/);
+    const undo = JSON.parse((await on("/undo", "--output-format", "json")).stdout);
+    expect(undo).toMatchObject({ reason: "answered", turns: 0, error: null });
+    expect(undo.text).toContain("Undone: the snip");
+    expect(undocumented("chat -p PROMPT --output-format json", undo)).toEqual([]);
+    const stream = (await on("/snip 2", "--output-format", "stream-json")).stdout.trim().split("\n");
+    const lines = stream.map((line) => JSON.parse(line));
+    expect([lines[0].type, lines.at(-1).type]).toEqual(["init", "end"]);
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        type: "compactor",
+        event: expect.objectContaining({ type: "snipped", messages: 2 }),
+      }),
+    );
+    for (const [wrong, usage] of [
+      ["/snip", "Usage: /snip [rounds, such as 2 or 1-3]"],
+      ["/rewind", "Use it in a terminal"],
+    ] as const) {
+      const run = await on(wrong);
+      expect(run).toMatchObject({ code: 1, stdout: "" });
+      expect(run.stderr).toContain(usage);
+    }
+    expect(simulator.requests.all).toHaveLength(calls);
+
+    simulator.reply(textTurn("Only heron."));
+    expect((await on("/which is it? heron or plover?")).stdout).toBe("Only heron.\n");
+    expect(said()).toContain("remember heron");
+    expect(said()).not.toContain("remember plover");
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
   it("prints the last answer and nothing else", async () => {
     simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("All is well."));
     const run = await chat(["-p", "how is it?"]);

@@ -55,11 +55,19 @@ export interface CalledCommand {
   readonly argument: string;
 }
 
+const CALL = /^(\/[A-Za-z?-]+)(?:\s+([\s\S]*))?$/;
+
+const named = (name: string): ChatCommand | undefined =>
+  COMMANDS.find((command) => command.name === name.toLowerCase());
+
+/** Whether a text begins with the name of a command that exists. */
+export const isCommand = (text: string): boolean => named(CALL.exec(text.trim())?.[1] ?? "") !== undefined;
+
 /** Undefined for a prompt; one that begins with a path is one, too. */
 export function commandIn(text: string): CalledCommand | undefined {
-  const [, name = "", argument = ""] = /^(\/[A-Za-z?-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const [, name = "", argument = ""] = CALL.exec(text.trim()) ?? [];
   if (name === "") return undefined;
-  const command = COMMANDS.find((one) => one.name === name.toLowerCase());
+  const command = named(name);
   if (command === undefined) throw unknown(name);
   const given = argument.trim();
   if (given !== "" && command.usage === undefined) throw misused(command, given);

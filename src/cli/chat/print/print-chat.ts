@@ -1,12 +1,15 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { plural } from "../../view/numbers.ts";
 import type { ChatSetup } from "../chat-setup.ts";
+import { commandIn, isCommand } from "../commands/table.ts";
 import { callLines } from "../show/call-line.ts";
 import { compactorLine } from "../show/compactor-line.ts";
 import { errorLines } from "../show/error-lines.ts";
 import { Tally } from "../tally.ts";
 import type { OutputFormat } from "./output-format.ts";
+import { PrintedCommand } from "./print-command.ts";
 import { printReport } from "./print-report.ts";
 import { initLine, streamLine } from "./stream-lines.ts";
 
@@ -19,9 +22,9 @@ export interface PrintOptions {
   readonly isWatched: boolean;
 }
 
-type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open">;
+type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
-/** Says one thing to the agent, and prints what comes of it. Fails where nothing was answered. */
+/** Says one thing to the agent, or runs a command of the chat, and prints the outcome. Fails where nothing was answered. */
 export async function printChat(setup: PrintSetup, options: PrintOptions): Promise<void> {
   const { terminal } = setup.composition;
   const printing = new Printing(setup, options);
@@ -33,7 +36,7 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   let result: RunResult;
   try {
     printing.begin(agent);
-    result = await printing.run(agent);
+    result = isCommand(options.prompt) ? await printing.command(agent) : await printing.run(agent);
   } finally {
     await agent.close();
   }
@@ -50,6 +53,7 @@ class Printing {
   readonly #tally: Tally;
   #model = "";
   #compactions = 0;
+  #command: PrintedCommand | undefined;
 
   constructor(setup: PrintSetup, options: PrintOptions) {
     this.#setup = setup;
@@ -72,13 +76,36 @@ class Printing {
     }
   }
 
+  /** No prompt, and no turn: what a person would see of the command is the answer. */
+  async command(agent: Agent): Promise<RunResult> {
+    const { prompt, signal, format } = this.#options;
+    const text = (): string => this.#command?.text ?? "";
+    const result = (reason: RunResult["reason"], error?: LonghaulError): RunResult => ({
+      ...{ reason, text: format === "text" ? text() : stripVTControlCharacters(text()), turns: 0 },
+      ...(error === undefined ? {} : { error }),
+    });
+    try {
+      const called = commandIn(prompt);
+      if (called === undefined) return result("answered");
+      const [setup, tally] = [this.#setup, this.#tally];
+      this.#command = new PrintedCommand(called, { setup, agent, tally, signal });
+      await this.#command.run();
+      return result("answered");
+    } catch (error) {
+      if (signal.aborted) return result("aborted");
+      if (!(error instanceof LonghaulError)) throw error;
+      return result("failed", error);
+    }
+  }
+
   see(event: AgentEvent): void {
     this.#tally.see(event, this.#model);
+    this.#command?.see(event);
     if (event.type === "compactor" && event.event.type === "compacted") this.#compactions += 1;
     if (this.#options.format === "stream-json") {
       const line = streamLine(event);
       if (line !== undefined) this.#line(line);
-    } else this.#note(event);
+    } else if (this.#command === undefined) this.#note(event);
   }
 
   end(agent: Agent, result: RunResult, error: LonghaulError | undefined): void {
