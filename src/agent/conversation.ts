@@ -250,7 +250,10 @@ function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
     ...(given && { options: given }),
   });
   const session = { model: model.name, entries: [] };
-  return computeThresholds(sessionWindow(session, { windowTokens, models, settings, evidence }), settings);
+  const isCollapsed =
+    spec.collapse === undefined ? settings.collapseEnabled : spec.collapse.enabled !== false;
+  const modes = { ...settings, collapseEnabled: isCollapsed };
+  return computeThresholds(sessionWindow(session, { windowTokens, models, settings, evidence }), modes);
 }
 
 function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowReading {

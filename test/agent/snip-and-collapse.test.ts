@@ -93,6 +93,7 @@ describe("an agent with collapse", () => {
     const compactor = { clearing: { form: "off" } } as const;
     const agent = await scene.open({ tools: () => [Read], collapse: { timeoutMs: 20_000 }, compactor });
     expect(agent.isCollapseOn).toBe(true);
+    expect(agent.reading.thresholds.headroomBy).toBe("collapse");
     const { events } = await ran(agent, "Work through the tide tables. The quota is 4,711 ships.");
     const types = eventsOf(events, "compactor").map(({ event }) => event.type);
     expect(types).toContain("spans-committed");
