@@ -51,6 +51,18 @@ describe("a plan after a call that was too long", () => {
     expect(await sizeAfter(plan)).toBeLessThan(36_000);
   });
 
+  it("does not count the requested output as part of the prompt, and leaves room for it", async () => {
+    const failure: ModelFailure = { kind: "too-long", tokens: 96_020, outputTokens: 16_000, limit: 64_000 };
+    expect(reactive(failure).tokensBefore).toBe(80_020);
+    const plan = reactive({ ...failure, tokens: 104_020, outputTokens: 24_000 }, entries, 60_000);
+    expect(await sizeAfter(plan)).toBeLessThan(40_000);
+  });
+
+  it("takes the larger of our count and the error's where that is only a lower bound", () => {
+    const bound = { kind: "too-long", limit: 64_000, outputTokens: 16_000, isLowerBound: true } as const;
+    expect(reactive({ ...bound, tokens: 64_001 }).tokensBefore).toBe(80_020);
+  });
+
   it("takes a fifth off where the error names no figures", () => {
     expect(reactive(TOO_LONG).tokensBefore).toBe(Math.round(80_020 / 0.8));
     expect(reactive({ kind: "too-long", limit: 100_000 }).tokensBefore).toBe(100_001);

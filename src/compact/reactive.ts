@@ -57,7 +57,9 @@ function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): S
 
 function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions): number {
   if (failure.kind !== "too-long") return counted;
-  if (isPositive(failure.tokens)) return failure.tokens;
+  const { tokens, outputTokens = 0, isLowerBound } = failure;
+  const promptTokens = tokens && tokens - outputTokens;
+  if (isPositive(promptTokens)) return isLowerBound ? Math.max(counted, promptTokens) : promptTokens;
   if (isPositive(failure.limit)) return Math.max(counted, failure.limit + 1);
   return Math.max(counted, targetTokens) / (1 - BLIND_SHARE);
 }
@@ -65,13 +67,19 @@ function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions)
 /** Half of what the summary leaves is for the newest messages, the rest for what is put back and for going on. */
 function roomForRecent(sized: SizedConversation, options: ReactiveOptions): number {
   const { failure, targetTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
-  const limit =
-    failure.kind === "too-long" && isPositive(failure.limit) ? failure.limit * LIMIT_SHARE : targetTokens;
+  const limit = promptLimit(failure) ?? targetTokens;
   const room = Math.min(limit, targetTokens) - sized.overheadTokens;
   const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, room / 2);
   // What failed must not come back whole.
   const most = sum(sized.tokens) * (1 - BLIND_SHARE);
   return Math.floor(Math.max(0, Math.min((room - forSummary) / 2, keepRecentTokens, most)));
+}
+
+/** The next call requests the same output again, so that is no room for the prompt; half of the window is in any case. */
+function promptLimit(failure: ModelFailure): number | undefined {
+  if (failure.kind !== "too-long" || !isPositive(failure.limit)) return undefined;
+  const { limit, outputTokens = 0 } = failure;
+  return Math.max(limit - outputTokens, limit / 2) * LIMIT_SHARE;
 }
 
 /** The smallest tail that is a whole, with its long texts shortened; undefined where that does not help. */

@@ -246,6 +246,8 @@ export class Collapse {
       summariseSpan(plan, {
         model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
         countTokens,
+        windowOf: this.#state.windowOf,
+        firstByteMs: options.timeLimits.firstByteMs,
         transcriptPath: options.transcript?.path,
         signal: limited,
         onFailure: (error) => {

@@ -180,6 +180,8 @@ export class NotesKeeper {
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
       model: writer && (options.summaryModel ?? writer),
       fork: fork && sent && { ...fork, messagesFor: () => sent },
+      windowOf: this.#state.windowOf,
+      firstByteMs: options.timeLimits.firstByteMs,
       isEnough: isFirst ? this.#isEnoughAfterResume(entries.length) : undefined,
       signal,
     };

@@ -106,6 +106,10 @@ export interface CompactionOptions {
   readonly instructions: string;
   /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
   readonly background: boolean;
+  /** How long a call for a summary or for notes waits for its first byte; 60 seconds. */
+  readonly firstByteTimeoutMs: number;
+  /** How long all calls for one summary may take together; 300 seconds. Then the built-in summarizer writes it. */
+  readonly timeoutMs: number;
 }
 
 export interface NotesOptions {

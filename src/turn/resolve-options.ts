@@ -5,6 +5,7 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
+import { isTimeLimit, type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
@@ -22,6 +23,7 @@ export interface ResolvedOptions
   readonly prices: PriceTable;
   readonly clearing: ClearingOptions;
   readonly compaction: Partial<CompactionOptions>;
+  readonly timeLimits: ModelTimeLimits;
   readonly ports: CompactionPorts;
   readonly countText: CountText;
   readonly warnings: readonly string[];
@@ -58,6 +60,10 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
     collapse: options.collapse ?? (settings.collapseEnabled ? {} : undefined),
+    timeLimits: timeLimitsOf({
+      firstByteMs: options.compaction?.firstByteTimeoutMs,
+      totalMs: options.compaction?.timeoutMs,
+    }),
     ports: {
       now: options.ports?.now ?? (() => new Date()),
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
@@ -65,13 +71,20 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     countText: options.countText ?? ESTIMATORS.o200k,
     warnings:
       options.windowTokens === undefined || isWindow(options.windowTokens)
-        ? [...warnings, ...own.warnings]
+        ? [...warnings, ...own.warnings, ...timeLimitWarnings(options)]
         : [
             ...warnings,
             ...own.warnings,
+            ...timeLimitWarnings(options),
             `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`,
           ],
   };
+}
+
+function timeLimitWarnings({ compaction = {} }: CompactorOptions): readonly string[] {
+  return (["firstByteTimeoutMs", "timeoutMs"] as const)
+    .filter((name) => compaction[name] !== undefined && !isTimeLimit(compaction[name]))
+    .map((name) => `The option compaction.${name} is ignored: it must be a positive number of milliseconds.`);
 }
 
 const isWindow = (tokens: number | undefined): tokens is number =>

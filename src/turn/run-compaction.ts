@@ -128,6 +128,8 @@ export function compactOptions(
     targetTokens,
     // What the thresholds set aside for it.
     maxOutputTokens: state.thresholds.size - state.thresholds.effective,
+    windowOf: state.windowOf,
+    timeLimits: options.timeLimits,
     restoreBudgetTokens,
     autonomous: options.compaction.autonomous,
     bindsThinking: state.bindsThinking,

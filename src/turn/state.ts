@@ -6,12 +6,13 @@ import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/e
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
+import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
 import { type ContextSize, without } from "../tokens/context-meter.ts";
 import { measureRequest } from "../tokens/measure.ts";
-import type { KnownModel } from "../window/models.ts";
+import { findModel, type KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Background } from "./background.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
@@ -157,6 +158,12 @@ export class ConversationState {
   /** As the provider would count; the same of an entry, which is measured once. */
   readonly countTokens = (text: string): number => Math.round(this.options.countText(text) * this.ratio);
   readonly tokensOf = (entry: Entry): number => this.thread.measures.ofEntry(entry) * this.ratio;
+
+  /** The window of a model that writes summaries: the conversation's own, or that of the table of models. */
+  readonly windowOf = ({ name }: Pick<Model, "name">): number => {
+    const { modelName, models } = this.options;
+    return name === modelName ? this.facts.windowTokens : findModel(name, models).windowTokens;
+  };
 
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
