@@ -108,7 +108,7 @@ class ConversationCompactor implements Compactor {
       this.#state.collapse?.reset();
       this.#state.background.close();
       await this.#state.notes?.close();
-      await this.#state.transcript.flush();
+      await this.#state.transcript.close();
     });
   }
 

@@ -37,6 +37,12 @@ export class TranscriptQueue {
     void this.#write().catch(() => undefined);
   }
 
+  /** The end of the conversation: also a port that was given up gets the time to write what waits. */
+  async close(): Promise<void> {
+    this.#hung = undefined;
+    await this.flush();
+  }
+
   /** Resolves when everything is written for good. Fails where that takes too long: then it may still be written later. */
   async flush(): Promise<void> {
     await this.#settled(this.#writing?.catch(() => undefined));
@@ -49,8 +55,8 @@ export class TranscriptQueue {
 
   /**
    * What must be written now or never: a compaction that did not come about must not turn up later. The exception is a
-   * port that hangs and writes it after all. The conversation does not continue from such lines, so a resumed session
-   * does not either once anything is written after them.
+   * port that hangs and writes it after all: the conversation continues uncompacted, and a session that is resumed from
+   * the file is the compacted one with everything that came since. Nothing is missing from either.
    */
   async commit(entries: readonly Entry[]): Promise<void> {
     const port = this.#port;
