@@ -65,6 +65,12 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     snipFreed: figure,
     decision: fc.constantFrom("compact", "breaker-open", "below-threshold"),
   }),
+  "tokens-counted": fc.record({
+    outcome: fc.constantFrom("counted", "failed", "timed-out"),
+    estimatedTokens: figure,
+    tokens: fc.option(figure, { nil: undefined }),
+    durationMs: figure,
+  }),
   "results-cleared": fc.record({
     form: fc.constantFrom("size", "time", "cached", "manual", "api"),
     results: figure,

@@ -14,7 +14,7 @@ import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./me
 
 export interface ContextSize {
   readonly tokens: number;
-  /** `usage`: anchored on what the provider reported; `estimate`: there was no report to start from. */
+  /** `usage`: anchored on what the provider reported or counted; `estimate`: there was no report to start from. */
   readonly source: "usage" | "estimate";
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
@@ -131,6 +131,13 @@ export class ContextMeter {
     anchor.isOutputProvisional = isOutputProvisional(entry);
     // What is reported for good need not be estimated.
     if (anchor.isOutputProvisional) anchor.estimatedOutput += this.#measure(entry, hints);
+  }
+
+  /** The provider counted everything that has been added so far: from here on only what comes is estimated. */
+  counted(tokens: number): void {
+    const none = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
+    this.#anchor = { messageId: undefined, model: undefined, inputTokens: tokens, ...none };
+    this.#pending = 0;
   }
 
   size(): ContextSize {

@@ -63,6 +63,13 @@ export type EventDetail =
       readonly decision: "compact" | SkipReason;
     }
   | {
+      readonly type: "tokens-counted";
+      readonly outcome: "counted" | "failed" | "timed-out";
+      readonly estimatedTokens: number;
+      readonly tokens: number | undefined;
+      readonly durationMs: number;
+    }
+  | {
       readonly type: "results-cleared";
       readonly form: ClearingForm;
       readonly results: number;

@@ -95,6 +95,8 @@ export class ConversationState {
   #overhead: { readonly tokens: number; readonly besides: number } | undefined;
   /** In the last usage, but no longer in the conversation. */
   snipFreed = 0;
+  /** The provider's count failed or took too long: it is not asked for again in this conversation. */
+  hasCountFailed = false;
   hasRecovered = false;
   hasStrippedThinking = false;
 
