@@ -9,6 +9,7 @@ import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { parseTemplate } from "../memory/notes/template.ts";
 import type { Model } from "../models/port.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
@@ -60,6 +61,8 @@ export interface BuildNotesOptions extends NotesPlace {
   readonly rebuild?: boolean | undefined;
   /** Nothing is written. */
   readonly dryRun?: boolean | undefined;
+  /** How long the model is waited for in each step; 60 seconds for a first byte and 300 seconds unless given. */
+  readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
 }
@@ -136,6 +139,7 @@ function taskOf(
     model: options.model,
     instructions: options.instructions,
     dryRun: options.dryRun === true,
+    timeLimits: timeLimitsOf(options.timeLimits),
     signal: options.signal,
     onProgress: options.onProgress,
   };

@@ -19,12 +19,13 @@ import { withForceHint } from "../force-hint.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
 import { sessionHooks, withHooksHint } from "../session-hooks.ts";
 import { compactView } from "../view/compact-view.ts";
 import { progressLine } from "../view/summary-progress.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice {
+export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice, TimeoutChoice {
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
@@ -108,6 +109,7 @@ async function carryOut(
       places: composition.places,
       model,
       windowOf: windowOf(session, thresholds, options),
+      timeLimits: timeLimitsIn(options),
       builtInFallback: "unless-misconfigured",
       from: from === undefined ? undefined : chooseMessage(session.conversation, from, session.entries),
       upTo: upTo === undefined ? undefined : chooseMessage(session.conversation, upTo, session.entries),
