@@ -142,7 +142,12 @@ export type {
 } from "./models/port.ts";
 export { complete } from "./models/reply.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
-export { TimeLimitError, withTimeLimit } from "./models/time-limit.ts";
+export {
+  MODEL_TIME_LIMITS,
+  type ModelTimeLimits,
+  TimeLimitError,
+  withTimeLimit,
+} from "./models/time-limit.ts";
 export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
 export type {
   BackgroundAgent,
