@@ -3,7 +3,7 @@ import type { CallOptions, Model, ModelRequest } from "./port.ts";
 import { timedOut, withinTime } from "./time-limit.ts";
 
 /** A turn waits meanwhile, and the estimate is there already. */
-export const EXACT_COUNT_TIMEOUT_MS = 2_000;
+const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
 export type ExactCount =
   | { readonly outcome: "counted"; readonly tokens: number }
