@@ -1,3 +1,4 @@
+import type { SizedConversation } from "../compact/sized.ts";
 import { promptCost } from "../cost/rates.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import {
@@ -50,6 +51,8 @@ export interface CostCircumstances {
   readonly prices: PriceTable;
   /** The compaction that is compared with doing nothing; undefined where there is nothing to compact. */
   readonly compaction: WeighedCompaction | undefined;
+  /** The conversation of the session as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 /** Null where nothing has been said in the session. */
@@ -57,7 +60,7 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
   if (session.conversation.length === 0) return null;
   const { thresholds, compaction } = circumstances;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
-  const weighing = weighSession(session, situation, thresholds, compaction);
+  const weighing = weighSession(session, situation, thresholds, compaction, circumstances.sized);
   if (weighing === undefined) return null;
   return costFigures(situation, weighing, callsFor(session, situation.model, circumstances));
 }

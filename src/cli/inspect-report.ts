@@ -1,4 +1,4 @@
-import { sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compact/sized.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -77,9 +77,11 @@ export interface CompactionReport {
 
 const LARGEST_SHOWN = 10;
 
-export function inspectSession(session: Session, thresholds: Thresholds): InspectReport {
-  const { conversation, clearedToolUseIds } = session;
-  const sized = sizeUp({ entries: conversation, clearedToolUseIds }, {});
+export function inspectSession(
+  session: Session,
+  thresholds: Thresholds,
+  sized: SizedConversation = sizedSession(session),
+): InspectReport {
   const { context, sent, overheadTokens } = sized;
   const accounting = accountKnown(sent, sized.tokensSent);
   return {
@@ -117,6 +119,10 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     collapse: collapseReport(session),
   };
 }
+
+/** For everything that a report needs of the sizes of messages. */
+export const sizedSession = ({ conversation: entries, clearedToolUseIds }: Session): SizedConversation =>
+  sizeUp({ entries, clearedToolUseIds }, {});
 
 function unreportedSince({ boundaries, entries, conversation }: Session): ContextStep | null {
   const boundary = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;

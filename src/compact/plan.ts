@@ -18,6 +18,8 @@ export type { Snapshot } from "./sized.ts";
 const KEEP_OVERSHOOT = 2;
 
 export interface PlanOptions {
+  /** The same snapshot as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
   readonly trigger?: "manual" | "auto";
   /**
    * - `whole` (default): all but the newest messages is summarised.

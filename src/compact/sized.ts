@@ -51,6 +51,8 @@ export interface SizedConversation {
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;
+  /** Our estimate of all entries as they are sent, before any calibration. */
+  readonly estimatedTokens: number;
   /** Our estimate of an entry, before any calibration. */
   estimateOf(entry: Entry): number;
   readonly clearedToolUseIds: ReadonlySet<string>;
@@ -59,12 +61,15 @@ export interface SizedConversation {
 export interface SizeOptions {
   readonly countText?: CountText | undefined;
   readonly measured?: KnownMeasures | undefined;
+  /** The same snapshot as it was sized before: nothing is measured again. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversation {
+  if (options.sized !== undefined) return options.sized;
   const countText = options.countText ?? ESTIMATORS.o200k;
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
-  const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
+  const entries = entriesSince(snapshot.entries, lastBoundaryIndex(snapshot.entries));
   const sent = withClearedResults(entries, clearedToolUseIds);
   const { measured } = options;
   const { estimates, context, overheadTokens, ratio } =
@@ -86,10 +91,15 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     overheadTokens,
     ratio,
     countText,
+    estimatedTokens: sum(estimates),
     estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
   };
 }
+
+/** The very list where all of it is meant: a copy of a long one takes memory. */
+const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[] =>
+  first <= 0 && entries.every(isEntry) ? entries : entries.slice(first).filter(isEntry);
 
 interface Measures extends ContextParts {
   /** Of each entry, before any calibration. */
@@ -101,10 +111,11 @@ function measure(entries: readonly Entry[], sent: readonly Entry[], countText: C
   const meter = meterFor(sent, countText);
   const estimates = sent.map((entry) => measureEntry(entry, countText));
   // Results that are cleared now were whole in the first calls.
-  const estimatesThen = estimates.map((estimate, at) => {
+  const estimateThen = (estimate: number, at: number): number => {
     const entry = entries[at];
     return entry === undefined || entry === sent[at] ? estimate : measureEntry(entry, countText);
-  });
+  };
+  const estimatesThen = entries === sent ? estimates : estimates.map(estimateThen);
   const parts = divideContext({ meter, entries, estimatesThen, estimateNow: sum(estimates) });
   return { estimates, context: meter.size(), ...parts };
 }

@@ -8,6 +8,7 @@ import { recoverLine } from "./recover-line.ts";
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
+  readonly #shared = new SharedStrings();
   #line: number | undefined;
 
   /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
@@ -39,7 +40,10 @@ export class EntryReader {
   #add(value: unknown, offset: number, bytes: number): void {
     const entry = entryFromJson(value);
     if (entry === undefined) this.#note("not-an-entry", offset, bytes);
-    else this.entries.push(entry);
+    else {
+      this.#shared.shareIn(entry);
+      this.entries.push(entry);
+    }
   }
 
   #recover(text: string | undefined, bytes: Buffer, offset: number, isComplete: boolean): void {
@@ -59,6 +63,34 @@ export class EntryReader {
 
   #nextLine(): void {
     if (this.#line !== undefined) this.#line++;
+  }
+}
+
+/** Most lines repeat these strings from the line above; each copy would take memory of its own. */
+const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
+
+/** Replaces a string in a parsed line by the equal string of an earlier line. */
+class SharedStrings {
+  readonly #last: Record<string, unknown> = {};
+
+  shareIn(entry: Entry): void {
+    const line = entry as unknown as Record<string, unknown>;
+    for (const name of REPEATED_FIELDS) this.#share(line, name, name);
+    // The parent mostly is the line above.
+    if (line.parentUuid === this.#last.uuid && line.parentUuid !== undefined)
+      line.parentUuid = this.#last.uuid;
+    if (typeof line.uuid === "string") this.#last.uuid = line.uuid;
+    if (entry.type !== "assistant") return;
+    const message = entry.message as unknown as Record<string, unknown>;
+    this.#share(message, "id", "message.id");
+    this.#share(message, "model", "message.model");
+  }
+
+  #share(record: Record<string, unknown>, name: string, key: string): void {
+    const value = record[name];
+    if (typeof value !== "string") return;
+    if (this.#last[key] === value) record[name] = this.#last[key];
+    else this.#last[key] = value;
   }
 }
 

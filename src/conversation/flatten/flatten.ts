@@ -5,6 +5,7 @@ import type { CheckOptions } from "../check/rule.ts";
 import { withClearedResults } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
+import { MessageCounter } from "./message-counter.ts";
 import { type SchemasByName, schemasByName, type ToolSchema } from "./tool-input.ts";
 import { TurnSorter } from "./turns.ts";
 
@@ -49,7 +50,7 @@ export function flattenChecked(
  * whatever the number of entries. Repairs of the checker do not count.
  */
 export function countMessages(entries: readonly Entry[]): number {
-  return readEntries(new Draft(frameOf({}), entryPath), entries, { schemas: schemasByName([]) }).length;
+  return new MessageCounter(new Draft(frameOf({}), entryPath), entries).total();
 }
 
 /** The request that the messages will go into. */
