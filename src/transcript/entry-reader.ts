@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Entry } from "../conversation/entry.ts";
+import { isNestedTooDeep, mayNestTooDeep, withoutDeepParts } from "../conversation/nesting.ts";
 import type { Damage, DamageKind } from "./damage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { recoverLine } from "./recover-line.ts";
@@ -31,8 +32,9 @@ export class EntryReader {
         }
       }
     }
-    if (!isJson) this.#recover(text, bytes, offset, isComplete);
-    else this.#add(value, offset, bytes.length);
+    const isDeep = text !== undefined && mayNestTooDeep(text);
+    if (!isJson) this.#recover(text, bytes, offset, isComplete, isDeep);
+    else this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, bytes.length);
     if (text?.includes("\uFFFD") && !isUtf8(bytes)) this.#note("invalid-utf8", offset, 0);
     this.#nextLine();
   };
@@ -46,10 +48,23 @@ export class EntryReader {
     }
   }
 
-  #recover(text: string | undefined, bytes: Buffer, offset: number, isComplete: boolean): void {
+  /** The conversation goes on with the rest of the line. The file keeps all of it. */
+  #withoutDeepParts(value: unknown, offset: number): unknown {
+    if (!isNestedTooDeep(value)) return value;
+    this.#note("nested-too-deep", offset, 0);
+    return withoutDeepParts(value);
+  }
+
+  #recover(
+    text: string | undefined,
+    bytes: Buffer,
+    offset: number,
+    isComplete: boolean,
+    isDeep: boolean,
+  ): void {
     const { values, lostBytes } =
       text === undefined ? { values: [], lostBytes: bytes.length } : recoverLine(text);
-    for (const value of values) this.#add(value, offset, 0);
+    for (const value of values) this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, 0);
     if (values.length > 1) this.#note("glued-lines", offset, 0);
     if (lostBytes === 0) return;
     if (!isComplete) this.#note("torn-last-line", offset, lostBytes);
