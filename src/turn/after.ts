@@ -5,6 +5,7 @@ import { withProvenWindow } from "../window/models.ts";
 import type { ResponseFacts } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ConversationState } from "./state.ts";
+import type { Reply } from "./thread.ts";
 
 type Reported = NonNullable<ResponseFacts["usage"]>;
 
@@ -18,7 +19,7 @@ export function after(state: ConversationState, response: ResponseFacts): void {
   if (!isAnswer) return;
   state.background.responded();
   if (!state.ownsSharedState) return;
-  state.notes?.responded(response, state.reply?.usage);
+  state.notes?.responded(response, state.reply?.facts.usage);
   state.collapse?.responded();
 }
 
@@ -26,12 +27,12 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
   state.lastCallAt = state.now();
   if (!state.isAnswerUnderWay) {
     // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
-    state.reply = replyFacts(response, undefined);
+    state.reply = replyOf(state, response, undefined);
     return;
   }
   const freedTokens = noteClearing(state, response);
   const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
-  state.reply = replyFacts(response, usage);
+  state.reply = replyOf(state, response, usage);
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
   // The provider has counted anew: what was taken out is no longer in its figures.
@@ -43,12 +44,16 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
 }
 
 /** Without what was not told: it becomes part of the message. */
-function replyFacts({ id, model }: ResponseFacts, usage: Reported | undefined): ReplyFacts {
+function replyOf(
+  { thread }: ConversationState,
+  { id, model }: ResponseFacts,
+  usage: Reported | undefined,
+): Reply {
   const facts: { -readonly [Fact in keyof ReplyFacts]: ReplyFacts[Fact] } = {};
   if (id !== undefined) facts.id = id;
   if (model !== undefined) facts.model = model;
   if (usage !== undefined) facts.usage = usage;
-  return facts;
+  return { facts, to: thread.prefix };
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */

@@ -25,10 +25,9 @@ import { Judgement } from "./judgement.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import { type Origin, originOf } from "./origin.ts";
-import type { ReplyFacts } from "./plain-form.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
-import { Thread } from "./thread.ts";
+import { type Reply, Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
 
@@ -79,7 +78,7 @@ export class ConversationState {
   given: readonly Message[] = [];
   findings: readonly Finding[] = [];
   /** What the last response told, until its message is in the conversation. */
-  reply: ReplyFacts | undefined;
+  reply: Reply | undefined;
   /** Messages that the last call sent: the provider has them in its cache. */
   cachedMessages = 0;
   /** Messages of the turn under way; they are in the cache once its response has come. */
