@@ -4,36 +4,42 @@ import { extended, hash } from "./message-digest.ts";
 
 /** The newest reports. An older one is never the newest of a conversation again. */
 const MOST_REPORTS = 4_096;
+const EMPTY: Prefix = { length: 0, digest: 0, tokens: 0 };
 
-/** The beginning of a conversation: how many entries, and a digest of what they are. */
+/** Hosts exchange a reminder here and there. A list that differs by more than this is another one. */
+const SMALL_CHANGE = { share: 0.05, tokens: 500 } as const;
+
+/** The beginning of a conversation: how many entries, a digest of what they are, and their estimated tokens. */
 export interface Prefix {
   readonly length: number;
   readonly digest: number;
+  readonly tokens: number;
 }
 
 /**
  * A reported usage is the size of one exact request. It counts only in a conversation that starts with the entries of
- * that request. Entries are compared by id and size, so that adding one costs nothing.
+ * that request, or with nearly those. Entries are compared by id and size, so that adding one costs nothing.
  */
 export class ReportedPrefixes {
-  /** Of the first entries: none, one, two, … */
-  #digests: number[] = [0];
+  /** Of no entry, of the first, of the first two, … */
+  #prefixes: Prefix[] = [EMPTY];
   /** By the response's id, which copies of its message share. */
   readonly #reports = new Map<string, Prefix & { readonly isExact: boolean }>();
 
   /** All entries so far. */
   get whole(): Prefix {
-    const length = this.#digests.length - 1;
-    return { length, digest: this.#digests[length] ?? 0 };
+    return this.#prefixes.at(-1) ?? EMPTY;
   }
 
   /** The conversation is read again. */
   restart(): void {
-    this.#digests = [0];
+    this.#prefixes = [EMPTY];
   }
 
-  add({ uuid = "" }: Entry, tokens: number): void {
-    this.#digests.push(extended(this.whole.digest, extended(hash(uuid), tokens)));
+  add({ uuid = "" }: Entry, estimate: number): void {
+    const { length, digest, tokens } = this.whole;
+    const own = extended(hash(uuid), Math.round(estimate));
+    this.#prefixes.push({ length: length + 1, digest: extended(digest, own), tokens: tokens + estimate });
   }
 
   /** The response in this entry answered the conversation `to`. */
@@ -41,13 +47,20 @@ export class ReportedPrefixes {
     if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false });
   }
 
-  /** Whether the report in the entry that comes next is about the entries so far. */
-  isNext(entry: AssistantEntry): boolean {
+  /**
+   * The estimated tokens by which the entries so far have grown since the usage in the next entry was reported for
+   * them. Undefined where it was reported for another conversation.
+   */
+  grownSince(entry: AssistantEntry): number | undefined {
     const key = keyOf(entry);
     const reported = key === undefined ? undefined : this.#reports.get(key);
-    if (reported !== undefined && this.#digests[reported.length] !== reported.digest) return false;
+    if (reported !== undefined && this.#prefixes[reported.length]?.digest !== reported.digest) {
+      const grown = this.whole.tokens - reported.tokens;
+      const most = Math.max(SMALL_CHANGE.tokens, reported.tokens * SMALL_CHANGE.share);
+      return Math.abs(grown) <= most ? grown : undefined;
+    }
     if (!reported?.isExact) this.#remember(key, { ...this.whole, isExact: true });
-    return true;
+    return 0;
   }
 
   #remember(key: string | undefined, prefix: Prefix & { readonly isExact: boolean }): void {

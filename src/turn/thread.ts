@@ -12,6 +12,7 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -99,7 +100,11 @@ export class Thread {
     for (const { message, original } of reading.copies)
       if (isRecord(message)) this.plain.recognised(message as unknown as ApiMessage, original);
     const added = reading.kind === "continued" ? reading.added : reading.since;
-    if (added.some((message) => isEntry(message) && isCompactBoundary(message))) {
+    if (
+      added.some(
+        (message) => isEntry(message) && (isCompactBoundary(message) || turnedBack(message) !== undefined),
+      )
+    ) {
       return this.#readAll(messages, reply);
     }
     return reading.kind === "continued"
@@ -326,13 +331,16 @@ export class Thread {
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
     // A report about another conversation, such as the one before a compaction, is no wrong figure.
-    const isKept =
-      isReport(entry) && (this.#meter.isFromBeforeCompaction(entry) || !this.#reports.isNext(entry));
+    const grown =
+      isReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
+        ? this.#reports.grownSince(entry)
+        : undefined;
     // What it tells of has been cleared or collapsed since. The mark says how much; only it makes them comparable.
-    const isJudged = isReport(entry) && !isKept && !isOld && !isBeforeMark;
-    const ignoreUsage = isVoidMark || isOld || isKept || (isJudged && !this.#options.isTrusted(entry));
+    const isJudged = isReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
+    const isOther = isReport(entry) && grown === undefined;
+    const ignoreUsage = isVoidMark || isOld || isOther || (isJudged && !this.#options.isTrusted(entry));
     const tokens = this.measures.ofEntry(entry);
-    this.#meter.add(entry, { tokens, ignoreUsage });
+    this.#meter.add(entry, { tokens, ignoreUsage, grownTokens: grown ?? 0 });
     this.#reports.add(entry, tokens);
     this.#contents.add(entry, this.#entries.push(entry) - 1);
   }
