@@ -35,8 +35,6 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
   state.reply = replyOf(state, response, usage);
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
-  // The provider has counted anew: what was taken out is no longer in its figures.
-  state.snipFreed = 0;
   if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
   state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)));
   watchCache(state, usage);

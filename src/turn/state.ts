@@ -25,6 +25,7 @@ import { Judgement } from "./judgement.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import { type Origin, originOf } from "./origin.ts";
+import { isReport } from "./reports-before-mark.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
 import { type Reply, Thread } from "./thread.ts";
@@ -212,6 +213,8 @@ export class ConversationState {
     // What had been attached may have gone with the conversation that it stood in.
     this.nestedMemory?.touched(isAnotherConversation ? this.thread.entries : added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
+    // The newest report is about a conversation without what was snipped.
+    if (added.some((entry) => isReport(entry) && this.isCredible(entry.message.usage))) this.snipFreed = 0;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
     this.noteFindings(findings);
