@@ -186,9 +186,10 @@ function summaryTexts(
  * If summary and kept messages alone do, the result must at least not be larger than the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
-  const { leastSaving, targetTokens = plan.tokensBefore } = options;
-  const worthwhile = plan.tokensBefore - smallestWorthwhileSaving(plan);
-  const most = leastSaving === "some" || leastTokens > worthwhile ? plan.tokensBefore - 1 : worthwhile;
+  const { estimateBefore } = plan;
+  const { leastSaving, targetTokens = estimateBefore } = options;
+  const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
+  const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
   return Math.min(targetTokens - 1, most);
 }
 

@@ -49,6 +49,8 @@ export interface CompactionPlan {
   readonly trigger: "manual" | "auto";
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
+  /** The same by the estimate that also counts the result: only these two can be compared. */
+  readonly estimateBefore: number;
   readonly source: "usage" | "estimate";
   /** What the host sends besides messages (system prompt, tools): in the count, but not in the entries. */
   readonly overheadTokens: number;
@@ -126,6 +128,7 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     trigger,
     variant,
     tokensBefore: sized.contextTokens,
+    estimateBefore: sized.overheadTokens + Math.round(sum(tokens)),
     source: sized.source,
     overheadTokens: sized.overheadTokens,
     entries,

@@ -32,6 +32,12 @@ export function without(size: ContextSize, goneTokens: number): ContextSize {
   };
 }
 
+/** The size, but not below a bound. */
+export function atLeast(size: ContextSize, lowestTokens: number): ContextSize {
+  if (size.tokens >= lowestTokens) return size;
+  return { ...size, tokens: lowestTokens, paddedTokens: Math.max(size.paddedTokens, lowestTokens) };
+}
+
 export interface ContextMeterOptions {
   readonly countText?: CountText;
   readonly calibration?: Calibration;

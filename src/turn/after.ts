@@ -31,7 +31,8 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
     return;
   }
   const freedTokens = noteClearing(state, response);
-  const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
+  state.freedByProvider = freedTokens;
+  const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;
   state.reply = replyOf(state, response, usage);
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;

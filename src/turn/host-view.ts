@@ -124,6 +124,12 @@ export class HostView {
     return best;
   }
 
+  /** Whether a message that says the same was in the conversation, as far as it is in memory. */
+  has(message: Message): boolean {
+    const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
+    return lists.some((list) => list.some((known) => saysTheSame(message, known)));
+  }
+
   begin(messages: readonly Message[]): void {
     this.#log = [];
     this.#logStart = 0;
@@ -167,14 +173,22 @@ export class HostView {
   /** The list that knows most of the messages. */
   #align(messages: readonly Message[]): Alignment | undefined {
     let best: Alignment | undefined;
+    const broken: HostList[] = [];
     for (const list of this.#lists) {
-      if (!list.starts(messages)) continue;
+      if (!list.starts(messages)) {
+        broken.push(list);
+        continue;
+      }
       const alignment = this.#alignWith(list, messages);
       // A message that a compaction covers was removed: its summary no longer fits.
       if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
-    return best;
+    if (best === undefined) return undefined;
+    // The host changed a list that says more of this, early on.
+    const known = best.list.length + best.to - best.list.at;
+    const isOfBroken = broken.some((list) => sharedLength(messages, list.messages ?? []) > known);
+    return isOfBroken ? undefined : best;
   }
 
   #alignWith(list: HostList, messages: readonly Message[]): Alignment {

@@ -9,8 +9,8 @@ import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
-import { type ContextSize, without } from "../tokens/context-meter.ts";
-import { measureRequest } from "../tokens/measure.ts";
+import { atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
+import { MEDIA_TOKENS, measureRequest } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Background } from "./background.ts";
@@ -31,6 +31,9 @@ import { isSameJson } from "./same-json.ts";
 import { type Reply, Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
+
+/** The estimate of a shorter request is too rough for a bound. */
+const LEAST_BOUNDED_TOKENS = 4_000;
 
 /**
  * Everything that belongs to one conversation, and nothing that belongs to another: a subagent has a state of its
@@ -94,6 +97,10 @@ export class ConversationState {
   #overhead: { readonly tokens: number; readonly besides: number } | undefined;
   /** In the last usage, but no longer in the conversation. */
   snipFreed = 0;
+  /** The provider left out so many tokens of the last call by itself. */
+  freedByProvider = 0;
+  /** Calls for this conversation. */
+  calls = 0;
   hasRecovered = false;
   hasStrippedThinking = false;
 
@@ -162,7 +169,8 @@ export class ConversationState {
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
     const size = this.thread.meter.size();
-    return without(size, this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio));
+    const gone = this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio);
+    return atLeast(without(size, gone), this.#safeLowerBound());
   }
 
   /** How long the provider's cache has not been used. A clock that went back says nothing. */
@@ -190,7 +198,6 @@ export class ConversationState {
     if (request !== undefined && !isSameJson(this.frame, request)) {
       this.frame = request;
       this.#overhead = undefined;
-      this.usageTrust.rebase();
     }
     this.findings = [];
     this.hasRecovered = false;
@@ -248,7 +255,7 @@ export class ConversationState {
     this.cachedEdits.reset();
     this.cacheWatch.dropBaseline();
     this.pace.rewritten();
-    this.usageTrust.rebase();
+    this.freedByProvider = 0;
   }
 
   get overheadTokens(): number | undefined {
@@ -270,17 +277,34 @@ export class ConversationState {
   }
 
   /** Whether the provider's figures can be true, given what we have sent. */
-  isCredible(usage: unknown, freedByProvider = 0): boolean {
+  isCredible(usage: unknown): boolean {
     const size = this.size();
-    const seen = this.thread.contents.estimatedTokens - this.cachedEdits.deletedEstimate;
-    const whole = Math.round(seen * this.#usualRatio) + this.frameTokens();
-    return this.usageTrust.isCredible(usage, () => ({
-      expectedTokens: Math.max(0, size.tokens - freedByProvider),
-      anchorTokens: size.source === "usage" && freedByProvider === 0 ? size.reportedTokens : undefined,
-      estimateOfWhole: Math.max(0, whole - freedByProvider),
+    const freed = this.freedByProvider;
+    return this.usageTrust.isCredible(usage, this.calls, () => ({
+      expectedTokens: Math.max(0, size.tokens - freed),
+      anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
+      estimateOfWhole: this.#estimateOf(this.thread.contents.estimatedTokens),
+      lowestTokens: this.#safeLowerBound(),
       overheadKnown: this.frame !== undefined,
       windowTokens: this.facts.windowTokens,
     }));
+  }
+
+  /**
+   * The request is not smaller than this, whatever was reported: our estimate, divided by the most that it overcounts.
+   * Media do not count, because a small picture takes a fraction of the usual figure. Nor does a short conversation.
+   */
+  #safeLowerBound(): number {
+    const { estimatedTokens, media } = this.thread.contents;
+    const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS);
+    return estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.usageTrust.overcount);
+  }
+
+  /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
+  #estimateOf(messageTokens: number): number {
+    const sent = Math.max(0, messageTokens - this.cachedEdits.deletedEstimate);
+    const whole = Math.round(sent * this.#usualRatio) + this.frameTokens();
+    return Math.max(0, whole - this.freedByProvider);
   }
 
   /** System prompt and tools, by the estimate usual for the model. */

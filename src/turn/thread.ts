@@ -248,7 +248,10 @@ export class Thread {
     const isFirst = before.size === 0;
     this.#leaf = null;
     // A host may make all its messages anew and change but one: those that say the same are still the same.
-    const entries = this.#wrapAll(messages, reply, this.#recognition(this.#host.sharedWith(messages)));
+    const newest = messages.findLast(isAnswer);
+    const isReplyThere = newest !== undefined && !this.#host.has(newest);
+    const recognized = this.#recognition(this.#host.sharedWith(messages));
+    const entries = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const given = entries.slice(Math.max(0, boundary));
     const fromBoundary = asSent(given, this.#options.bindsThinking());
@@ -300,7 +303,7 @@ export class Thread {
   ): readonly Entry[] {
     const entries: Entry[] = [];
     // What was told of the last response belongs to the newest answer.
-    const newest = reply && messages.findLast((message) => isRecord(message) && message.role === "assistant");
+    const newest = reply && messages.findLast(isAnswer);
     let parent = this.#leaf;
     for (const [at, message] of messages.entries()) {
       if (isEntry(message)) entries.push(message);
@@ -375,3 +378,5 @@ export class Thread {
     return new Contents(this.measures, this.#options.clearable);
   }
 }
+
+const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";

@@ -41,6 +41,7 @@ function noteSending(state: ConversationState): void {
   const model = state.options.modelName;
   state.sentMessages = state.thread.sent.length;
   state.isAnswerUnderWay = true;
+  state.calls += 1;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
 
