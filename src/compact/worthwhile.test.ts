@@ -72,6 +72,16 @@ describe("the smallest worthwhile saving", () => {
   });
 });
 
+describe("a reported size that is far too low", () => {
+  it("does not make a compaction look larger than the conversation", async () => {
+    const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
+    const options = { model: scriptedModel([SUMMARY]), facts: "off" } as const;
+    const compaction = await compact({ ...plan, tokensBefore: 10 }, countingPorts(), options);
+    expect(compaction.saving).toMatchObject({ pays: true });
+    expect(compaction.tokensAfter).toBeLessThan(plan.estimateBefore);
+  });
+});
+
 describe("a compaction that does not pay", () => {
   const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
   const written = (): CompactOptions => ({ model: scriptedModel([SUMMARY]), facts: "off" });
