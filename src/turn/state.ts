@@ -221,7 +221,8 @@ export class ConversationState {
     this.nestedMemory?.touched(isAnotherConversation ? this.thread.entries : added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
     // The newest report is about a conversation without what was snipped.
-    if (added.some((entry) => isReport(entry) && this.isCredible(entry.message.usage))) this.snipFreed = 0;
+    const isReported = (entry: Entry): boolean => isReport(entry) && this.isCredible(entry.message.usage);
+    if (this.snipFreed > 0 && added.some(isReported)) this.snipFreed = 0;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
     this.noteFindings(findings);
