@@ -54,7 +54,9 @@ export interface AccountingReport {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: Readonly<Record<string, number>>;
+  readonly toolRequestTokens: number;
   readonly toolResults: Readonly<Record<string, number>>;
+  readonly toolResultTokens: number;
   readonly attachments: Readonly<Record<string, number>>;
   readonly other: number;
   readonly otherByKind: Readonly<Record<string, number>>;
@@ -149,7 +151,9 @@ function accountingReport(accounting: TokenAccounting, notInFile: number): Accou
     assistantText: accounting.assistantText,
     localCommandOutput: accounting.localCommandOutput,
     toolRequests: Object.fromEntries(accounting.toolRequests),
+    toolRequestTokens: accounting.toolRequestTokens,
     toolResults: Object.fromEntries(accounting.toolResults),
+    toolResultTokens: accounting.toolResultTokens,
     attachments: Object.fromEntries(accounting.attachments),
     other: accounting.other,
     otherByKind: Object.fromEntries(accounting.otherByKind),

@@ -15,7 +15,11 @@ export interface TokenAccounting {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: ReadonlyMap<string, number>;
+  /** Of all tools together. */
+  readonly toolRequestTokens: number;
   readonly toolResults: ReadonlyMap<string, number>;
+  /** Of all tools together. */
+  readonly toolResultTokens: number;
   /** How many attachments of each type were sent; their tokens are under `other`. */
   readonly attachments: ReadonlyMap<string, number>;
   readonly other: number;
@@ -126,13 +130,17 @@ class Ledger {
     const other = sum(this.#other);
     const measured = this.#measured;
     const texts = this.#human + this.#assistant + this.#localCommand;
+    const toolRequestTokens = sum(this.#requests);
+    const toolResultTokens = sum(this.#results);
     return {
-      total: texts + sum(this.#requests) + sum(this.#results) + other,
+      total: texts + toolRequestTokens + toolResultTokens + other,
       humanText: this.#human,
       assistantText: this.#assistant,
       localCommandOutput: this.#localCommand,
       toolRequests: largestFirst(this.#requests),
+      toolRequestTokens,
       toolResults: largestFirst(this.#results),
+      toolResultTokens,
       attachments: largestFirst(this.#attachments),
       other,
       otherByKind: largestFirst(this.#other),
