@@ -47,8 +47,8 @@ export interface Compaction extends CompactedEntries {
   readonly messagesKept: number;
   /** Where the tokens were before, as flat names and numbers. */
   readonly accounting: Readonly<Record<string, number>>;
-  /** A line for the person at the screen. */
-  readonly userText: string;
+  /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
+  readonly userDisplayMessage: string;
 }
 
 /**
@@ -208,7 +208,7 @@ async function restore(
 type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;
 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
-  const { written, restored } = outcome;
+  const { written, restored, hookOutcomes } = outcome;
   const { tokensAfter } = compacted;
   const messagesSummarised = countMessages(plan.summarised);
   const messagesKept = countMessages(compacted.kept);
@@ -228,7 +228,10 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     messagesSummarised,
     messagesKept,
     accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
-    userText: `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+    userDisplayMessage: [
+      `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+      ...hookOutcomes.map(({ text }) => text),
+    ].join("\n"),
   };
 }
 
