@@ -1,6 +1,7 @@
 import type { MessageContent } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import type { PairIndex } from "../conversation/pairs.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { LonghaulError } from "../errors.ts";
@@ -89,6 +90,7 @@ export function unchangedTokens(
 }
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
+  requireOwnShapes(snapshot.entries);
   const sized = sizeUp(snapshot, options);
   const { variant = "whole", trigger = "manual", force = false } = options;
   const cut =

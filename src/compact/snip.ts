@@ -1,5 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
 import { messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -56,6 +57,7 @@ export interface Snipped {
 
 /** Removes chosen messages outright, with a marker in their place. Removing the same again changes nothing. */
 export function snip(entries: readonly Entry[], selection: SnipSelection, options: SnipOptions): Snipped {
+  requireOwnShapes(entries);
   const chosen = chosenIndexes(entries, selection);
   const doomed = wholeGroups(entries, chosen, "ids" in selection);
   if (doomed.size === 0) return nothing(entries, chosen.size);

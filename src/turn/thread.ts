@@ -8,6 +8,7 @@ import {
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
+import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
@@ -79,7 +80,9 @@ export class Thread {
    * since. Anything else is a conversation that the host changed, and is read from the start.
    */
   take(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
+    requireList(messages);
     const known = this.#host.knownLength(messages);
+    requireReadable(messages, known);
     if (known === undefined) return this.#readAll(messages, facts);
     const added = known === messages.length ? [] : messages.slice(known);
     if (added.some((message) => isEntry(message) && isCompactBoundary(message))) {

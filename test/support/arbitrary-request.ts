@@ -10,7 +10,7 @@ interface RequestKinds {
 /** Requests from sound to hopeless: any order of roles and blocks, marks, system messages, server tools. */
 export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
   const message = fc.record({
-    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "tool"),
+    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "narrator"),
     content: fc.oneof(
       { weight: 6, arbitrary: fc.array(arbitraryBlock(unknownKinds), { maxLength: 4 }) },
       { weight: 2, arbitrary: fc.constantFrom<unknown>("hello", "", "  ", "trailing ") },

@@ -122,7 +122,7 @@ function accidentStep(): fc.Arbitrary<Step> {
     () => [assistant(serverUse("srv2"), serverResult("srv2"), text("found"))],
     () => [assistant(other({ type: "compaction", content: "sum" }))],
     () => [assistant(other({ type: "compaction", content: "sum", signature: "s" }))],
-    () => [{ role: "tool", content: "odd" } as unknown as ApiMessage],
+    () => [{ role: "narrator", content: "odd" } as unknown as ApiMessage],
     () => [null as unknown as ApiMessage, "x" as unknown as ApiMessage],
     () => [{ role: "user", content: { type: "text", text: "alone" } } as unknown as ApiMessage],
   );

@@ -1,3 +1,4 @@
+import { requireOwnShapes } from "../given-messages.ts";
 import type { ApiRequest } from "../message.ts";
 import { isRecord } from "../untrusted.ts";
 import { Draft, finishDraft } from "./draft.ts";
@@ -45,11 +46,13 @@ export interface CheckedRequest {
 /**
  * The one exit: every request leaves through here. Checks the API's rules for messages, repairs what can
  * be repaired without losing anything silently, and says which rule was broken where and what was done.
- * A request that came out of it passes a second time without a change.
+ * A request that came out of it passes a second time without a change. Fails with `messages-foreign` for messages of
+ * another API: a repair would lose their tool calls.
  */
 export function checkRequest(request: ApiRequest, options: CheckOptions = {}): CheckedRequest {
   const draft = new Draft(isRecord(request) ? request : { messages: [] });
   const given = draft.request;
+  requireOwnShapes(given.messages);
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, options);
   const { findings } = draft;

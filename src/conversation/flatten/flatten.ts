@@ -4,6 +4,7 @@ import type { Finding } from "../check/finding.ts";
 import type { CheckOptions } from "../check/rule.ts";
 import { withClearedResults } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
+import { requireOwnShapes } from "../given-messages.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
 import { type SchemasByName, schemasByName, type ToolSchema } from "./tool-input.ts";
 import { TurnSorter } from "./turns.ts";
@@ -38,6 +39,7 @@ export function flattenChecked(
   options: FlattenOptions = {},
 ): FlattenedConversation {
   const { tools = [], check = {} } = options;
+  requireOwnShapes(entries);
   const draft = new Draft(frameOf(options), entryPath);
   draft.messages = readEntries(draft, entries, { ...options, schemas: schemasByName(tools) });
   applyRules(draft, check);

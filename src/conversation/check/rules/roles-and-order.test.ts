@@ -49,7 +49,7 @@ describe("roles and their order", () => {
   });
 
   it("sends a message of an unknown role as the user's", () => {
-    const messages = [{ role: "developer", content: "be brief" } as unknown as ApiMessage];
+    const messages = [{ role: "narrator", content: "be brief" } as unknown as ApiMessage];
     expect(checkRequest({ messages }).request.messages).toEqual([user("be brief")]);
     expect(rules({ messages })).toEqual(["role-unknown"]);
   });
