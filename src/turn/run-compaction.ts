@@ -23,6 +23,7 @@ import { withHostStatus } from "./host-status.ts";
 import { netSavingOf, usuallyKept } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import { restart } from "./restart.ts";
+import { lastingFailures } from "./setup-notices.ts";
 import type { ConversationState } from "./state.ts";
 
 export interface CompactionRequest {
@@ -81,6 +82,7 @@ export function reportFailure(
   const reason = failureReason(error);
   const attempts = attemptsOf(error);
   state.emit({ type: "compaction-failed", trigger, reason, code: codeOf(error), attempts, durationMs });
+  state.noteFailure(error);
   state.emitAll(state.breaker.failed({ trigger, reason }));
 }
 
@@ -134,6 +136,9 @@ export function compactOptions(
     signal,
     onProgress: (progress) => {
       onProgress(progress);
+      if (progress.phase === "hooks") {
+        state.emit({ type: "hooks-started", event: progress.event, hooks: progress.hooks });
+      }
       if (progress.phase !== "cut") return;
       const { droppedRounds, rounds } = progress;
       state.emit({
@@ -228,6 +233,7 @@ function reportSuccess(
       attempts: compaction.attempts,
     }),
   });
+  state.noteSetup(lastingFailures(compaction.attempts));
   // What came while the summary was written differs from one compaction to the next.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(state));
   state.pace.compacted(tokensAfter - cameSince);

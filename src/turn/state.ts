@@ -3,8 +3,10 @@ import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import { requireJson } from "../conversation/given-messages.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
+import type { LonghaulError } from "../errors.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
@@ -28,6 +30,13 @@ import { type Origin, originOf } from "./origin.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
+import {
+  assumedWindow,
+  lastingFailure,
+  lastingFailuresIn,
+  type SetupNotice,
+  SetupNotices,
+} from "./setup-notices.ts";
 import { Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
@@ -48,6 +57,7 @@ export class ConversationState {
   readonly breaker: Breaker;
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
+  readonly setup: SetupNotices;
   readonly chain: CompactionChain = new CompactionChain();
   readonly pace: Pace = new Pace();
   /** Notes of the session; a subagent takes none. */
@@ -97,9 +107,10 @@ export class ConversationState {
   hasRecovered = false;
   hasStrippedThinking = false;
 
-  constructor(options: ResolvedOptions, agentId?: string) {
+  constructor(options: ResolvedOptions, agentId?: string, parent?: ConversationState) {
     this.options = options;
     this.agentId = agentId;
+    this.setup = new SetupNotices(parent?.setup);
     this.cacheTtlMs = CACHE_TTL_MS[options.cacheTtl ?? "5m"];
     this.cacheWatch = new CacheWatch({ ttlMs: this.cacheTtlMs });
     this.#origin = originOf(options, agentId);
@@ -133,6 +144,24 @@ export class ConversationState {
     this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;
     this.collapse = collapse && this.#collapses ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
+    const assumed = assumedWindow(options);
+    if (assumed !== undefined) {
+      this.#noteSetup({ code: "window-assumed", model: options.modelName ?? "" }, assumed);
+    }
+  }
+
+  /** A call for a summary, a note or a span failed. What every later call would repeat is reported once. */
+  noteFailure(error: unknown): void {
+    const { summaryModel, model } = this.options;
+    this.noteSetup(lastingFailuresIn(error, (summaryModel ?? model)?.name ?? ""));
+  }
+
+  noteSetup(notices: readonly SetupNotice[]): void {
+    for (const notice of notices) this.#noteSetup(notice, lastingFailure(notice));
+  }
+
+  #noteSetup(notice: SetupNotice, error: LonghaulError): void {
+    if (this.setup.add(notice, error)) this.emit({ type: "setup-problem", ...notice });
   }
 
   get #usualCaller(): Caller {
@@ -187,6 +216,7 @@ export class ConversationState {
     this.turnId = this.options.ports.newUuid();
     this.caller = caller ?? this.#usualCaller;
     if (request !== undefined && !isSameJson(this.frame, request)) {
+      requireJson(request, "request");
       this.frame = request;
       this.#overhead = undefined;
       this.usageTrust.rebase();
@@ -198,9 +228,9 @@ export class ConversationState {
   }
 
   takeIn(messages: readonly Message[]): void {
-    this.given = messages;
     const { reply } = this;
     const { added, findings, isAnotherConversation } = this.thread.take(messages, reply);
+    this.given = messages;
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();

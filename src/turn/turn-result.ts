@@ -32,7 +32,7 @@ export function turnResult<T extends Message>(state: ConversationState, outcome:
   const tokens = state.size().tokens;
   const window = windowState(tokens, state.thresholds);
   const problem =
-    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : undefined);
+    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : state.setup.next());
   return new TurnResult<T>(state, outcome, { problem, tokens, window });
 }
 
