@@ -51,7 +51,8 @@ const REMEDIES: Readonly<Record<ForeignApi, string>> = {
   "bedrock-converse": `${OWN_SHAPE} ${BY_AI_SDK}, Bedrock's included (docs/models.md).`,
 };
 
-function requireOwnShape(message: unknown, index: number): void {
+/** Throws where this is a message of another API, or a whole reply. */
+export function requireOwnShape(message: unknown, index: number): void {
   if (isWholeReply(message)) {
     throw new LonghaulError("messages-invalid", `messages[${index}] is a whole reply instead of a message.`, {
       remedy: 'Append { role: "assistant", content: reply.content }, and pass the reply itself to after().',

@@ -3,6 +3,7 @@ import { isCleared } from "../conversation/cleared.ts";
 import { type AttachmentEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { contentText, stringField } from "../conversation/fields.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { isHarnessText } from "../conversation/queued.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
@@ -68,6 +69,7 @@ export interface KnownTokens {
 }
 
 export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
+  requireOwnShapes(entries);
   return accountKnown(entries, {
     ofEntry: (entry) => measureEntry(entry, countText),
     ofBlock: (block) => measureBlock(block, countText),

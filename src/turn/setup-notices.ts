@@ -65,7 +65,8 @@ export function assumedWindow({ modelName, facts, settings }: ResolvedOptions): 
     "window-assumed",
     `The model "${modelName}" is not in the table of models, so a context window of ${formatCount(facts.windowTokens)} tokens is assumed.`,
     {
-      remedy: "Pass windowTokens, add the model to the option models, or correct its name.",
+      remedy:
+        "Pass windowTokens (--window on the command line), add the model to the option models, or correct its name.",
       facts: { model: modelName, windowTokens: facts.windowTokens },
     },
   );

@@ -4,7 +4,10 @@ import { checkRequest } from "../../src/conversation/check/check.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { LonghaulError } from "../../src/errors.ts";
+import { complete } from "../../src/models/reply.ts";
 import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
+import { accountTokens } from "../../src/tokens/accounting.ts";
+import { contextTokens } from "../../src/tokens/context.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorOptions } from "../../src/turn/options.ts";
 
@@ -180,6 +183,24 @@ const MESSAGES: readonly Mistake[] = [
     "messages-foreign",
     OPENAI,
   ],
+  [
+    "a foreign message given to complete",
+    () => complete(scriptedModel(["hi"]), any({ messages: [ask, { role: "tool", content: "x" }] })),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "foreign messages to be counted",
+    () => contextTokens(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "foreign messages to be accounted for",
+    () => accountTokens(any([{ type: "function_call", call_id: "c1", name: "read" }]), any(String)),
+    "messages-foreign",
+    OPENAI,
+  ],
   ["a cyclic tool input", () => before(ask, call(cyclic())), "content-not-json", /references to its parents/],
   [
     "a BigInt in a tool input",
@@ -264,6 +285,12 @@ const OPTIONS: readonly Mistake[] = [
     () => create({ model: { chat: {}, responses: {} } }),
     "not-a-model",
     /aiSdkModel\(\{ model: openai/,
+  ],
+  [
+    "a name in place of the model to call",
+    () => complete(any("gpt-5"), { messages: [] }),
+    "not-a-model",
+    /modelName/,
   ],
   ["a summary model that is none", () => create({ summaryModel: {} }), "not-a-model", /Model port/],
   [
