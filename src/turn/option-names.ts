@@ -3,14 +3,10 @@ import { isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 
 /** The names of an interface's options. The compiler sees to it that none is missing. */
-export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true>>;
+export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, unknown>>;
 
 /** Throws `option-invalid` for what is no object, and `option-unknown` for a name that does not exist. */
-export function requireOptionNames(
-  options: unknown,
-  names: Readonly<Record<string, true>>,
-  where: string,
-): void {
+export function requireOptionNames(options: unknown, names: object, where: string): void {
   if (options === undefined) return;
   if (!isRecord(options)) throw invalidOption(where, "an object", options);
   for (const name of Object.keys(options)) {

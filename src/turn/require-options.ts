@@ -3,6 +3,7 @@ import { isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { isModel, requireModel } from "../models/require-model.ts";
 import { type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import { INHERITANCE } from "./child-options.ts";
 import { invalidOption, type OptionNames, requireOptionNames } from "./option-names.ts";
 import type {
   BeforeOptions,
@@ -18,40 +19,11 @@ import type {
   UndoOptions,
 } from "./options.ts";
 
-const COMPACTOR: OptionNames<CompactorOptions> = {
-  model: true,
-  modelName: true,
-  summaryModel: true,
-  request: true,
-  cacheTtl: true,
-  windowTokens: true,
-  windowEvidence: true,
-  models: true,
-  prices: true,
-  settings: true,
-  settingsFile: true,
-  environment: true,
-  clearing: true,
-  compaction: true,
-  state: true,
-  fileTools: true,
-  hooks: true,
-  notes: true,
-  memoryFiles: true,
-  collapse: true,
-  transcript: true,
-  host: true,
-  ports: true,
-  countText: true,
-  sessionId: true,
-  cwd: true,
-  permissionMode: true,
-};
-const CHILD: OptionNames<ChildOptions> & typeof COMPACTOR = {
-  ...COMPACTOR,
+const CHILD = {
+  ...INHERITANCE,
   agentId: true,
   description: true,
-};
+} as const satisfies OptionNames<ChildOptions>;
 const CLEARING: OptionNames<ClearingOptions> = {
   form: true,
   tools: true,
@@ -94,6 +66,7 @@ const SETTINGS: OptionNames<Settings> = {
   autoCompactPercent: true,
   autoCompactWindow: true,
   blockingLimit: true,
+  collapseEnabled: true,
 };
 const BEFORE: OptionNames<BeforeOptions> = { signal: true, caller: true, request: true };
 const MANUAL: OptionNames<ManualOptions> = {
@@ -115,11 +88,11 @@ const GROUPS = {
   collapse: COLLAPSE,
   host: HOST,
   settings: SETTINGS,
-} as const satisfies Partial<Record<keyof CompactorOptions, Readonly<Record<string, true>>>>;
+} as const satisfies Partial<Record<keyof CompactorOptions, OptionNames<object>>>;
 
 /** Throws for options of `createCompactor` that cannot be meant: nothing of them is ignored silently. */
 export function requireCompactorOptions(options: CompactorOptions): void {
-  requireAllOptions(options, COMPACTOR, "createCompactor");
+  requireAllOptions(options, INHERITANCE, "createCompactor");
 }
 
 export function requireChildOptions(options: ChildOptions): void {
@@ -128,7 +101,7 @@ export function requireChildOptions(options: ChildOptions): void {
 
 function requireAllOptions(
   options: CompactorOptions,
-  names: Readonly<Record<string, true>>,
+  names: OptionNames<CompactorOptions>,
   where: string,
 ): void {
   if (isModel(options)) {
