@@ -41,6 +41,7 @@ export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
 export type { CheckOptions } from "./conversation/check/rule.ts";
+export type { ToolSchema } from "./conversation/check/rules/tool-inputs.ts";
 export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
 export { moveCutBack } from "./conversation/cut.ts";
 export type {
@@ -72,7 +73,6 @@ export {
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
-export type { ToolSchema } from "./conversation/flatten/tool-input.ts";
 export type { Fate, Ledger, LedgerFact } from "./conversation/ledger.ts";
 export { readLedger } from "./conversation/ledger-reader.ts";
 export type { ApiMessage, ApiRequest } from "./conversation/message.ts";

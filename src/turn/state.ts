@@ -4,6 +4,7 @@ import { maxMediaFor } from "../conversation/check/limits.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
 import { requireJson } from "../conversation/given-messages.ts";
+import { isRecord } from "../conversation/untrusted.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import type { LonghaulError } from "../errors.ts";
@@ -38,6 +39,7 @@ import {
   SetupNotices,
 } from "./setup-notices.ts";
 import { Thread } from "./thread.ts";
+import type { CheckedFrame } from "./thread-options.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
 
@@ -131,6 +133,7 @@ export class ConversationState {
         consecutiveRoles: "accepted",
         ...(options.modelName === undefined ? {} : { model: options.modelName }),
       },
+      frame: () => checkedFrame(this.frame),
       clearable: { tools: options.clearing.tools, fileTools: options.fileTools },
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
@@ -215,13 +218,15 @@ export class ConversationState {
   beginTurn({ caller, request }: BeforeOptions): void {
     this.turnId = this.options.ports.newUuid();
     this.caller = caller ?? this.#usualCaller;
+    this.findings = [];
     if (request !== undefined && !isSameJson(this.frame, request)) {
       requireJson(request, "request");
+      const isCheckedTheSame = isSameJson(checkedFrame(this.frame), checkedFrame(request));
       this.frame = request;
       this.#overhead = undefined;
       this.usageTrust.rebase();
+      if (!isCheckedTheSame) this.noteFindings(this.thread.reframe());
     }
-    this.findings = [];
     this.hasRecovered = false;
     this.hasStrippedThinking = false;
     this.emitAll(this.breaker.onTurn());
@@ -337,4 +342,15 @@ export class ConversationState {
   get #usualRatio(): number {
     return startCalibration(this.options.modelName).ratio;
   }
+}
+
+/** Names and schemas of the tools, and the kind of thinking. Cache marks on tools are the host's own. */
+function checkedFrame({ thinking, tools }: RequestFrame = {}): CheckedFrame {
+  const named = Array.isArray(tools) ? tools.filter(isRecord) : [];
+  return {
+    ...(isRecord(thinking) ? { thinking: { type: String(thinking.type) } } : {}),
+    ...(named.length === 0
+      ? {}
+      : { tools: named.map(({ name, input_schema }) => ({ name: String(name), input_schema })) }),
+  };
 }

@@ -41,6 +41,8 @@ export class Thread {
   #contents: Contents;
   readonly #host = new HostView();
   #leaf: string | null = null;
+  /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
+  #isReframed = false;
   /** We have changed something in it since: what was reported with these is about another conversation. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
@@ -89,7 +91,8 @@ export class Thread {
       return this.#readAll(messages, facts);
     }
     const entries = this.#wrapAll(added, facts, () => undefined);
-    const wasRepaired = this.#isRepaired();
+    const wasRepaired = this.#isRepaired() || this.#isReframed;
+    this.#isReframed = false;
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
     this.#host.add(added);
@@ -145,6 +148,16 @@ export class Thread {
     this.#contents = contents;
     this.#outdate(entries);
     return this.#replace(entries);
+  }
+
+  /** Checks all messages again, against the request that goes with them from now on. */
+  reframe(): readonly Finding[] {
+    const { items } = this.#outgoing;
+    this.#outgoing = this.#newOutgoing();
+    this.#isReframed = true;
+    return this.#outgoing instanceof CheckedMessages
+      ? this.#outgoing.replace(items as readonly ApiMessage[])
+      : this.#outgoing.replace(items as readonly Entry[]);
   }
 
   #outdate(entries: readonly Entry[]): void {
@@ -280,13 +293,18 @@ export class Thread {
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
     return this.#form === "messages"
-      ? new CheckedMessages(this.#options.check)
+      ? new CheckedMessages({ ...this.#options.check, ...this.#options.frame?.() })
       : new FlattenedEntries(this.#flattening());
   }
 
   #flattening(): FlattenOptions {
     const { model, ...check } = this.#options.check;
-    return { check, request: model === undefined ? {} : { model } };
+    const { tools, thinking } = this.#options.frame?.() ?? {};
+    return {
+      check,
+      request: { ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+      ...(tools === undefined ? {} : { tools }),
+    };
   }
 
   #newMeter(calibration?: Calibration): ContextMeter {

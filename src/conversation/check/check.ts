@@ -26,7 +26,7 @@ import { pairServerTools } from "./rules/server-tools.ts";
 import { placeSystemMessages } from "./rules/system-placement.ts";
 import { replaceUnsupportedSystemMessages } from "./rules/system-support.ts";
 import { dropEmptyTexts } from "./rules/texts.ts";
-import { reportToolTurnWithoutThinking } from "./rules/thinking-first.ts";
+import { beginToolTurnWithThinking } from "./rules/thinking-first.ts";
 import { dropTrailingThinking } from "./rules/thinking-last.ts";
 import { mendToolIds } from "./rules/tool-ids.ts";
 import { mendToolInputs } from "./rules/tool-inputs.ts";
@@ -88,7 +88,6 @@ const END_RULES: readonly Rule[] = [startWithUser, trimFinalAssistantText, endWi
 
 /** Bytes come after all that changes them. */
 const REQUEST_RULES: readonly Rule[] = [
-  reportToolTurnWithoutThinking,
   reportTooManyMessages,
   reportMissingTools,
   dropMarksOnThinking,
@@ -104,13 +103,11 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
   const settings = checkSettings(options);
   for (const rule of BLOCK_RULES) rule(draft, settings);
   settleSequence(draft, settings);
-  const { findings } = draft;
-  const beforePairs = findings.length;
-  pairToolResults(draft);
-  if (findings.length > beforePairs) settleSequence(draft, settings);
-  const beforeEnds = findings.length;
-  for (const rule of END_RULES) rule(draft, settings);
-  if (findings.length > beforeEnds) settleSequence(draft, settings);
+  for (const rules of [[pairToolResults], END_RULES, [beginToolTurnWithThinking]]) {
+    const { length } = draft.findings;
+    for (const rule of rules) rule(draft, settings);
+    if (draft.findings.length > length) settleSequence(draft, settings);
+  }
   for (const rule of REQUEST_RULES) rule(draft, settings);
 }
 
