@@ -106,7 +106,7 @@ export function compactOptions(
   let retries = 0;
   return {
     prepared,
-    leastSaving: leastSavingFor(request),
+    leastSaving: leastSavingFor(state, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
@@ -151,9 +151,17 @@ export function compactOptions(
   };
 }
 
-/** After an overflow the next call must fit, whatever the compaction costs. */
-function leastSavingFor({ trigger, force = false }: CompactionRequest): LeastSaving {
+/**
+ * After an overflow the next call must fit, whatever the compaction costs. The same holds at the blocking limit where
+ * an unseen tool result is kept: it can be summarized only after the next call.
+ */
+function leastSavingFor(
+  { thresholds }: ConversationState,
+  { trigger, plan, force = false }: CompactionRequest,
+): LeastSaving {
   if (trigger === "reactive") return "some";
+  const isBlocked = trigger === "auto" && plan.tokensBefore >= thresholds.blocking;
+  if (isBlocked && plan.unseen !== undefined) return "some";
   return force ? "none" : "worthwhile";
 }
 

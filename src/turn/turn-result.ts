@@ -109,6 +109,7 @@ export function sendingFrame(state: ConversationState): RequestFrame {
     targetTokens: inProportion(state.thresholds, clearing.targetTokens),
     tools: clearing.tools,
     toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
+    unseenResults: state.thread.contents.results.unseenCount,
     idleMs: state.longestIdleMs,
     thinkingOn: isThinkingOn(frame),
   });
