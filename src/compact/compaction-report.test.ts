@@ -84,7 +84,7 @@ describe("what a compaction counts", () => {
     const plan = planned({ variant: "up-to", at: last.uuid }, c.entries);
     const compaction = await compact(plan, countingPorts());
     expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([18, 1]);
-    expect(compaction.userText).toMatch(/: 18 messages summarised, 1 message kept\.$/);
+    expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarised, 1 message kept\.$/);
   });
 
   it("is told to the person, with what was put back and without what is none", async () => {
@@ -92,9 +92,9 @@ describe("what a compaction counts", () => {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
     const none = await compacted({ keepRecentTokens: 0 });
-    expect(none.userText).toMatch(/: 120 messages summarised\.$/);
+    expect(none.userDisplayMessage).toMatch(/: 120 messages summarised\.$/);
     const some = await compacted({ keepRecentTokens: 0 }, { state: { files } });
-    expect(some.userText).toMatch(/: 120 messages summarised, 5 things put back\.$/);
+    expect(some.userDisplayMessage).toMatch(/: 120 messages summarised, 5 things put back\.$/);
   });
 
   it("hangs what follows on the last kept message that has an id", async () => {

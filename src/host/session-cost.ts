@@ -75,10 +75,13 @@ export function weighSession(
   thresholds: Thresholds,
   compaction: WeighedCompaction | undefined,
 ): Weighing | undefined {
-  const ways = [
-    clearingWay(session, situation),
-    compaction && compactingWay(session, situation, thresholds, compaction),
-  ];
+  const ways =
+    thresholds.headroomBy === "nobody"
+      ? []
+      : [
+          clearingWay(session, situation),
+          compaction && compactingWay(session, situation, thresholds, compaction),
+        ];
   return weigh({ ...situation, alternatives: ways.filter((way) => way !== undefined) });
 }
 

@@ -131,12 +131,3 @@ describe("more pictures than the provider takes", () => {
     expect(rewrites).toHaveLength(1);
   });
 });
-
-describe("options that cannot be meant", () => {
-  it.each([Number.NaN, 0, -1])("a window of %d tokens is ignored, and said to be", async (windowTokens) => {
-    const { compactor, events } = engine({ windowTokens });
-    const { thresholds } = await compactor.before([{ role: "user", content: "go" }]);
-    expect(thresholds.size).toBe(200_000);
-    expect(typesOf(events)).toContain("settings-ignored");
-  });
-});

@@ -1,6 +1,8 @@
 /** By bytes, as a provider compares what it has cached: another order of fields is another prefix. */
 export function isSameJson(before: unknown, after: unknown): boolean {
-  return before === after || hasSameFields(before, after) || jsonOf(before) === jsonOf(after);
+  if (before === after || hasSameFields(before, after)) return true;
+  const json = jsonOf(before);
+  return json !== undefined && json === jsonOf(after);
 }
 
 /** A host that makes the object anew each turn mostly puts the same things into it. */

@@ -3,8 +3,11 @@ import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import { requireJson } from "../conversation/given-messages.ts";
+import { isRecord } from "../conversation/untrusted.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
+import type { LonghaulError } from "../errors.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
@@ -28,7 +31,15 @@ import { type Origin, originOf } from "./origin.ts";
 import { isReport } from "./reports-before-mark.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
+import {
+  assumedWindow,
+  lastingFailure,
+  lastingFailuresIn,
+  type SetupNotice,
+  SetupNotices,
+} from "./setup-notices.ts";
 import { type Reply, Thread } from "./thread.ts";
+import type { CheckedFrame } from "./thread-options.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
 
@@ -51,6 +62,7 @@ export class ConversationState {
   readonly breaker: Breaker;
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
+  readonly setup: SetupNotices;
   readonly chain: CompactionChain = new CompactionChain();
   readonly pace: Pace = new Pace();
   /** Notes of the session; a subagent takes none. */
@@ -104,14 +116,15 @@ export class ConversationState {
   hasRecovered = false;
   hasStrippedThinking = false;
 
-  constructor(options: ResolvedOptions, agentId?: string) {
+  constructor(options: ResolvedOptions, agentId?: string, parent?: ConversationState) {
     this.options = options;
     this.agentId = agentId;
+    this.setup = new SetupNotices(parent?.setup);
     this.cacheTtlMs = CACHE_TTL_MS[options.cacheTtl ?? "5m"];
     this.cacheWatch = new CacheWatch({ ttlMs: this.cacheTtlMs });
     this.#origin = originOf(options, agentId);
     this.facts = options.facts;
-    this.thresholds = computeThresholds(options.facts, options.settings);
+    this.thresholds = this.#thresholdsFor(options.facts);
     this.frame = options.request;
     this.turnId = options.ports.newUuid();
     this.caller = this.#usualCaller;
@@ -127,6 +140,7 @@ export class ConversationState {
         consecutiveRoles: "accepted",
         ...(options.modelName === undefined ? {} : { model: options.modelName }),
       },
+      frame: () => checkedFrame(this.frame),
       clearable: { tools: options.clearing.tools, fileTools: options.fileTools },
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
@@ -138,9 +152,26 @@ export class ConversationState {
     this.nestedMemory = memoryFiles && new NestedMemory({ ...memoryFiles, fileTools });
     const isMain = agentId === undefined;
     this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;
-    this.collapse =
-      isMain && collapse && collapse.enabled !== false ? new Collapse(this, collapse) : undefined;
+    this.collapse = collapse && this.#collapses ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
+    const assumed = assumedWindow(options);
+    if (assumed !== undefined) {
+      this.#noteSetup({ code: "window-assumed", model: options.modelName ?? "" }, assumed);
+    }
+  }
+
+  /** A call for a summary, a note or a span failed. What every later call would repeat is reported once. */
+  noteFailure(error: unknown): void {
+    const { summaryModel, model } = this.options;
+    this.noteSetup(lastingFailuresIn(error, (summaryModel ?? model)?.name ?? ""));
+  }
+
+  noteSetup(notices: readonly SetupNotice[]): void {
+    for (const notice of notices) this.#noteSetup(notice, lastingFailure(notice));
+  }
+
+  #noteSetup(notice: SetupNotice, error: LonghaulError): void {
+    if (this.setup.add(notice, error)) this.emit({ type: "setup-problem", ...notice });
   }
 
   get #usualCaller(): Caller {
@@ -195,20 +226,23 @@ export class ConversationState {
   beginTurn({ caller, request }: BeforeOptions): void {
     this.turnId = this.options.ports.newUuid();
     this.caller = caller ?? this.#usualCaller;
+    this.findings = [];
     if (request !== undefined && !isSameJson(this.frame, request)) {
+      requireJson(request, "request");
+      const isCheckedTheSame = isSameJson(checkedFrame(this.frame), checkedFrame(request));
       this.frame = request;
       this.#overhead = undefined;
+      if (!isCheckedTheSame) this.noteFindings(this.thread.reframe());
     }
-    this.findings = [];
     this.hasRecovered = false;
     this.hasStrippedThinking = false;
     this.emitAll(this.breaker.onTurn());
   }
 
   takeIn(messages: readonly Message[]): void {
-    this.given = messages;
     const { reply } = this;
     const { added, findings, isAnotherConversation } = this.thread.take(messages, reply);
+    this.given = messages;
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
@@ -274,7 +308,19 @@ export class ConversationState {
   learnWindow(facts: KnownModel): void {
     if (facts.windowTokens === this.facts.windowTokens) return;
     this.facts = facts;
-    this.thresholds = computeThresholds(this.facts, this.options.settings);
+    this.thresholds = this.#thresholdsFor(facts);
+  }
+
+  /** Whether spans are collapsed: only in the main conversation. */
+  get #collapses(): boolean {
+    const { collapse } = this.options;
+    return this.agentId === undefined && collapse !== undefined && collapse.enabled !== false;
+  }
+
+  #thresholdsFor(facts: KnownModel): Thresholds {
+    const { settings, compaction } = this.options;
+    const modes = { collapseEnabled: this.#collapses, reactiveOnly: compaction.reactiveOnly === true };
+    return computeThresholds(facts, { ...settings, ...modes });
   }
 
   /** Whether the provider's figures can be true, given what we have sent. */
@@ -323,4 +369,15 @@ export class ConversationState {
   get #usualRatio(): number {
     return startCalibration(this.options.modelName).ratio;
   }
+}
+
+/** Names and schemas of the tools, and the kind of thinking. Cache marks on tools are the host's own. */
+function checkedFrame({ thinking, tools }: RequestFrame = {}): CheckedFrame {
+  const named = Array.isArray(tools) ? tools.filter(isRecord) : [];
+  return {
+    ...(isRecord(thinking) ? { thinking: { type: String(thinking.type) } } : {}),
+    ...(named.length === 0
+      ? {}
+      : { tools: named.map(({ name, input_schema }) => ({ name: String(name), input_schema })) }),
+  };
 }

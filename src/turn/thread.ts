@@ -8,6 +8,7 @@ import {
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
+import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
@@ -51,6 +52,10 @@ export class Thread {
   #contents: Contents;
   readonly #host = new HostView();
   #leaf: string | null = null;
+  /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
+  #isReframed = false;
+  /** Messages that can be read without loss. */
+  readonly #readable = new WeakSet<object>();
   /** We have changed something in it since: what was reported with these is about another conversation. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
@@ -95,6 +100,8 @@ export class Thread {
    * came since. A list with other messages is a conversation that the host changed, and is read again from there.
    */
   take(messages: readonly Message[], reply: Reply | undefined): Taken {
+    requireList(messages);
+    this.#requireReadable(messages);
     const reading = this.#host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
     for (const { message, original } of reading.copies)
@@ -112,9 +119,19 @@ export class Thread {
       : this.#readSinceRewrite(messages, added, reply);
   }
 
+  /** Throws before anything is recorded. Each message object is checked once. */
+  #requireReadable(messages: readonly Message[]): void {
+    for (const [index, message] of messages.entries()) {
+      if (!isRecord(message) || this.#readable.has(message)) continue;
+      requireReadable(message, index);
+      this.#readable.add(message);
+    }
+  }
+
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
     const entries = this.#wrapAll(added, reply, () => undefined);
-    const wasRepaired = this.#isRepaired();
+    const wasRepaired = this.#isRepaired() || this.#isReframed;
+    this.#isReframed = false;
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
     // What is new may also undo a repair: a result that was made up gives way to the real one.
@@ -192,6 +209,16 @@ export class Thread {
     this.#contents = contents;
     this.#outdate(entries);
     return this.#replace(entries);
+  }
+
+  /** Checks all messages again, against the request that goes with them from now on. */
+  reframe(): readonly Finding[] {
+    const { items } = this.#outgoing;
+    this.#outgoing = this.#newOutgoing();
+    this.#isReframed = true;
+    return this.#outgoing instanceof CheckedMessages
+      ? this.#outgoing.replace(items as readonly ApiMessage[])
+      : this.#outgoing.replace(items as readonly Entry[]);
   }
 
   #outdate(entries: readonly Entry[]): void {
@@ -359,13 +386,18 @@ export class Thread {
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
     return this.#form === "messages"
-      ? new CheckedMessages(this.#options.check)
+      ? new CheckedMessages({ ...this.#options.check, ...this.#options.frame?.() })
       : new FlattenedEntries(this.#flattening());
   }
 
   #flattening(): FlattenOptions {
     const { model, ...check } = this.#options.check;
-    return { check, request: model === undefined ? {} : { model } };
+    const { tools, thinking } = this.#options.frame?.() ?? {};
+    return {
+      check,
+      request: { ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+      ...(tools === undefined ? {} : { tools }),
+    };
   }
 
   #newMeter(calibration?: Calibration): ContextMeter {

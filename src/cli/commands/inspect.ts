@@ -45,7 +45,8 @@ export async function inspect(
   const beside = await besideSession(session, thresholds);
   const inspected = inspectSession(session, thresholds);
   const cost = costReport(session, {
-    compaction: await preview(session, thresholds, composition),
+    compaction:
+      thresholds.headroomBy === "nobody" ? undefined : await preview(session, thresholds, composition),
     thresholds,
     contextTokens: inspected.context.tokens,
     now: composition.now(),
