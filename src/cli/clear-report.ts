@@ -1,14 +1,15 @@
 import type { SessionClearing } from "../host/clear-session.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import { fullAt, type ReportWindow, reportWindow } from "./report-window.ts";
 
 /** The shape that `clear --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface ClearReport {
   readonly session: { readonly id: string; readonly path: string };
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
-  /** Whether the result is under the auto-compact threshold of that window. */
+  readonly window: ReportWindow;
+  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
   readonly fits: boolean;
   /** By tool: how many results, and what they held. */
   readonly cleared: readonly ClearedByTool[];
@@ -28,6 +29,7 @@ export function clearReport(
   thresholds: Thresholds,
   written: WrittenLines | undefined,
 ): ClearReport {
+  const window = reportWindow(thresholds);
   const byTool = new Map<string, { results: number; tokens: number }>();
   for (const { tool, tokens } of clearing.results) {
     const sum = byTool.get(tool) ?? { results: 0, tokens: 0 };
@@ -42,8 +44,8 @@ export function clearReport(
     session: { id: session.id, path: session.path },
     before: { tokens: tokensBefore },
     after: { tokens: tokensAfter },
-    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
-    fits: tokensAfter < thresholds.autoCompact,
+    window,
+    fits: tokensAfter < fullAt(window),
     cleared: cleared.sort((a, b) => b.tokens - a.tokens),
     toolUseIds: clearing.results.map(({ id }) => id),
     out: written?.path ?? null,

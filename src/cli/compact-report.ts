@@ -21,18 +21,19 @@ import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { CompactCost } from "./compact-cost.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
+import { fullAt, type ReportWindow, reportWindow } from "./report-window.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface CompactReport {
   readonly session: { readonly id: string; readonly path: string; readonly model: string | null };
   readonly before: Size;
   readonly after: Size;
-  readonly window: Pick<Thresholds, "size" | "origin" | "effective" | "autoCompact" | "warning" | "blocking">;
+  readonly window: ReportWindow;
   /** In the context before and after, but in no line of the file: system prompt, tools. As `inspect` has it. */
   readonly notInFile: number;
   /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
   readonly saving: Saving;
-  /** Whether the result is under the auto-compact threshold of that window. */
+  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
@@ -120,15 +121,15 @@ export function compactReport({
   cost = null,
   prices,
 }: CompactReportInput): CompactReport {
-  const { size, origin, effective, autoCompact, warning, blocking } = thresholds;
+  const window = reportWindow(thresholds);
   return {
     session: { id: session.id, path: session.path, model: session.model ?? null },
     before: { tokens: plan.tokensBefore, messages: countMessages(plan.sent) },
     after: { tokens: compaction.tokensAfter, messages: countMessages(rebuild(compaction)) },
-    window: { size, origin, effective, autoCompact, warning, blocking },
+    window,
     notInFile: plan.overheadTokens,
     saving: compaction.saving,
-    fits: compaction.tokensAfter < autoCompact,
+    fits: compaction.tokensAfter < fullAt(window),
     boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },

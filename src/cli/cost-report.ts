@@ -49,7 +49,10 @@ export interface CostCircumstances {
   readonly contextTokens: number;
   readonly now: Date;
   readonly prices: PriceTable;
-  /** The compaction that is compared with doing nothing; undefined where there is nothing to compact. */
+  /**
+   * The compaction that is compared with doing nothing. Undefined where there is nothing to compact. Ignored where
+   * compaction is switched off.
+   */
   readonly compaction: WeighedCompaction | undefined;
   /** The conversation of the session as it was sized before. */
   readonly sized?: SizedConversation | undefined;
@@ -58,11 +61,16 @@ export interface CostCircumstances {
 /** Null where nothing has been said in the session. */
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
-  const { thresholds, compaction } = circumstances;
+  const { thresholds } = circumstances;
+  const compaction = thresholds.headroomBy === "nobody" ? undefined : circumstances.compaction;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
   const weighing = weighSession(session, situation, thresholds, compaction, circumstances.sized);
   if (weighing === undefined) return null;
-  return costFigures(situation, weighing, callsFor(session, situation.model, circumstances));
+  return costFigures(
+    situation,
+    weighing,
+    callsFor(session, situation.model, { ...circumstances, compaction }),
+  );
 }
 
 type Calls = Pick<CostReport, "call" | "assumedCall">;

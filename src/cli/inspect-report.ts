@@ -14,6 +14,7 @@ import {
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+import { type ReportWindow, reportWindow } from "./report-window.ts";
 import { type CollapseReport, collapseReport } from "./span-report.ts";
 
 /** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
@@ -36,10 +37,7 @@ export interface InspectReport {
     readonly estimatedTokens: number;
     readonly messages: number;
   };
-  readonly window: Pick<
-    Thresholds,
-    "size" | "origin" | "effective" | "autoCompact" | "warning" | "error" | "blocking"
-  >;
+  readonly window: ReportWindow & Pick<Thresholds, "error" | "headroomBy">;
   readonly state: WindowState;
   readonly accounting: AccountingReport;
   readonly largest: readonly MeasuredResult[];
@@ -56,7 +54,9 @@ export interface AccountingReport {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: Readonly<Record<string, number>>;
+  readonly toolRequestTokens: number;
   readonly toolResults: Readonly<Record<string, number>>;
+  readonly toolResultTokens: number;
   readonly attachments: Readonly<Record<string, number>>;
   readonly other: number;
   readonly otherByKind: Readonly<Record<string, number>>;
@@ -103,13 +103,9 @@ export function inspectSession(
       messages: countMessages(sent),
     },
     window: {
-      size: thresholds.size,
-      origin: thresholds.origin,
-      effective: thresholds.effective,
-      autoCompact: thresholds.autoCompact,
-      warning: thresholds.warning,
+      ...reportWindow(thresholds),
       error: thresholds.error,
-      blocking: thresholds.blocking,
+      headroomBy: thresholds.headroomBy,
     },
     state: windowState(context.tokens, thresholds),
     accounting: accountingReport(accounting, overheadTokens),
@@ -161,7 +157,9 @@ function accountingReport(accounting: TokenAccounting, notInFile: number): Accou
     assistantText: accounting.assistantText,
     localCommandOutput: accounting.localCommandOutput,
     toolRequests: Object.fromEntries(accounting.toolRequests),
+    toolRequestTokens: accounting.toolRequestTokens,
     toolResults: Object.fromEntries(accounting.toolResults),
+    toolResultTokens: accounting.toolResultTokens,
     attachments: Object.fromEntries(accounting.attachments),
     other: accounting.other,
     otherByKind: Object.fromEntries(accounting.otherByKind),

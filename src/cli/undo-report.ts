@@ -6,6 +6,7 @@ import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { Session } from "../transcript/session.ts";
 import type { Step } from "../transcript/steps.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import { fullAt, type ReportWindow, reportWindow } from "./report-window.ts";
 
 /** The shape that `undo --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface UndoReport {
@@ -14,8 +15,8 @@ export interface UndoReport {
   readonly step: StepReport;
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
-  /** Whether the result is under the auto-compact threshold of that window. */
+  readonly window: ReportWindow;
+  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
   readonly fits: boolean;
   readonly messages: { readonly restored: number; readonly carried: number };
   /** Of what came since: signed with another history, so the model would refuse it. */
@@ -58,14 +59,15 @@ export function undoReport(
   written: WrittenLines | undefined,
 ): UndoReport {
   const { session, step, restored, carried, tokensBefore, tokensAfter, thinkingBlocks } = result;
+  const window = reportWindow(thresholds);
   return {
     session: { id: session.id, path: session.path },
     direction: step.undo === undefined ? "undo" : "redo",
     step: stepReport(step, messagesBehind(result.back.since)),
     before: { tokens: tokensBefore },
     after: { tokens: tokensAfter },
-    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
-    fits: tokensAfter < thresholds.autoCompact,
+    window,
+    fits: tokensAfter < fullAt(window),
     messages: { restored: messagesBehind(restored), carried: messagesBehind(carried) },
     thinkingBlocks,
     out: written?.path ?? null,

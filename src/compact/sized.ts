@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results the agent no longer sends although the file still holds them. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
+  /** Whether a transcript has every message, so that recall finds what is left out. Default true. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /** What a host that counts every turn knows already, so that nothing is measured again. */
@@ -56,6 +58,7 @@ export interface SizedConversation {
   /** Our estimate of an entry, before any calibration. */
   estimateOf(entry: Entry): number;
   readonly clearedToolUseIds: ReadonlySet<string>;
+  readonly isRecorded: boolean;
 }
 
 export interface SizeOptions {
@@ -94,6 +97,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     estimatedTokens: sum(estimates),
     estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
+    isRecorded: snapshot.isRecorded !== false,
   };
 }
 

@@ -114,6 +114,7 @@ describe("a policy that is made by its name", () => {
       warning: 70,
       error: 70,
       blocking: 85,
+      headroomBy: "auto-compact" as const,
       autoCompactEnabled: true,
     };
     const outcome = await createPolicy("longhaul").shrink({ entries, thresholds, transcriptPath: "/x" });

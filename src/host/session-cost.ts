@@ -77,10 +77,13 @@ export function weighSession(
   compaction: WeighedCompaction | undefined,
   sized?: SizedConversation,
 ): Weighing | undefined {
-  const ways = [
-    clearingWay(session, situation, sized),
-    compaction && compactingWay(session, situation, thresholds, compaction),
-  ];
+  const ways =
+    thresholds.headroomBy === "nobody"
+      ? []
+      : [
+          clearingWay(session, situation, sized),
+          compaction && compactingWay(session, situation, thresholds, compaction),
+        ];
   return weigh({ ...situation, alternatives: ways.filter((way) => way !== undefined) });
 }
 

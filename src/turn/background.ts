@@ -264,7 +264,10 @@ export class Background {
     this.#running = abort;
     withTimeLimit(abort.signal, SUMMARY_DEAD_AFTER_MS, work).then(
       (ready) => end({ ready }),
-      (error: unknown) => end({ reason: codeOf(error) }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) state.noteFailure(error);
+        end({ reason: codeOf(error) });
+      },
     );
   }
 

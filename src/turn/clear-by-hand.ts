@@ -1,17 +1,19 @@
 import { chooseByHand } from "../clear/by-hand.ts";
 import { LonghaulError } from "../errors.ts";
 import { clearAsOneStep } from "./clear-stale.ts";
+import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ClearOptions, Message, Turn } from "./options.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
 
-/** The user asked: no saving is too small, and no setting that stops clearing by itself stops it. */
+/** The user asked: no saving is too small, and only the switch for everything stops it. */
 export async function clearByHand<T extends Message>(
   state: ConversationState,
   messages: readonly T[],
   { keep }: ClearOptions,
 ): Promise<Turn<T>> {
+  if (whyNotToCompactByHand(state.options) !== undefined) throw compactionDisabled();
   state.takeIn(messages);
   const { results } = state.thread.contents;
   const leftOut = snapshotOf(state).clearedToolUseIds;

@@ -4,6 +4,7 @@ import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { inProportion } from "../window/in-proportion.ts";
+import { whyNotToClear } from "./guards.ts";
 import {
   type ClearingSize,
   netSavingOf,
@@ -22,8 +23,7 @@ import type { ConversationState } from "./state.ts";
  */
 export function clearStale(state: ConversationState): number {
   state.pace.turn({ tokens: state.size().tokens, clearableTokens: expectedClearing(state).tokensSaved });
-  const { settings, clearing } = state.options;
-  if (!settings.microcompactEnabled || clearing.form === "off") return 0;
+  if (whyNotToClear(state.options) !== undefined || state.options.clearing.form === "off") return 0;
   const chosen = choose(state);
   if (chosen !== undefined) carryOut(state, chosen);
   const edited = chosen === undefined && usesCacheEdits(state) ? editCached(state) : undefined;
@@ -33,7 +33,7 @@ export function clearStale(state: ConversationState): number {
 /** Edits that leave results out of the cached prefix: only the main thread's, and only where the provider has them. */
 export function usesCacheEdits({ options, agentId, cachedEdits }: ConversationState): boolean {
   const { form } = options.clearing;
-  if (form !== "auto" && form !== "cached") return false;
+  if (whyNotToClear(options) !== undefined || (form !== "auto" && form !== "cached")) return false;
   return options.capabilities.cacheEdits && agentId === undefined && !cachedEdits.isSuspended;
 }
 
@@ -43,8 +43,8 @@ export function usesCacheEdits({ options, agentId, cachedEdits }: ConversationSt
  * nothing of it is read from the cache.
  */
 export function usesContextEdits({ options }: ConversationState): boolean {
-  const { settings, clearing, capabilities } = options;
-  return settings.microcompactEnabled && capabilities.contextEdits && clearing.form === "api";
+  const { clearing, capabilities } = options;
+  return whyNotToClear(options) === undefined && capabilities.contextEdits && clearing.form === "api";
 }
 
 function choose(state: ConversationState): Clearing | undefined {
@@ -104,8 +104,7 @@ const limits = (state: ConversationState): BySizeOptions => ({
 
 /** What clearing will free when the threshold comes, as far as can be told now. */
 export function clearableTokens(state: ConversationState): number {
-  const { settings, clearing: wished } = state.options;
-  if (!settings.microcompactEnabled || wished.form !== "auto") return 0;
+  if (whyNotToClear(state.options) !== undefined || state.options.clearing.form !== "auto") return 0;
   const clearing = bySize(state);
   if (clearing === undefined) return 0;
   const size = sizeOf(state, clearing);

@@ -1,6 +1,7 @@
 import type { SnipSelection } from "../compact/snip.ts";
 import { after } from "./after.ts";
 import { before } from "./before.ts";
+import { childOptions } from "./child-options.ts";
 import { clearByHand } from "./clear-by-hand.ts";
 import { expandMessages } from "./collapse-expand.ts";
 import { compactByHand } from "./manual.ts";
@@ -17,6 +18,14 @@ import type {
   UndoOptions,
 } from "./options.ts";
 import { recover } from "./recover.ts";
+import {
+  requireBeforeOptions,
+  requireChildOptions,
+  requireClearOptions,
+  requireCompactorOptions,
+  requireManualOptions,
+  requireUndoOptions,
+} from "./require-options.ts";
 import { resolveOptions } from "./resolve-options.ts";
 import { snipMessages } from "./snip-turn.ts";
 import { ConversationState } from "./state.ts";
@@ -27,6 +36,7 @@ import { goBack } from "./undo.ts";
  * itself.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
+  requireCompactorOptions(options);
   return new ConversationCompactor(new ConversationState(resolveOptions(options)), options);
 }
 
@@ -52,7 +62,10 @@ class ConversationCompactor implements Compactor {
   }
 
   before<T extends Message>(messages: readonly T[], options: BeforeOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => before(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireBeforeOptions(options);
+      return before(this.#state, messages, options);
+    });
   }
 
   after(response: ResponseFacts): void {
@@ -67,11 +80,17 @@ class ConversationCompactor implements Compactor {
   }
 
   compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => compactByHand(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireManualOptions(options);
+      return compactByHand(this.#state, messages, options);
+    });
   }
 
   clear<T extends Message>(messages: readonly T[], options: ClearOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => clearByHand(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireClearOptions(options);
+      return clearByHand(this.#state, messages, options);
+    });
   }
 
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>> {
@@ -82,33 +101,20 @@ class ConversationCompactor implements Compactor {
     return this.#inTurn(() => expandMessages(this.#state, messages, spanIds));
   }
 
-  undo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => goBack(this.#state, messages, { redo: false, signal }));
+  undo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#goBack(messages, false, options);
   }
 
-  redo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => goBack(this.#state, messages, { redo: true, signal }));
+  redo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#goBack(messages, true, options);
   }
 
   child(options: ChildOptions = {}): Compactor {
-    const { ports, environment, settingsFile, countText, settings, models, hooks, host, memoryFiles } =
-      this.#options;
+    requireChildOptions(options);
     const { agentId = this.#state.options.ports.newUuid(), description = "", ...own } = options;
-    const inherited: CompactorOptions = {
-      ports,
-      environment,
-      settingsFile,
-      countText,
-      settings,
-      models,
-      hooks,
-      memoryFiles,
-      // The screen and the caches are the main conversation's; what happens is told to whoever listens there.
-      host: { onEvent: host?.onEvent },
-      ...own,
-    };
-    const state = new ConversationState(resolveOptions(inherited), agentId);
-    const child: Compactor = new ConversationCompactor(state, inherited, () =>
+    const complete = childOptions(this.#options, own);
+    const state = new ConversationState(resolveOptions(complete), agentId, this.#state);
+    const child: Compactor = new ConversationCompactor(state, complete, () =>
       this.#state.children.delete(child),
     );
     this.#state.children.set(child, { id: agentId, description, status: "running" });
@@ -122,6 +128,13 @@ class ConversationCompactor implements Compactor {
       this.#state.background.close();
       await this.#state.notes?.close();
       await this.#state.transcript.flush();
+    });
+  }
+
+  #goBack<T extends Message>(messages: readonly T[], redo: boolean, options: UndoOptions): Promise<Turn<T>> {
+    return this.#inTurn(() => {
+      requireUndoOptions(options);
+      return goBack(this.#state, messages, { redo, signal: options.signal });
     });
   }
 

@@ -57,12 +57,31 @@ export function whyNotToCompactByHand({ settings }: Pick<GuardState, "settings">
   return settings.compactEnabled ? undefined : "disabled";
 }
 
+/** Stale tool results: clearing has a switch of its own, and the switch for everything stops it as well. */
+export function whyNotToClear({
+  settings,
+}: {
+  readonly settings: Pick<Settings, "compactEnabled" | "microcompactEnabled">;
+}): "disabled" | "clearing-disabled" | undefined {
+  if (!settings.compactEnabled) return "disabled";
+  return settings.microcompactEnabled ? undefined : "clearing-disabled";
+}
+
+const ENABLE_COMPACTION = "Unset DISABLE_COMPACT, or set compactEnabled to true in the settings.";
+
 export function compactionDisabled(): LonghaulError {
   return new LonghaulError(
     "compaction-disabled",
     "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
-    { remedy: "Unset DISABLE_COMPACT, or set compactEnabled to true in the settings." },
+    { remedy: ENABLE_COMPACTION },
   );
+}
+
+/** Advice for a conversation that no longer fits and that the engine must not compact by itself. */
+export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "compactEnabled">): string {
+  return compactEnabled
+    ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."
+    : `Compaction is switched off (DISABLE_COMPACT or compactEnabled). ${ENABLE_COMPACTION} Then compact and call again.`;
 }
 
 export interface RecoveryState extends Pick<GuardState, "settings" | "caller"> {
@@ -72,7 +91,8 @@ export interface RecoveryState extends Pick<GuardState, "settings" | "caller"> {
 /**
  * After an overflow. Modes that leave the headroom to others do not matter here, and neither do strikes of
  * the proactive kind: without a recovery the conversation could not go on at all. But auto-compact that is
- * off stays off on this path as well, and recoveries that failed again and again are not tried further.
+ * off stays off on this path as well (then the user gets the error with {@link remedyWithoutAutoCompact}), and
+ * recoveries that failed again and again are not tried further.
  */
 export function whyNotToRecover({ settings, breaker, caller }: RecoveryState): SkipReason | undefined {
   if (!settings.compactEnabled) return "disabled";

@@ -4,7 +4,7 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { SnipSelection } from "../compact/snip.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Finding } from "../conversation/check/finding.ts";
-import type { Entry, Usage } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { StepBack } from "../conversation/undo.ts";
@@ -21,8 +21,9 @@ import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
 import type { OwnPrices } from "../window/own-prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
-import type { Settings } from "../window/settings.ts";
+import type { GivenSettings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
+import type { AnyUsage } from "./any-usage.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
 /** Who makes the call that a turn is about. The last three are never compacted by themselves: it would deadlock. */
@@ -51,7 +52,7 @@ export interface CompactorOptions {
   readonly models?: ModelTable | undefined;
   /** By a model's name or a part of it, in place of the published ones: what pays depends on them. */
   readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
-  readonly settings?: Partial<Settings> | undefined;
+  readonly settings?: GivenSettings | undefined;
   /** The parsed settings file. */
   readonly settingsFile?: unknown;
   /** Goes before all other settings; that of the process unless given. */
@@ -188,15 +189,18 @@ export interface Turn<T extends Message = Message> {
   readonly skipped: SkipReason | undefined;
   /** What the conversation broke of the API's rules, and how it was mended. */
   readonly findings: readonly Finding[];
-  /** Set where no further call should be made, or a compaction failed: what it means and what to do. */
+  /**
+   * Set where no further call should be made, or a compaction failed: what it means and what to do. Also set once for
+   * a setup that works worse than it could: an unknown model name, a missing SDK, a wrong key.
+   */
   readonly problem: LonghaulError | undefined;
 }
 
-/** Of a response, as much as the provider gave: a `ModelReply`, or a message as the API sends it. */
+/** A response as far as the provider gave it: a `ModelReply`, or the response of the Messages API, OpenAI or the AI SDK. */
 export interface ResponseFacts {
   readonly id?: string;
   readonly model?: string;
-  readonly usage?: (Usage & { readonly cache_deleted_input_tokens?: number }) | null;
+  readonly usage?: AnyUsage | null;
   readonly content?: readonly ContentBlock[] | string;
 }
 
@@ -224,6 +228,7 @@ export interface UndoOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** An option that is not given here has the value of the parent where `INHERITANCE` says so. */
 export interface ChildOptions
   extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
   readonly agentId?: string | undefined;
@@ -237,7 +242,10 @@ export interface Compactor {
   before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;
   /** After every response. */
   after(response: ResponseFacts): void;
-  /** After a failed call: what to call again with; undefined where the error is the user's to see. */
+  /**
+   * After a failed call: the turn to call again with. Undefined when your own error should go to the user. Throws a
+   * `ModelError` with a remedy, and your error as its cause, when an overflow meets a switch that forbids compaction.
+   */
   recover<T extends Message>(
     error: unknown,
     options?: { readonly signal?: AbortSignal | undefined },

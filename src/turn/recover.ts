@@ -2,9 +2,9 @@ import { planReactive } from "../compact/reactive.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
-import type { ModelError } from "../models/model-error.ts";
+import { ModelError } from "../models/model-error.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
-import { whyNotToRecover } from "./guards.ts";
+import { remedyWithoutAutoCompact, whyNotToRecover } from "./guards.ts";
 import type { Message, Turn } from "./options.ts";
 import { beginRewrite } from "./rewrite.ts";
 import { runCompaction } from "./run-compaction.ts";
@@ -12,7 +12,10 @@ import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 import { turnToSend } from "./turn-result.ts";
 
-/** After a failed call: what to call again with. Undefined where the error is the user's to see. */
+/**
+ * After a failed call: the request to call again with. Undefined when the host's own error should go to the user.
+ * Throws the overflow with a remedy when a switch is the only reason not to recover.
+ */
 export async function recover<T extends Message>(
   state: ConversationState,
   error: unknown,
@@ -52,7 +55,12 @@ async function compactAfterOverflow<T extends Message>(
   const { breaker, caller } = state;
   // What was called again with did not fit either: the recovery was none.
   if (state.hasRecovered) state.emitAll(breaker.judged("ineffective"));
-  if (state.hasRecovered || whyNotToRecover({ settings, breaker, caller }) !== undefined) return undefined;
+  if (state.hasRecovered) return undefined;
+  const reason = whyNotToRecover({ settings, breaker, caller });
+  if (reason === "disabled" || reason === "auto-disabled") {
+    throw withRemedy(error, remedyWithoutAutoCompact(settings));
+  }
+  if (reason !== undefined) return undefined;
   state.hasRecovered = true;
   state.usageTrust.overflowed();
   learnLimit(state, error);
@@ -74,6 +82,19 @@ async function compactAfterOverflow<T extends Message>(
     state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
     return undefined;
   }
+}
+
+/** The same failure, with other advice. What the host's client threw is its cause. */
+function withRemedy(error: ModelError, remedy: string): ModelError {
+  const { failure, message, status, requestId, providerCode, partial } = error;
+  return new ModelError(failure, message, {
+    remedy,
+    partial,
+    cause: error.cause ?? error,
+    ...(status === undefined ? {} : { status }),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(providerCode === undefined ? {} : { providerCode }),
+  });
 }
 
 /** Where no compaction gets below the threshold, what the window holds is all there is to aim at. */

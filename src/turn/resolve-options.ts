@@ -10,7 +10,7 @@ import type { KnownModel } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
 import type { PriceTable } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
-import { type EffectiveSettings, resolveSettings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
@@ -41,8 +41,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     ...(options.settings === undefined ? {} : { options: options.settings }),
     file: options.settingsFile,
   });
-  const windowTokens = isWindow(options.windowTokens) ? options.windowTokens : undefined;
-  const { models, windowEvidence: evidence = null } = options;
+  const { windowTokens, models, windowEvidence: evidence = null } = options;
   const facts = sessionWindow({ model: name, entries: [] }, { windowTokens, models, settings, evidence });
   const own = readPrices(options.prices, field(options.settingsFile, "prices"));
   return {
@@ -57,24 +56,15 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     prices: own.prices,
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
+    collapse: options.collapse ?? (settings.collapseEnabled ? {} : undefined),
     ports: {
       now: options.ports?.now ?? (() => new Date()),
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
     countText: options.countText ?? ESTIMATORS.o200k,
-    warnings:
-      options.windowTokens === undefined || isWindow(options.windowTokens)
-        ? [...warnings, ...own.warnings]
-        : [
-            ...warnings,
-            ...own.warnings,
-            `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`,
-          ],
+    warnings: [...warnings, ...own.warnings],
   };
 }
-
-const isWindow = (tokens: number | undefined): tokens is number =>
-  tokens !== undefined && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS;
 
 /** Where there is a process: the core runs in browsers too. */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {

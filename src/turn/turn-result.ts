@@ -10,6 +10,7 @@ import { inProportion } from "../window/in-proportion.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
+import { remedyWithoutAutoCompact } from "./guards.ts";
 import type { Message, Turn } from "./options.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -31,7 +32,7 @@ export function turnResult<T extends Message>(state: ConversationState, outcome:
   const tokens = state.size().tokens;
   const window = windowState(tokens, state.thresholds);
   const problem =
-    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : undefined);
+    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : state.setup.next());
   return new TurnResult<T>(state, outcome, { problem, tokens, window });
 }
 
@@ -41,6 +42,7 @@ function noteSending(state: ConversationState): void {
   const model = state.options.modelName;
   state.sentMessages = state.thread.sent.length;
   state.isAnswerUnderWay = true;
+  state.calls += 1;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
 
@@ -103,10 +105,12 @@ export function sendingFrame(state: ConversationState): RequestFrame {
   if (!usesContextEdits(state) || frame.context_management !== undefined) return frame;
   const { clearing } = state.options;
   const edits = contextEdits({
+    // Above the warning, auto-compact or the blocking limit would come first and the provider never clear.
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
     targetTokens: inProportion(state.thresholds, clearing.targetTokens),
     tools: clearing.tools,
     toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
+    unseenResults: state.thread.contents.results.unseenCount,
     idleMs: state.longestIdleMs,
     thinkingOn: isThinkingOn(frame),
   });
@@ -117,11 +121,15 @@ const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
   thinking !== undefined && thinking.type !== "disabled";
 
 function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
+  const { headroomBy } = thresholds;
+  const isSwitchedOff = headroomBy === "manual" || headroomBy === "nobody";
   return new LonghaulError(
     "window-full",
     `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
     {
-      remedy: "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
+      remedy: isSwitchedOff
+        ? `${remedyWithoutAutoCompact({ compactEnabled: headroomBy === "manual" })} You can also go back a few messages. Nothing has been lost.`
+        : "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
       facts: { tokens, limit: thresholds.blocking },
     },
   );

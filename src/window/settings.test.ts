@@ -39,6 +39,53 @@ describe("settings", () => {
     expect(warnings.join(" ")).toContain("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE");
   });
 
+  it.each(["80%", " 80 % ", "80", 80])("take %j for 80 percent, from every source", (value) => {
+    const environment = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(value) };
+    const expected = { settings: { ...DEFAULT_SETTINGS, autoCompactPercent: 80 }, warnings: [] };
+    expect(resolveSettings({ environment })).toEqual(expected);
+    expect(resolveSettings({ file: { autoCompactPercent: value } })).toEqual(expected);
+    const options = { autoCompactPercent: value as `${number}%` };
+    expect(resolveSettings({ options })).toEqual(expected);
+  });
+
+  it.each(["%", "80%%", "eighty%", "0%", "101%", "-5%", "%80", ""])(
+    "ignore %j as a percentage, with one warning that shows the accepted form",
+    (value) => {
+      const { settings, warnings } = resolveSettings({
+        environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value },
+      });
+      expect(settings.autoCompactPercent).toBeUndefined();
+      expect(warnings).toEqual([expect.stringContaining("such as 80 or 80%")]);
+    },
+  );
+
+  it("take every positive blocking limit, but no window that could not hold a system prompt", () => {
+    const of = (value: string) =>
+      resolveSettings({
+        environment: {
+          CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE: value,
+          CLAUDE_CODE_AUTO_COMPACT_WINDOW: value,
+        },
+      });
+    expect(of("500").settings.blockingLimit).toBe(500);
+    expect(of("500").settings.autoCompactWindow).toBeUndefined();
+    expect(of("500").warnings).toEqual([expect.stringContaining("CLAUDE_CODE_AUTO_COMPACT_WINDOW")]);
+    for (const bad of ["0", "-1", "0.5", "many"]) {
+      expect(of(bad).settings.blockingLimit).toBeUndefined();
+      expect(of(bad).warnings).toHaveLength(2);
+    }
+  });
+
+  it("switch context collapse on by CLAUDE_CONTEXT_COLLAPSE or the settings file", () => {
+    const collapseOf = (sources: Parameters<typeof resolveSettings>[0]): boolean =>
+      resolveSettings(sources).settings.collapseEnabled;
+    expect(collapseOf({})).toBe(false);
+    expect(collapseOf({ environment: { CLAUDE_CONTEXT_COLLAPSE: "on" } })).toBe(true);
+    expect(collapseOf({ file: { collapseEnabled: true } })).toBe(true);
+    const environment = { CLAUDE_CONTEXT_COLLAPSE: "0" };
+    expect(collapseOf({ environment, file: { collapseEnabled: true } })).toBe(false);
+  });
+
   it.each([
     ["a list", []],
     ["a text", "x"],

@@ -2,22 +2,30 @@ import type { ResolvedWindowOptions, WindowOptions } from "./thresholds.ts";
 
 /** Everything a user can switch, complete: `resolveSettings` fills what nobody set. */
 export interface Settings extends WindowOptions {
-  /** Off stops every compaction, the manual one too. */
+  /** Off stops every compaction and every clearing of tool results, manual ones included. */
   readonly compactEnabled: boolean;
-  /** Off leaves manual and reactive compaction alone. */
+  /** Off stops automatic and reactive compaction. Manual compaction still works. */
   readonly autoCompactEnabled: boolean;
   readonly microcompactEnabled: boolean;
+  /** On turns context collapse on where the option `collapse` is not given. */
+  readonly collapseEnabled: boolean;
 }
+
+/** Settings as people write them. A percentage may have its sign. */
+export type GivenSettings = Partial<Omit<Settings, "autoCompactPercent">> & {
+  readonly autoCompactPercent?: number | `${number}%` | undefined;
+};
 
 export const DEFAULT_SETTINGS: Settings = Object.freeze({
   compactEnabled: true,
   autoCompactEnabled: true,
   microcompactEnabled: true,
+  collapseEnabled: false,
 });
 
 export interface SettingsSources {
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly options?: Partial<Settings>;
+  readonly options?: GivenSettings;
   /** The parsed settings file. Not trusted: it is what somebody typed. */
   readonly file?: unknown;
 }
@@ -53,17 +61,21 @@ const parseSwitch: Parse = (value) => {
 };
 
 const parsePercent: Parse = (value) => {
-  const percent = parseNumber(value);
+  const percent = parseNumber(typeof value === "string" ? value.trim().replace(/\s*%$/, "") : value);
   return percent !== undefined && percent > 0 && percent <= 100 ? percent : undefined;
 };
 
 /** Smaller ones could not hold a system prompt, let alone a summary. */
 export const SMALLEST_WINDOW_TOKENS = 1_000;
 
-const parseTokens: Parse = (value) => {
-  const tokens = parseNumber(value);
-  return tokens !== undefined && tokens >= SMALLEST_WINDOW_TOKENS ? Math.floor(tokens) : undefined;
-};
+/** A whole number of tokens, no smaller than this. */
+const tokensFrom = (least: number): Pick<SettingRule, "parse" | "expects"> => ({
+  parse: (value) => {
+    const tokens = parseNumber(value);
+    return tokens !== undefined && tokens >= least ? Math.floor(tokens) : undefined;
+  },
+  expects: `a number of tokens, at least ${least}`,
+});
 
 function parseNumber(value: unknown): number | undefined {
   if (typeof value !== "number" && (typeof value !== "string" || value.trim() === "")) return undefined;
@@ -72,20 +84,24 @@ function parseNumber(value: unknown): number | undefined {
 }
 
 const SWITCH = { parse: parseSwitch, expects: "1, true, yes, on or 0, false, no, off" };
-const TOKENS = { parse: parseTokens, expects: `a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}` };
 
 const RULES: readonly SettingRule[] = [
   { name: "compactEnabled", variable: "DISABLE_COMPACT", negated: true, ...SWITCH },
   { name: "autoCompactEnabled", variable: "DISABLE_AUTO_COMPACT", negated: true, ...SWITCH },
   { name: "microcompactEnabled", variable: "DISABLE_MICROCOMPACT", negated: true, ...SWITCH },
+  { name: "collapseEnabled", variable: "CLAUDE_CONTEXT_COLLAPSE", ...SWITCH },
   {
     name: "autoCompactPercent",
     variable: "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
     parse: parsePercent,
-    expects: "a percentage above 0 and up to 100",
+    expects: "a percentage above 0 and up to 100, such as 80 or 80%",
   },
-  { name: "autoCompactWindow", variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW", ...TOKENS },
-  { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...TOKENS },
+  {
+    name: "autoCompactWindow",
+    variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+    ...tokensFrom(SMALLEST_WINDOW_TOKENS),
+  },
+  { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...tokensFrom(1) },
 ];
 
 type Origin = NonNullable<EffectiveSettings["autoCompactWindowFrom"]>;

@@ -14,6 +14,7 @@ describe("thresholds", () => {
       warning: 147_000,
       error: 147_000,
       blocking: 177_000,
+      headroomBy: "auto-compact",
       autoCompactEnabled: true,
     });
   });
@@ -24,6 +25,23 @@ describe("thresholds", () => {
 
   it("measure the warning against the effective window when auto-compact is off", () => {
     expect(computeThresholds(usual, { autoCompactEnabled: false }).warning).toBe(160_000);
+  });
+
+  it("know no automatic compaction when compaction is off altogether", () => {
+    const off = computeThresholds(usual, { compactEnabled: false });
+    expect(off).toMatchObject({ headroomBy: "nobody", autoCompactEnabled: false, warning: 160_000 });
+    expect(windowState(170_000, off)).toMatchObject({ percentLeft: 6, isAboveAutoCompactThreshold: false });
+  });
+
+  it.each([
+    [{}, "auto-compact"],
+    [{ collapseEnabled: true }, "collapse"],
+    [{ collapseEnabled: true, reactiveOnly: true }, "overflow"],
+    [{ autoCompactEnabled: false, collapseEnabled: true, reactiveOnly: true }, "manual"],
+    [{ compactEnabled: false, autoCompactEnabled: false, collapseEnabled: true }, "nobody"],
+  ])("with %o say that the headroom is kept by %s", (options, headroomBy) => {
+    const autoCompactEnabled = headroomBy === "auto-compact";
+    expect(computeThresholds(usual, options)).toMatchObject({ headroomBy, autoCompactEnabled });
   });
 
   it("take a percentage of the effective window, floored, never above the default threshold", () => {

@@ -12,8 +12,12 @@ const BLOCKING_BUFFER_TOKENS = 3_000;
 const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
 
 export interface WindowOptions {
+  /** Default true. Off means that there is no automatic compaction either. */
+  readonly compactEnabled?: boolean;
   /** Default true. When off, warnings are measured against the effective window instead. */
   readonly autoCompactEnabled?: boolean;
+  /** Default false. Context collapse makes room in place of auto-compact. */
+  readonly collapseEnabled?: boolean;
   /** Compact at this share of the effective window; never later than by default. */
   readonly autoCompactPercent?: number;
   /** Treat the window as no larger than this many tokens. */
@@ -21,10 +25,22 @@ export interface WindowOptions {
   readonly blockingLimit?: number;
 }
 
-/** The same with the source of `autoCompactWindow`, which is an option unless told. */
+/** The same with the engine's mode, and the source of `autoCompactWindow`, which is an option unless told. */
 export interface ResolvedWindowOptions extends WindowOptions {
+  /** Default false. Compact only after an overflow. */
+  readonly reactiveOnly?: boolean;
   readonly autoCompactWindowFrom?: "environment" | "option" | "setting";
 }
+
+/**
+ * The mechanism that keeps room free before the window is full:
+ * - `auto-compact`: a compaction at the auto-compact threshold.
+ * - `collapse`: context collapse, span by span.
+ * - `overflow`: reactive-only mode. Nothing happens before a call has failed.
+ * - `manual`: auto-compact is switched off. Only the user can compact.
+ * - `nobody`: compaction is switched off altogether.
+ */
+export type HeadroomOwner = "auto-compact" | "collapse" | "overflow" | "manual" | "nobody";
 
 /** All in tokens; always 0 < warning < autoCompact < blocking < effective < size, but for a blocking override. */
 export interface Thresholds {
@@ -36,6 +52,8 @@ export interface Thresholds {
   readonly warning: number;
   readonly error: number;
   readonly blocking: number;
+  readonly headroomBy: HeadroomOwner;
+  /** Whether `autoCompact` starts a compaction. Without it, `autoCompact` is only the target of a manual one. */
   readonly autoCompactEnabled: boolean;
 }
 
@@ -61,12 +79,22 @@ export function computeThresholds(model: ModelFacts, options: ResolvedWindowOpti
   const effective = size - reserve;
   const defaultAuto = effective - shrunk(AUTO_COMPACT_BUFFER_TOKENS, 2);
   const autoCompact = autoThreshold(effective, defaultAuto, options.autoCompactPercent);
-  const autoCompactEnabled = options.autoCompactEnabled ?? true;
+  const headroomBy = headroomOwner(options);
+  const autoCompactEnabled = headroomBy === "auto-compact";
   const threshold = autoCompactEnabled ? autoCompact : effective;
   // An early threshold (by percentage) must not push the warning below zero.
   const warning = threshold - Math.min(shrunk(WARNING_BUFFER_TOKENS, 1), Math.ceil(threshold / 2));
   const blocking = options.blockingLimit ?? effective - shrunk(BLOCKING_BUFFER_TOKENS, 1);
-  return { size, origin, effective, autoCompact, warning, error: warning, blocking, autoCompactEnabled };
+  const levels = { size, origin, effective, autoCompact, warning, error: warning, blocking };
+  return { ...levels, headroomBy, autoCompactEnabled };
+}
+
+/** In the order of the guards before an automatic compaction. */
+function headroomOwner(options: ResolvedWindowOptions): HeadroomOwner {
+  if (options.compactEnabled === false) return "nobody";
+  if (options.autoCompactEnabled === false) return "manual";
+  if (options.reactiveOnly) return "overflow";
+  return options.collapseEnabled ? "collapse" : "auto-compact";
 }
 
 function autoThreshold(effective: number, fallback: number, percent: number | undefined): number {

@@ -60,6 +60,33 @@ describe("an agent whose window fills up", () => {
     expect(eventsOf(events, "problem")).toEqual([]);
   });
 
+  it.each<[Record<string, string>, RegExp]>([
+    [{ DISABLE_AUTO_COMPACT: "1" }, /DISABLE_AUTO_COMPACT.*manually/],
+    [{ DISABLE_COMPACT: "1" }, /Unset DISABLE_COMPACT/],
+  ])(
+    "shows an overflow to the person with the remedy when %o forbids compaction",
+    async (environment, remedy) => {
+      await using scene = await agentScene({
+        windowTokens: WINDOW,
+        behaviours: [summaries(), coder({ turns: 30, inventsPaths: true })],
+      });
+      const agent = await scene.open({
+        tools: () => [Read],
+        maxOutputTokens: 2_000,
+        compactor: { windowTokens: 200_000, clearing: { form: "off" }, environment },
+      });
+      expect(agent.reading.thresholds.autoCompactEnabled).toBe(false);
+
+      const { events, result } = await ran(agent, "Work through the tide tables.");
+
+      expect(result).toMatchObject({
+        reason: "failed",
+        error: { code: "model-too-long", remedy: expect.stringMatching(remedy) },
+      });
+      expect(compacted(events)).toEqual([]);
+    },
+  );
+
   it("by hand: compact, undo, redo, clear; the bar follows, and the session can be resumed after each", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,

@@ -199,6 +199,23 @@ describe("longhaul compact", () => {
   });
 });
 
+describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect with %s", (variable) => {
+  const run = (...args: string[]) =>
+    runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
+
+  it("promises no automatic compaction, in words and in JSON", async () => {
+    const { stdout } = await run();
+    expect(stdout).toContain(variable);
+    expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);
+    const report = JSON.parse((await run("--json")).stdout);
+    expect(report.window).toMatchObject({
+      autoCompact: null,
+      headroomBy: variable === "DISABLE_COMPACT" ? "nobody" : "manual",
+    });
+    expect(report.state.isAboveAutoCompactThreshold).toBe(false);
+  });
+});
+
 describe("longhaul sessions", () => {
   it("lists sessions newest first, with size, context and project", async () => {
     const listed = await runJson("sessions");

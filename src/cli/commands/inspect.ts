@@ -47,7 +47,8 @@ export async function inspect(
   const beside = await besideSession(session, thresholds, sized);
   const inspected = inspectSession(session, thresholds, sized);
   const cost = costReport(session, {
-    compaction: await preview(session, sized, thresholds, composition),
+    compaction:
+      thresholds.headroomBy === "nobody" ? undefined : await preview(session, sized, thresholds, composition),
     sized,
     thresholds,
     contextTokens: inspected.context.tokens,

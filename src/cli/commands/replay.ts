@@ -75,9 +75,15 @@ function replayOptions(
   };
 }
 
-/** The settings of the window, so that a replay compacts where `inspect` says; a replay always compacts. */
+/** The settings of the window without the switches: a replay always compacts, where `inspect` says by default. */
 function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
-  const { compactEnabled: _, autoCompactEnabled: __, microcompactEnabled: ___, ...window } = settings;
+  const {
+    compactEnabled: _,
+    autoCompactEnabled: __,
+    microcompactEnabled: ___,
+    collapseEnabled: ____,
+    ...window
+  } = settings;
   return window;
 }
 

@@ -1,4 +1,4 @@
-import type { Thresholds } from "../../window/thresholds.ts";
+import { fullAt, type ReportWindow } from "../report-window.ts";
 import type { Terminal } from "../terminal.ts";
 import { gauge } from "./bar.ts";
 import { formatCount, formatPercent } from "./numbers.ts";
@@ -8,7 +8,7 @@ import { windowWords } from "./window-gauge.ts";
 export interface BeforeAndAfter {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
+  readonly window: Pick<ReportWindow, "size" | "origin" | "autoCompact" | "blocking">;
 }
 
 /** Two bars, one below the other, as parts of the window. */
@@ -21,7 +21,7 @@ export function beforeAndAfterLines(
     const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
     return `  ${label} ${numbers}  ${colour(gauge(share, width - 30))}`;
   };
-  const isOver = (tokens: number): boolean => tokens >= window.autoCompact;
+  const isOver = (tokens: number): boolean => tokens >= fullAt(window);
   return [
     line("before", before.tokens, isOver(before.tokens) ? colours.red : colours.yellow),
     line("after ", after.tokens, isOver(after.tokens) ? colours.red : colours.green),

@@ -1,4 +1,5 @@
 import type { ClearReport } from "../clear-report.ts";
+import { fullAt, fullWords } from "../report-window.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { formatCount, formatPercent, plural } from "./numbers.ts";
@@ -22,8 +23,8 @@ export function clearView(report: ClearReport, terminal: Terminal): string {
 function verdict({ before, after, window, fits }: ClearReport, { colours }: Terminal): string {
   const saved = `${formatPercent(1 - after.tokens / Math.max(1, before.tokens))} smaller`;
   if (fits)
-    return `${saved}; ${formatCount(window.autoCompact - after.tokens)} tokens of room until a compaction`;
-  const threshold = formatCount(window.autoCompact);
+    return `${saved}; ${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`;
+  const threshold = formatCount(fullAt(window));
   return colours.red(`${saved}, but still over the threshold of ${threshold}: compact it`);
 }
 

@@ -1,4 +1,5 @@
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
+import { fullAt, fullWords } from "../report-window.ts";
 import type { Terminal } from "../terminal.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
 import { compactCostSection } from "./cost-view.ts";
@@ -39,7 +40,7 @@ function beforeAndAfter(report: CompactReport, { isForced }: CompactViewOptions,
   const change = after.tokens / before.tokens - 1;
   const size = `${formatPercent(Math.abs(change))} ${change > 0 ? "larger" : "smaller"}`;
   const verdict = fits
-    ? `${size}; ${formatCount(window.autoCompact - after.tokens)} tokens of room until the next compaction`
+    ? `${size}; ${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`
     : colours.red(whyNotFitting(report));
   const loss = saving.pays ? [] : [colours.yellow(whyNotPaying(report, isForced === true))];
   const verdicts = [verdict, ...loss].map((line) => foldText(`  ${line}`, width, "  "));
@@ -55,8 +56,8 @@ function whyNotPaying({ saving, written }: CompactReport, isForced: boolean): st
 }
 
 function whyNotFitting({ window, notInFile }: CompactReport): string {
-  const threshold = formatCount(window.autoCompact);
-  return notInFile >= window.autoCompact
+  const threshold = formatCount(fullAt(window));
+  return notInFile >= fullAt(window)
     ? `Still over the threshold of ${threshold}: system prompt and tools alone take ${formatCount(notInFile)}`
     : `Still over the threshold of ${threshold}: see --keep-recent and --no-restore`;
 }

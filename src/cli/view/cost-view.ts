@@ -125,6 +125,7 @@ function nextTurnWords({ nextTurn, cache }: CostReport): string {
 }
 
 function recommendation({ chosen, options }: CostReport): string {
+  if (options.length === 1) return "Neither clearing nor compacting is possible now.";
   if (chosen === "nothing") return "Best left as it is: a rewrite would cost more than it saves.";
   const saved = (options[0]?.total ?? 0) - (options.find(({ name }) => name === chosen)?.total ?? 0);
   const command = `longhaul ${chosen} SESSION`;

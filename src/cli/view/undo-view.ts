@@ -1,3 +1,4 @@
+import { fullAt, fullWords } from "../report-window.ts";
 import type { Terminal } from "../terminal.ts";
 import type { StepReport, StepsReport, UndoReport } from "../undo-report.ts";
 import { beforeAndAfterLines } from "./before-and-after.ts";
@@ -55,11 +56,11 @@ function messagesLine({ messages, thinkingBlocks }: UndoReport, { colours }: Ter
 }
 
 function verdict({ after, window, fits, direction }: UndoReport, { colours }: Terminal): string {
-  if (fits) return `${formatCount(window.autoCompact - after.tokens)} tokens of room until a compaction`;
+  if (fits) return `${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`;
   const limit =
     after.tokens >= window.size
       ? `more than the window of ${formatCount(window.size)} holds: it cannot be sent as it is`
-      : `over the threshold of ${formatCount(window.autoCompact)}: the agent will compact it soon`;
+      : `over the threshold of ${formatCount(fullAt(window))}: ${window.autoCompact === null ? "compact it" : "the agent will compact it soon"}`;
   return colours.red(direction === "undo" ? limit : `still ${limit}`);
 }
 

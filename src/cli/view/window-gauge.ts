@@ -1,5 +1,6 @@
 import type { WindowOrigin } from "../../window/models.ts";
-import type { Thresholds, WindowState } from "../../window/thresholds.ts";
+import type { HeadroomOwner, Thresholds, WindowState } from "../../window/thresholds.ts";
+import type { ReportWindow } from "../report-window.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { gauge, scale } from "./bar.ts";
 import { formatCount, formatPercent, formatShort } from "./numbers.ts";
@@ -22,7 +23,7 @@ export const windowWords = ({ size, origin }: Pick<Thresholds, "size" | "origin"
 
 export interface GaugeInput {
   readonly tokens: number;
-  readonly window: Pick<Thresholds, "size" | "origin" | "warning" | "autoCompact" | "blocking">;
+  readonly window: ReportWindow & Pick<Thresholds, "headroomBy">;
   readonly state: WindowState;
 }
 
@@ -37,7 +38,7 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   const colour = stateColour(state, terminal.colours);
   const marks = [
     { share: window.warning / window.size, label: "┴warn" },
-    { share: window.autoCompact / window.size, label: "┴auto" },
+    ...(window.autoCompact === null ? [] : [{ share: window.autoCompact / window.size, label: "┴auto" }]),
     { share: window.blocking / window.size, label: "┴stop" },
   ];
   const used = `${formatPercent(tokens / window.size)} of ${formatShort(window.size)}`;
@@ -55,10 +56,25 @@ function stateColour(state: WindowState, colours: Colours): (text: string) => st
 }
 
 function stateSentence({ tokens, window, state }: GaugeInput): string {
-  if (state.isAtBlockingLimit) return "At the limit: no further call fits, only a compaction is left.";
-  if (state.isAboveAutoCompactThreshold) {
-    return `Over the auto-compact threshold of ${formatCount(window.autoCompact)}: it is time to compact.`;
+  const { autoCompact, effective, headroomBy } = window;
+  if (state.isAtBlockingLimit) {
+    return headroomBy === "nobody"
+      ? `At the limit: no further call fits. ${HEADROOM.nobody}`
+      : "At the limit: no further call fits, only a compaction is left.";
   }
-  const left = Math.max(0, window.autoCompact - tokens);
-  return `${state.percentLeft}% left: ${formatCount(left)} tokens until auto-compact at ${formatCount(window.autoCompact)}.`;
+  const isOver = autoCompact !== null && state.isAboveAutoCompactThreshold;
+  if (isOver) return `Over the auto-compact threshold of ${formatCount(autoCompact)}: it is time to compact.`;
+  const end = autoCompact ?? effective;
+  const left = `${state.percentLeft}% left: ${formatCount(Math.max(0, end - tokens))} tokens until`;
+  return headroomBy === "auto-compact"
+    ? `${left} auto-compact at ${formatCount(end)}.`
+    : `${left} the window is full at ${formatCount(end)}. ${HEADROOM[headroomBy]}`;
 }
+
+/** What happens before the window is full, where it is no automatic compaction. */
+const HEADROOM: Readonly<Record<Exclude<HeadroomOwner, "auto-compact">, string>> = {
+  collapse: "Context collapse makes room before that.",
+  overflow: "In reactive-only mode, nothing is compacted before a call fails.",
+  manual: "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled).",
+  nobody: "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+};

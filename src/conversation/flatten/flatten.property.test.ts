@@ -25,7 +25,7 @@ describe("flattening, whatever the entries", () => {
   it("counts as many messages as it builds", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
-        const built = readEntries(new Draft(frameOf({}), entryPath), entries, { schemas: new Map() });
+        const built = readEntries(new Draft(frameOf({}), { pathOf: entryPath }), entries);
         expect(countMessages(entries)).toBe(built.length);
       }),
       RUNS,

@@ -5,14 +5,18 @@ import type { CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { CompactorOptions } from "../../turn/options.ts";
 import type { PriceTable } from "../../window/prices.ts";
-import type { Thresholds } from "../../window/thresholds.ts";
+import type { Settings } from "../../window/settings.ts";
+import type { ResolvedWindowOptions, Thresholds } from "../../window/thresholds.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 import type { Scale } from "./scale.ts";
 import type { Till } from "./till.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** What a host may choose. */
-export type EngineSetup = Pick<CompactorOptions, "settings" | "clearing" | "compaction">;
+export interface EngineSetup extends Pick<CompactorOptions, "clearing" | "compaction"> {
+  /** Resolved: the thresholds of every policy are computed from them. */
+  readonly settings?: (Partial<Settings> & ResolvedWindowOptions) | undefined;
+}
 
 /** What one policy is replayed with. */
 export interface Stage {

@@ -1,6 +1,7 @@
 import type { Agent, RunResult } from "../../../agent/index.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { WindowOrigin } from "../../../window/models.ts";
+import { reportWindow } from "../../report-window.ts";
 import type { Tally, TallyRow } from "../tally.ts";
 
 /** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
@@ -25,11 +26,12 @@ export interface ContextFacts {
   readonly tokens: number;
   readonly window: number;
   readonly windowOrigin: WindowOrigin;
-  readonly autoCompact: number;
+  /** Null: there is no automatic compaction. */
+  readonly autoCompact: number | null;
 }
 
 export function contextFacts({ reading: { tokens, thresholds } }: Pick<Agent, "reading">): ContextFacts {
-  const { size, origin, autoCompact } = thresholds;
+  const { size, origin, autoCompact } = reportWindow(thresholds);
   return { tokens, window: size, windowOrigin: origin, autoCompact };
 }
 

@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { API_CLEARING_TRIGGER_TOKENS } from "../src/clear/api-edits.ts";
+import { CLEARING_TARGET_TOKENS } from "../src/clear/by-size.ts";
+import { KEEP_RECENT_TOKENS } from "../src/compact/keep-recent.ts";
+import { RESULT_SHARE } from "../src/compact/plan-under.ts";
+import { SMALLEST_WORTHWHILE_SAVING } from "../src/compact/worthwhile.ts";
+import { formatCount } from "../src/conversation/format-count.ts";
+import { createCompactor } from "../src/index.ts";
+import { notesAsSummary } from "../src/memory/notes/as-summary.ts";
+import { parseNotes } from "../src/memory/notes/format.ts";
+import { NOTES_LIMITS } from "../src/memory/notes/limits.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../src/memory/notes/template.ts";
+import { PLAIN_CAPABILITIES } from "../src/models/plain-capabilities.ts";
+import type { Model } from "../src/models/port.ts";
+import { restoreAll } from "../src/restore/restore-all.ts";
+import { FACTS_BUDGET_TOKENS } from "../src/summary/facts/mend.ts";
+import { resolveSettings, SMALLEST_WINDOW_TOKENS } from "../src/window/settings.ts";
+import { computeThresholds } from "../src/window/thresholds.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "..", "docs", "design", "differences.md"), "utf8");
+const rows = [...PAGE.matchAll(/^\| (\d+) ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+  ([, section = "", title = "", spec = "", ours = "", reason = ""]) => ({
+    section: Number(section),
+    title,
+    spec,
+    ours,
+    reason,
+  }),
+);
+
+/** The row whose middle columns have these words. */
+function rowWith(...words: readonly string[]): string {
+  const found = rows.filter(({ spec, ours }) => words.every((word) => `${spec} | ${ours}`.includes(word)));
+  expect(found, words.join(", ")).toHaveLength(1);
+  const [{ spec, ours, reason } = { spec: "", ours: "", reason: "" }] = found;
+  return [spec, ours, reason].join(" | ");
+}
+
+const TEMPLATE = parseTemplate(NOTES_TEMPLATE);
+const USUAL = { windowTokens: 200_000, maxOutputTokens: 32_000 };
+const usual = computeThresholds(USUAL);
+
+describe("docs/design/differences.md", () => {
+  it("is sorted by section and has a reason in every row", () => {
+    const lines = PAGE.split("\n").filter((line) => /^\| \d/.test(line));
+    expect(rows).toHaveLength(lines.length);
+    expect(rows.length).toBeGreaterThan(40);
+    const sections = rows.map(({ section }) => section);
+    expect(sections).toEqual([...sections].sort((a, b) => a - b));
+    for (const { reason, spec, ours } of rows) {
+      expect(reason.trim().length, spec).toBeGreaterThan(20);
+      expect(ours).not.toBe(spec);
+    }
+  });
+
+  it("names the section by one title only", () => {
+    const titles = new Map(rows.map(({ section, title }) => [section, title]));
+    expect(rows.filter(({ section, title }) => titles.get(section) !== title)).toEqual([]);
+  });
+
+  it("states the warning threshold of a low percentage as the code computes it", () => {
+    const low = computeThresholds(USUAL, { autoCompactPercent: 5 });
+    const row = rowWith("warning = threshold");
+    expect(row).toContain(`threshold is ${formatCount(low.autoCompact)}`);
+    expect(row).toContain(`the warning ${formatCount(low.warning)}`);
+  });
+
+  it("states the smallest window, and no smallest blocking limit", () => {
+    expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(SMALLEST_WINDOW_TOKENS)} `);
+    expect(resolveSettings({ options: { blockingLimit: 1 } })).toMatchObject({
+      settings: { blockingLimit: 1 },
+      warnings: [],
+    });
+  });
+
+  it("states where the provider's clearing starts, and the engine sends it as one edit", async () => {
+    const row = rowWith("clearing by the API starts");
+    for (const tokens of [API_CLEARING_TRIGGER_TOKENS, usual.warning, usual.autoCompact, usual.blocking]) {
+      expect(row).toContain(formatCount(tokens));
+    }
+    expect(API_CLEARING_TRIGGER_TOKENS).toBe(usual.effective);
+    const model: Model = {
+      name: "any",
+      capabilities: { ...PLAIN_CAPABILITIES, contextEdits: true },
+      stream: () => expect.unreachable(),
+      countTokens: () => expect.unreachable(),
+    };
+    const tools = ["Read", "Write"].map((name) => ({ name, input_schema: { type: "object" as const } }));
+    const compactor = createCompactor({
+      model,
+      windowTokens: USUAL.windowTokens,
+      request: { tools },
+      clearing: { form: "api" },
+      environment: {},
+    });
+    const { request } = await compactor.before([{ role: "user", content: "hello" }]);
+    expect(request.context_management?.edits).toEqual([
+      expect.objectContaining({
+        trigger: { type: "input_tokens", value: usual.warning },
+        clear_tool_inputs: ["Write"],
+      }),
+    ]);
+    const least = formatCount(API_CLEARING_TRIGGER_TOKENS - CLEARING_TARGET_TOKENS);
+    expect(rowWith("one for write-like tools")).toContain(`${least} tokens each`);
+  });
+
+  it("states the numbers of a compaction as the code has them", () => {
+    const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
+    expect(rowWith("keeps no messages")).toContain(formatCount(KEEP_RECENT_TOKENS));
+    const saving = rowWith("compaction-ineffective");
+    expect(saving).toContain(`${share * 100}%`);
+    expect(saving).toContain(`${formatCount(tokens)} tokens`);
+    expect(rowWith("fixed budgets")).toContain(`${RESULT_SHARE * 100}%`);
+    expect(rowWith("the budget is at most")).toContain(formatCount(FACTS_BUDGET_TOKENS));
+    const notes = rowWith("each section is cut");
+    expect(notes).toContain(formatCount(NOTES_LIMITS.sectionTokens));
+    expect(notes).toContain(formatCount(NOTES_LIMITS.totalTokens));
+  });
+
+  it("states the order of what is restored as the code has it", async () => {
+    rowWith("todos, plan, plan mode");
+    const restored = await restoreAll(
+      {
+        summarised: [],
+        kept: [],
+        keptPlace: "after",
+        countTokens: (text) => text.length,
+        budgetTokens: 100_000,
+      },
+      {
+        skills: () => [{ name: "sail", content: "Set the sail. ".repeat(50) }],
+        plan: () => ({ path: "/plan.md", content: "Set out at noon." }),
+        todos: () => [{ content: "Cast off", status: "pending" }],
+        tools: () => ["Read"],
+      },
+    );
+    expect(restored.items.map(({ kind }) => kind)).toEqual(["todos", "plan", "tools", "skills"]);
+  });
+
+  it("says that italic lines are left out of notes that are used as a summary", () => {
+    expect(rowWith("the summary text is the notes")).toContain("italic lines");
+    const [first] = TEMPLATE.sections;
+    const text = `${first?.heading}\n${first?.guide}\n\nThe quota of ships\n`;
+    const summary = notesAsSummary(parseNotes(text, TEMPLATE), {
+      limits: NOTES_LIMITS,
+      path: "/notes.md",
+      countTokens: (words) => words.length / 4,
+    });
+    expect(summary).toBe(`${first?.heading}\nThe quota of ships`);
+  });
+});
