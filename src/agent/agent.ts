@@ -5,6 +5,8 @@ import {
   type Entry,
   type ManualOptions,
   type Model,
+  requireModel,
+  requireWindow,
   type Todo,
 } from "../index.ts";
 import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNotesBack } from "../node.ts";
@@ -219,6 +221,8 @@ export class LonghaulAgent implements Agent {
     { windowTokens }: { readonly windowTokens?: number | undefined } = {},
   ): Promise<void> {
     return this.#turnstile.alone(async () => {
+      requireModel(model);
+      requireWindow(windowTokens);
       this.#windowTokens = windowTokens;
       await this.#main.reconnect(this.#engine(model));
     });

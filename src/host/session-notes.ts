@@ -1,4 +1,4 @@
-import { sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compact/sized.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
@@ -201,8 +201,11 @@ const whyUnplaced = (uuid: string | undefined): string =>
     : `reach up to message ${uuid}, which is not in this session`;
 
 /** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */
-export function counterFor(session: Pick<Session, "conversation" | "clearedToolUseIds">): CountText {
+export function counterFor(
+  session: Pick<Session, "conversation" | "clearedToolUseIds">,
+  sized?: SizedConversation,
+): CountText {
   const { conversation: entries, clearedToolUseIds } = session;
-  const { ratio } = sizeUp({ entries, clearedToolUseIds }, {});
+  const { ratio } = sizeUp({ entries, clearedToolUseIds }, { sized });
   return (text) => Math.round(ESTIMATORS.o200k(text) * ratio);
 }

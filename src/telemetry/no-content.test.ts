@@ -132,6 +132,7 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     items: fc.array(fc.record({ kind, name: hidden, tokens: figure })),
     skipped: fc.array(fc.record({ kind, name: hidden, reason: hidden })),
   }),
+  "hooks-started": fc.record({ event: named, hooks: figure }),
   "hook-ended": fc.record({ event: named, kind: named, state: named, durationMs: figure }),
   "compaction-judged": fc.record({
     verdict: fc.constantFrom("effective", "ineffective"),
@@ -202,6 +203,10 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     durationMs: figure,
   }),
   "settings-ignored": fc.record({ warning: hidden }),
+  "setup-problem": fc.record({
+    code: fc.constantFrom("window-assumed", "model-authentication", "model-sdk-missing"),
+    model: hidden,
+  }),
   "host-callback-failed": fc.record({ callback: hidden }),
 };
 

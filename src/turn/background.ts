@@ -261,7 +261,10 @@ export class Background {
     this.#running = abort;
     withTimeLimit(abort.signal, state.options.timeLimits.totalMs, work).then(
       (ready) => end({ ready }),
-      (error: unknown) => end({ reason: codeOf(error) }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) state.noteFailure(error);
+        end({ reason: codeOf(error) });
+      },
     );
   }
 

@@ -225,8 +225,10 @@ export class Collapse {
     const state = this.#state;
     const startedAt = state.now();
     const passed = (): number => state.now() - startedAt;
-    const failed = (error: unknown): void =>
+    const failed = (error: unknown): void => {
+      state.noteFailure(error);
       state.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
+    };
     try {
       const summary = await this.#summarise(plan, modelSignal, (error) => {
         if (signal.aborted) return;

@@ -155,6 +155,7 @@ export class NotesKeeper {
       state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
     } catch (error) {
       const reason = isOverdue ? "timed-out" : codeOf(error);
+      state.noteFailure(error);
       state.emit({ type: "notes-failed", reason, durationMs: state.now() - startedAt });
     } finally {
       clearTimeout(timer);

@@ -5,13 +5,13 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
-import { isTimeLimit, type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
 import type { PriceTable } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
-import { type EffectiveSettings, resolveSettings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
@@ -43,8 +43,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     ...(options.settings === undefined ? {} : { options: options.settings }),
     file: options.settingsFile,
   });
-  const windowTokens = isWindow(options.windowTokens) ? options.windowTokens : undefined;
-  const { models, windowEvidence: evidence = null } = options;
+  const { windowTokens, models, windowEvidence: evidence = null } = options;
   const facts = sessionWindow({ model: name, entries: [] }, { windowTokens, models, settings, evidence });
   const own = readPrices(options.prices, field(options.settingsFile, "prices"));
   return {
@@ -69,26 +68,9 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
     countText: options.countText ?? ESTIMATORS.o200k,
-    warnings:
-      options.windowTokens === undefined || isWindow(options.windowTokens)
-        ? [...warnings, ...own.warnings, ...timeLimitWarnings(options)]
-        : [
-            ...warnings,
-            ...own.warnings,
-            ...timeLimitWarnings(options),
-            `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`,
-          ],
+    warnings: [...warnings, ...own.warnings],
   };
 }
-
-function timeLimitWarnings({ compaction = {} }: CompactorOptions): readonly string[] {
-  return (["firstByteTimeoutMs", "timeoutMs"] as const)
-    .filter((name) => compaction[name] !== undefined && !isTimeLimit(compaction[name]))
-    .map((name) => `The option compaction.${name} is ignored: it must be a positive number of milliseconds.`);
-}
-
-const isWindow = (tokens: number | undefined): tokens is number =>
-  tokens !== undefined && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS;
 
 /** Where there is a process: the core runs in browsers too. */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {

@@ -1,6 +1,6 @@
-import { withoutControls } from "../../../conversation/text.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { readTextFile } from "../../../host/text-file.ts";
+import { shownText } from "../../view/text-width.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import type { ChatCommand } from "./command.ts";
 
@@ -20,8 +20,7 @@ export const planCommand: ChatCommand = {
     }
     if (argument !== "") throw neither(argument);
     const file = await readTextFile(agent.planPath);
-    const plan =
-      file.state === "read" && file.text.trim() !== "" ? withoutControls(file.text.trim()) : undefined;
+    const plan = file.state === "read" && file.text.trim() !== "" ? shownText(file.text.trim()) : undefined;
     const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
     say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
   },
