@@ -41,6 +41,7 @@ export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
 export type { CheckOptions } from "./conversation/check/rule.ts";
+export type { ToolSchema } from "./conversation/check/rules/tool-inputs.ts";
 export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
 export { moveCutBack } from "./conversation/cut.ts";
 export type {
@@ -72,7 +73,6 @@ export {
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
-export type { ToolSchema } from "./conversation/flatten/tool-input.ts";
 export type { Fate, Ledger, LedgerFact } from "./conversation/ledger.ts";
 export { readLedger } from "./conversation/ledger-reader.ts";
 export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
@@ -104,7 +104,7 @@ export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
 export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
 export type { HookAgent } from "./hooks/handlers.ts";
-export type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "./hooks/hook.ts";
+export type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner, HookRunOptions } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
 export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory/nested/memory-files.ts";
 export { memoryFilesNow } from "./memory/nested/memory-now.ts";
@@ -141,8 +141,14 @@ export type {
   UsageIteration,
 } from "./models/port.ts";
 export { complete } from "./models/reply.ts";
+export { requireModel } from "./models/require-model.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
-export { TimeLimitError, withTimeLimit } from "./models/time-limit.ts";
+export {
+  MODEL_TIME_LIMITS,
+  type ModelTimeLimits,
+  TimeLimitError,
+  withTimeLimit,
+} from "./models/time-limit.ts";
 export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
 export type {
   BackgroundAgent,
@@ -222,6 +228,7 @@ export {
   measureEntries,
   measureRequest,
 } from "./tokens/measure.ts";
+export type { AiSdkUsage, AnyUsage, OpenAiChatUsage, OpenAiResponsesUsage } from "./turn/any-usage.ts";
 export { createCompactor } from "./turn/create-compactor.ts";
 export type {
   ChainRecord,
@@ -231,6 +238,7 @@ export type {
   SkipReason,
   Trigger,
 } from "./turn/events.ts";
+export { type OptionNames, requireOptionNames } from "./turn/option-names.ts";
 export type {
   BeforeOptions,
   Caller,
@@ -249,6 +257,7 @@ export type {
   Turn,
   UndoOptions,
 } from "./turn/options.ts";
+export { requireWindow } from "./turn/require-options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";
 export {
   findModel,

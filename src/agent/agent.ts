@@ -7,6 +7,8 @@ import {
   type ManualOptions,
   type Model,
   readHostState,
+  requireModel,
+  requireWindow,
   type SnipSelection,
   type Todo,
 } from "../index.ts";
@@ -246,6 +248,8 @@ export class LonghaulAgent implements Agent {
     { windowTokens }: { readonly windowTokens?: number | undefined } = {},
   ): Promise<void> {
     return this.#turnstile.alone(async () => {
+      requireModel(model);
+      requireWindow(windowTokens);
       this.#windowTokens = windowTokens;
       await this.#main.reconnect(this.#engine(model));
     });

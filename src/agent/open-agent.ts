@@ -8,6 +8,7 @@ import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
 import type { Agent, AgentOptions } from "./options.ts";
 import { createPermissions } from "./permissions/permissions.ts";
 import { isInGitRepository } from "./prompt/git.ts";
+import { requireAgentOptions } from "./require-agent-options.ts";
 import { openSession } from "./session.ts";
 import { findSkills, skillFolders } from "./skills/skills.ts";
 import { createShells } from "./tools/shell/shells.ts";
@@ -16,6 +17,7 @@ import { pathRules } from "./workplace/paths.ts";
 
 /** Begins a conversation with an agent, or goes on with one. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
+  requireAgentOptions(options);
   const cwd = await realpath(options.cwd ?? process.cwd());
   const places: UserPlaces = options.places ?? { home: homedir(), env: process.env };
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };

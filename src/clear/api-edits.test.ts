@@ -66,4 +66,11 @@ describe("the provider's own clearing", () => {
     expect(bytes([...TOOLS].reverse())).toBe(bytes(TOOLS));
     expect(bytes([...TOOLS, ...TOOLS])).toBe(bytes(TOOLS));
   });
+
+  it("keeps every result that no model has seen, however many calls were made at once", () => {
+    const kept = (unseenResults?: number): unknown =>
+      contextEdits({ toolsInPlay: ["Read"], thinkingOn: false, unseenResults })[0];
+    expect(kept(8)).toMatchObject({ keep: { type: "tool_uses", value: 8 } });
+    expect(kept(1)).toEqual(kept());
+  });
 });

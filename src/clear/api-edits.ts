@@ -19,6 +19,8 @@ export interface ContextEditOptions {
    * bring all thinking back with the next one, and break the cache a second time.
    */
   readonly idleMs?: number | undefined;
+  /** Results that no model has seen: the provider keeps at least these. */
+  readonly unseenResults?: number | undefined;
   /** The request lets the model think: without that the provider refuses to clear thinking. */
   readonly thinkingOn: boolean;
 }
@@ -52,7 +54,7 @@ function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
   return {
     type: "clear_tool_uses_20250919",
     trigger: { type: "input_tokens", value: asTokens(triggerTokens) },
-    keep: { type: "tool_uses", value: KEPT_TOOL_USES },
+    keep: { type: "tool_uses", value: Math.max(KEPT_TOOL_USES, options.unseenResults ?? 0) },
     clear_at_least: { type: "input_tokens", value: asTokens(triggerTokens - targetTokens) },
     ...(spared.length === 0 ? {} : { exclude_tools: spared }),
     ...(writing.length === 0 ? {} : { clear_tool_inputs: writing }),

@@ -32,6 +32,7 @@ describe("carrying out a clearing", () => {
       toolResult("b", textOf(100)),
       { type: "text", text: "go on" },
     ]);
+    talk.assistant("going on");
     const { entries } = applyClearing(talk.entries, allButNewest(talk.entries, 1), UNBOUND);
     expect(entries[1]).toMatchObject({
       uuid: talk.entries[1]?.uuid,

@@ -13,7 +13,7 @@ export interface ByHandOptions {
 /** All results but the newest, whatever it saves: somebody asked for it. Undefined where no result is new to it. */
 export function chooseByHand(index: ResultIndex, options: ByHandOptions = {}): Clearing | undefined {
   const { keep = KEPT_NEWEST_BY_HAND, leftOut } = options;
-  const kept = Number.isNaN(keep) ? KEPT_NEWEST_BY_HAND : Math.max(0, Math.trunc(keep));
+  const kept = index.keptCount(Number.isNaN(keep) ? KEPT_NEWEST_BY_HAND : keep);
   const results = index.results();
   const clearable = results.length - kept;
   const chosen = results.filter(({ id }, at) => at < clearable || leftOut?.has(id));

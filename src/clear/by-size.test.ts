@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { indexOf, work } from "../../test/clear/work.ts";
+import { ConversationBuilder } from "../../test/support/builders.ts";
 import { chooseBySize, savingBySize } from "./by-size.ts";
 import type { Clearing } from "./clearing.ts";
 
@@ -33,8 +34,15 @@ describe("clearing by size", () => {
     const onlyNewest = indexOf(work(50_000, 50_000, 50_000));
     expect(chooseBySize(onlyNewest)).toBeUndefined();
     expect(chooseBySize(onlyNewest, { minimumSavingTokens: 0 })).toBeUndefined();
-    expect(idsOf(chooseBySize(index, { keepNewest: 0, targetTokens: 0 }))).toHaveLength(4);
-    expect(idsOf(chooseBySize(index, { keepNewest: -2, targetTokens: 0 }))).toHaveLength(4);
+  });
+
+  it("keeps results that no model has seen, however few are to be kept", () => {
+    const entries = work(30_000, 50_000, 50_000, 50_000);
+    const seen = [...entries, new ConversationBuilder("seen").assistant("I see.")];
+    for (const keepNewest of [0, -2]) {
+      expect(idsOf(chooseBySize(indexOf(entries), { keepNewest, targetTokens: 0 }))).toHaveLength(3);
+      expect(idsOf(chooseBySize(indexOf(seen), { keepNewest, targetTokens: 0 }))).toHaveLength(4);
+    }
   });
 
   it("does nothing at all when it would save under 20,000 tokens, placeholders counted", () => {

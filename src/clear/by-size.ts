@@ -18,7 +18,7 @@ export interface BySizeOptions {
 export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): number {
   const { targetTokens = CLEARING_TARGET_TOKENS, keepNewest = KEPT_NEWEST_BY_SIZE } = options;
   const { eligibleTokens, activeCount, placeholderTokens } = index;
-  const kept = Math.max(0, Math.trunc(keepNewest));
+  const kept = index.keptCount(keepNewest);
   if (!(eligibleTokens > targetTokens) || activeCount <= kept) return 0;
   const newest = kept === 0 ? [] : index.results().slice(-kept);
   const safe = newest.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -33,7 +33,7 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
     minimumSavingTokens = MINIMUM_SAVING_TOKENS,
     keepNewest = KEPT_NEWEST_BY_SIZE,
   } = options;
-  const clearable = index.activeCount - Math.max(0, Math.trunc(keepNewest));
+  const clearable = index.activeCount - index.keptCount(keepNewest);
   // Not `<=`, so that a target that is no figure leaves things alone.
   if (!(index.eligibleTokens > targetTokens) || !(clearable > 0)) return undefined;
   const results = index.results();

@@ -19,7 +19,7 @@ export interface ByTimeOptions {
 export function chooseByTime(index: ResultIndex, options: ByTimeOptions): Clearing | undefined {
   const { idleMs, thresholdMs = IDLE_THRESHOLD_MS, keepNewest = KEPT_NEWEST_BY_TIME } = options;
   if (!isIdle(idleMs, thresholdMs)) return undefined;
-  const clearable = index.activeCount - Math.max(1, Math.trunc(keepNewest) || 1);
+  const clearable = index.activeCount - index.keptCount(Math.max(1, Math.trunc(keepNewest) || 1));
   return clearable > 0 ? index.describe("time", index.results().slice(0, clearable)) : undefined;
 }
 

@@ -82,8 +82,10 @@ export class CachedEdits {
     const active = this.#waiting.filter(({ isActive }) => isActive).sort((a, b) => a.sequence - b.sequence);
     this.#waiting = active;
     if (active.length < ACTIVE_RESULTS_TO_START) return undefined;
-    this.#waiting = active.slice(-KEPT_NEWEST_CACHED);
-    return this.#pin(index, active.slice(0, -KEPT_NEWEST_CACHED));
+    const kept = index.keptCount(KEPT_NEWEST_CACHED);
+    if (active.length <= kept) return undefined;
+    this.#waiting = active.slice(-kept);
+    return this.#pin(index, active.slice(0, -kept));
   }
 
   /** The response to a call that carried {@link edits}. */

@@ -2,6 +2,7 @@ import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversatio
 import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
 import { type AssistantEntry, type Entry, isSynthetic } from "../conversation/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
+import { showsModelSpoke } from "../conversation/unseen.ts";
 import { entryBlocks, isEntry, responseIdOf } from "../conversation/untrusted.ts";
 import type { ClearedResult, Clearing } from "./clearing.ts";
 import { ELIGIBLE_TOOLS } from "./eligible.ts";
@@ -73,6 +74,10 @@ export class ResultIndex {
   #sequence = 0;
   #tokensBefore = 0;
   #placeholderTokens: number | undefined;
+  /** The sequence of the newest result that a model has seen. */
+  #seenSequence = 0;
+  #newestResponse: string | undefined;
+  #unseenCount = 0;
 
   constructor(options: ResultIndexOptions = {}) {
     this.#tools = new Set(options.tools ?? ELIGIBLE_TOOLS);
@@ -94,14 +99,33 @@ export class ResultIndex {
     return this.#placeholderTokens ?? 0;
   }
 
+  /** Results of any tool that no model has seen. */
+  get unseenCount(): number {
+    return this.#unseenCount;
+  }
+
+  /**
+   * How many of the newest are never cleared: those that the caller keeps, and all that no model has seen, because they
+   * came after the newest response.
+   */
+  keptCount(keepNewest: number): number {
+    const results = this.results();
+    let unseen = 0;
+    while (unseen < results.length && (results.at(-1 - unseen)?.sequence ?? 0) > this.#seenSequence) unseen++;
+    return Math.max(0, Math.trunc(keepNewest), unseen);
+  }
+
   /** Entries come in the order of the conversation; `tokensBefore` is what was added before this one. */
   add(entry: Entry, entryIndex: number, tokensOf: TokensOf, tokensBefore = 0): void {
     if (!isEntry(entry)) return;
     this.#tokensBefore = tokensBefore;
+    if (showsModelSpoke(entry)) this.#noteSeen(entry);
     if (entry.type === "assistant" && !isSynthetic(entry)) this.#addUses(entry, entryIndex);
     if (entry.type !== "user") return;
     for (const block of entryBlocks(entry)) {
-      if (block.type === "tool_result" && !isCleared(block)) this.#addResult(block, entryIndex, tokensOf);
+      if (block.type !== "tool_result" || isCleared(block)) continue;
+      this.#unseenCount += 1;
+      this.#addResult(block, entryIndex, tokensOf);
     }
   }
 
@@ -154,6 +178,16 @@ export class ResultIndex {
       this.#setActive(result, false);
       this.#results.delete(id);
     }
+  }
+
+  /** One response may be stored as several entries, with results of its first calls between them. */
+  #noteSeen(entry: Entry): void {
+    const responseId = entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    const isNew = responseId === undefined || responseId !== this.#newestResponse;
+    this.#newestResponse = responseId;
+    if (!isNew) return;
+    this.#seenSequence = this.#sequence;
+    this.#unseenCount = 0;
   }
 
   #addUses(entry: AssistantEntry, entryIndex: number): void {

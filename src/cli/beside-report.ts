@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
+import type { SizedConversation } from "../compact/sized.ts";
 import { LonghaulError } from "../errors.ts";
 import { memoryFilesPort } from "../host/memory-files.ts";
 import { notesPath } from "../host/notes-file.ts";
@@ -35,8 +36,12 @@ export interface MemoryReport {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-export async function besideSession(session: Session, thresholds: Thresholds): Promise<BesideReport> {
-  const [notes, memory] = await Promise.all([notesBeside(session, thresholds), memoryOf(session)]);
+export async function besideSession(
+  session: Session,
+  thresholds: Thresholds,
+  sized?: SizedConversation,
+): Promise<BesideReport> {
+  const [notes, memory] = await Promise.all([notesBeside(session, thresholds), memoryOf(session, sized)]);
   return { notes, memory };
 }
 
@@ -51,8 +56,8 @@ async function notesBeside(session: Session, thresholds: Thresholds): Promise<Be
   }
 }
 
-async function memoryOf(session: Session): Promise<MemoryReport> {
-  const countTokens = counterFor(session);
+async function memoryOf(session: Session, sized: SizedConversation | undefined): Promise<MemoryReport> {
+  const countTokens = counterFor(session, sized);
   const attached = memoryFilesIn(session.entries, countTokens, session.conversation);
   const folder = await folderOf(session);
   if (folder === null) return { attached, folder, governing: [], skipped: [] };

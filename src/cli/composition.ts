@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
+import { parseJson } from "../conversation/untrusted.ts";
+import { readRegularFile } from "../host/text-file.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession } from "../transcript/load.ts";
 import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
@@ -78,12 +79,9 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
 }
 
 async function readSettingsFile(path: string, terminal: Terminal): Promise<unknown> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
+  const text = await readRegularFile(path).catch(() => undefined);
   if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    terminal.note(`longhaul: ${path} is ignored: it is not valid JSON.`);
-    return undefined;
-  }
+  const value = parseJson(text);
+  if (value === undefined) terminal.note(`longhaul: ${path} is ignored: it is not valid JSON.`);
+  return value;
 }

@@ -1,3 +1,4 @@
+import type { SizedConversation } from "../compact/sized.ts";
 import { promptCost } from "../cost/rates.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import {
@@ -53,6 +54,8 @@ export interface CostCircumstances {
    * compaction is switched off.
    */
   readonly compaction: WeighedCompaction | undefined;
+  /** The conversation of the session as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 /** Null where nothing has been said in the session. */
@@ -61,7 +64,7 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
   const { thresholds } = circumstances;
   const compaction = thresholds.headroomBy === "nobody" ? undefined : circumstances.compaction;
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
-  const weighing = weighSession(session, situation, thresholds, compaction);
+  const weighing = weighSession(session, situation, thresholds, compaction, circumstances.sized);
   if (weighing === undefined) return null;
   return costFigures(
     situation,

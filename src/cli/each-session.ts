@@ -1,7 +1,7 @@
-import { withoutControls } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Session } from "../transcript/session.ts";
 import type { Composition } from "./composition.ts";
+import { shownText } from "./view/text-width.ts";
 
 /** The demonstration's, for those who have none at hand. */
 export const GENERATED_SESSION = { id: "generated", model: "claude-sonnet-5" } as const;
@@ -27,6 +27,6 @@ export async function eachSession<T>(
   }
   const [first] = errors;
   if (first !== undefined && results.length === 0) throw first;
-  for (const { message } of errors) terminal.note(`longhaul: left out: ${withoutControls(message)}`);
+  for (const { message } of errors) terminal.note(`longhaul: left out: ${shownText(message)}`);
   return results;
 }

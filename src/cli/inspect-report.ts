@@ -1,4 +1,4 @@
-import { sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compact/sized.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
@@ -54,7 +54,9 @@ export interface AccountingReport {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: Readonly<Record<string, number>>;
+  readonly toolRequestTokens: number;
   readonly toolResults: Readonly<Record<string, number>>;
+  readonly toolResultTokens: number;
   readonly attachments: Readonly<Record<string, number>>;
   readonly other: number;
   readonly otherByKind: Readonly<Record<string, number>>;
@@ -75,9 +77,11 @@ export interface CompactionReport {
 
 const LARGEST_SHOWN = 10;
 
-export function inspectSession(session: Session, thresholds: Thresholds): InspectReport {
-  const { conversation, clearedToolUseIds } = session;
-  const sized = sizeUp({ entries: conversation, clearedToolUseIds }, {});
+export function inspectSession(
+  session: Session,
+  thresholds: Thresholds,
+  sized: SizedConversation = sizedSession(session),
+): InspectReport {
   const { context, sent, overheadTokens } = sized;
   const accounting = accountKnown(sent, sized.tokensSent);
   return {
@@ -111,6 +115,10 @@ export function inspectSession(session: Session, thresholds: Thresholds): Inspec
     collapse: collapseReport(session),
   };
 }
+
+/** For everything that a report needs of the sizes of messages. */
+export const sizedSession = ({ conversation: entries, clearedToolUseIds }: Session): SizedConversation =>
+  sizeUp({ entries, clearedToolUseIds }, {});
 
 function unreportedSince({ boundaries, entries, conversation }: Session): ContextStep | null {
   const boundary = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
@@ -149,7 +157,9 @@ function accountingReport(accounting: TokenAccounting, notInFile: number): Accou
     assistantText: accounting.assistantText,
     localCommandOutput: accounting.localCommandOutput,
     toolRequests: Object.fromEntries(accounting.toolRequests),
+    toolRequestTokens: accounting.toolRequestTokens,
     toolResults: Object.fromEntries(accounting.toolResults),
+    toolResultTokens: accounting.toolResultTokens,
     attachments: Object.fromEntries(accounting.attachments),
     other: accounting.other,
     otherByKind: Object.fromEntries(accounting.otherByKind),

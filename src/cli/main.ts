@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
-import { withoutControls } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { createProgram } from "./program.ts";
 import { nodeTerminal, type Terminal } from "./terminal.ts";
+import { shownText } from "./view/text-width.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_WRONG_USE = 2;
@@ -18,6 +18,9 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? 0 : EXIT_FAILED),
 );
+
+// A file-size limit (`ulimit -f`) sends this signal. With a listener the write fails instead and says why.
+if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
 
 process.exitCode = await run(process.argv);
 
@@ -46,6 +49,6 @@ function report(error: unknown, asJson: boolean, { note, print, colours }: Termi
   const { code, message, remedy, facts } = error;
   if (asJson) print(JSON.stringify({ error: { code, message, remedy: remedy ?? null, facts } }));
   // They quote names and lines of files, which must not steer the terminal.
-  note(`${colours.red("longhaul:")} ${withoutControls(message)}`);
-  if (remedy !== undefined) note(withoutControls(remedy));
+  note(`${colours.red("longhaul:")} ${shownText(message)}`);
+  if (remedy !== undefined) note(shownText(remedy));
 }

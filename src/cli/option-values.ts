@@ -1,10 +1,12 @@
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { isTimeLimit, MODEL_TIME_LIMITS, type ModelTimeLimits } from "../models/time-limit.ts";
 import { findModel } from "../window/models.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
 export const SESSION_ARGUMENT =
   "a session file, an id or the beginning of one, or 'latest' (this project's first)";
 
+const MS = 1_000;
 const LARGEST_PORT = 65_535;
 
 export const windowOption = (): Option =>
@@ -72,6 +74,37 @@ export function parseWindow(text: string): number {
   if (tokens < SMALLEST_WINDOW_TOKENS)
     throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
   return tokens;
+}
+
+/** How long a command waits for its model. */
+export const addTimeouts = (command: Command): Command =>
+  command
+    .option(
+      "--first-byte-timeout <seconds>",
+      `wait this long for the first byte of the model's answer (default: ${MODEL_TIME_LIMITS.firstByteMs / MS})`,
+      parseSeconds,
+    )
+    .option(
+      "--timeout <seconds>",
+      `wait this long for the model in all, retries included (default: ${MODEL_TIME_LIMITS.totalMs / MS})`,
+      parseSeconds,
+    );
+
+export interface TimeoutChoice {
+  /** In seconds. */
+  readonly firstByteTimeout?: number;
+  readonly timeout?: number;
+}
+
+export const timeLimitsIn = ({ firstByteTimeout, timeout }: TimeoutChoice): Partial<ModelTimeLimits> => ({
+  ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout * MS }),
+  ...(timeout === undefined ? {} : { totalMs: timeout * MS }),
+});
+
+function parseSeconds(text: string): number {
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (!isTimeLimit(seconds)) throw new InvalidArgumentError("It must be a positive number of seconds.");
+  return seconds;
 }
 
 export const examples = (...lines: readonly string[]): string =>

@@ -12,6 +12,7 @@ import type { Composition } from "./composition.ts";
 import { addEval } from "./eval-command.ts";
 import { addLedger } from "./ledger-command.ts";
 import {
+  addTimeouts,
   atLeastOne,
   examples,
   modelWindowOption,
@@ -100,8 +101,7 @@ const COMPACT_HELP = `\nA compaction that saves too little to pay fails with exi
 )}`;
 
 function addCompact(program: Command, compose: () => Promise<Composition>): void {
-  program
-    .command("compact")
+  addTimeouts(program.command("compact"))
     .description("summarise the older part of a session so that it fits its window again")
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(new Option("--in-place", "append the compaction to the session itself").conflicts(["out"]))
@@ -185,8 +185,7 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
 }
 
 function addNotes(program: Command, compose: () => Promise<Composition>): void {
-  program
-    .command("notes")
+  addTimeouts(program.command("notes"))
     .description(
       "show the notes of a session: its goal, state, files, errors, results; builds them if needed",
     )

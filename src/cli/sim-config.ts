@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { LonghaulError } from "../errors.ts";
+import { readRegularFile } from "../host/text-file.ts";
 import { BAD_SUMMARY_KINDS } from "../testing/simulator/behaviours/bad-summaries.ts";
 import type { CoderOptions } from "../testing/simulator/behaviours/coder.ts";
 import { BAD_NOTES_KINDS } from "../testing/simulator/behaviours/notes/bad-notes.ts";
@@ -176,7 +176,7 @@ export async function readScript(path: string): Promise<readonly AddressedTurn[]
 async function readJson(path: string, what: string, remedy: string): Promise<unknown> {
   const unusable = (reason: string, cause: unknown): LonghaulError =>
     new LonghaulError("simulator-failed", `The ${what} ${path} ${reason}.`, { remedy, cause });
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readRegularFile(path).catch((error: unknown) => {
     throw unusable("cannot be read", error);
   });
   try {

@@ -34,6 +34,8 @@ export interface CompactedEntries {
    * do on disk.
    */
   readonly isKeptRenewed: boolean;
+  /** New entries after a summary that follows the kept messages: the newest call and its unseen results. */
+  readonly pending: readonly Entry[];
   /** What goes with a summary of the provider's, which cannot hold words of ours. */
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
@@ -74,7 +76,9 @@ export function assemble(
   const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
   const isKeptRenewed = plan.isKeptRewritten || entries.some(isRewrite);
   const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
-  let parent = plan.keptPlace === "before" ? summary.uuid : (lastUuid(kept) ?? summary.uuid);
+  const pending = renewEntries(input.kept.pending, summary.uuid, ports);
+  const last = plan.keptPlace === "before" ? pending : kept;
+  let parent = lastUuid(last) ?? summary.uuid;
   const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {
     parent = entry.uuid;
     return entry;
@@ -88,6 +92,7 @@ export function assemble(
     kept,
     keptPlace: plan.keptPlace,
     isKeptRenewed,
+    pending,
     afterword: needsAfterword ? follow(createMetaEntry(text, parent, entries, ports)) : undefined,
     attachments: input.restored.items.map(({ attachment }) => attach(attachment)),
     hookResults: input.hookOutput === undefined ? [] : [attach(input.hookOutput)],
@@ -111,8 +116,8 @@ const isRewrite = (entry: Entry): boolean =>
 
 /** The conversation to go on with. */
 export function rebuild(compacted: Omit<CompactedEntries, "tokensAfter">): readonly Entry[] {
-  const { boundary, summary, kept, afterword, attachments, hookResults } = compacted;
-  const core = compacted.keptPlace === "before" ? [...kept, summary] : [summary, ...kept];
+  const { boundary, summary, kept, pending, afterword, attachments, hookResults } = compacted;
+  const core = compacted.keptPlace === "before" ? [...kept, summary, ...pending] : [summary, ...kept];
   return [boundary, ...core, ...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
 }
 

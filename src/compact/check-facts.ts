@@ -41,7 +41,7 @@ export interface CheckInput {
 export function checkFacts({ plan, kept, summary, roomTokens, previous }: CheckInput): CheckedFacts {
   const { facts, earlier } = extractFacts(plan.summarised, {
     previous: previousLedger(plan.entries) ?? previous ?? previousQuotation(plan.entries),
-    following: plan.keptPlace === "after" ? plan.kept : [],
+    following: plan.keptPlace === "after" ? plan.kept : plan.pending,
   });
   const inSummary = findFacts(facts, [summary]);
   const inKept = findFacts(facts, searched(kept));

@@ -86,7 +86,7 @@ describe("a compaction", () => {
     expect(compaction.attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
     expect(compaction.usage).toBeUndefined();
     expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
-    expect(compaction.userText).toMatch(
+    expect(compaction.userDisplayMessage).toMatch(
       /^Compacted from 80,020 to \d+,\d{3} tokens: \d+ messages summarised, \d+ messages kept\.$/,
     );
   });

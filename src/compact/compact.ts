@@ -7,7 +7,11 @@ import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
 import { restoreAll } from "../restore/restore-all.ts";
 import type { Restored } from "../restore/restored.ts";
-import { continuationAfterwords, continuationMessage } from "../summary/continuation.ts";
+import {
+  type ContinuationInput,
+  continuationAfterwords,
+  continuationMessage,
+} from "../summary/continuation.ts";
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
 import { accountKnown } from "../tokens/accounting.ts";
 import { accountingMetrics } from "../tokens/accounting-metrics.ts";
@@ -15,11 +19,12 @@ import { measureBlock } from "../tokens/measure.ts";
 import { assemble, type CompactedEntries, type SummaryTexts } from "./assemble.ts";
 import { type CheckedFacts, checkFacts } from "./check-facts.ts";
 import type { CompactOptions } from "./compact-options.ts";
+import { roomForKept } from "./feasibility.ts";
 import { fitHookOutput, type HookOutput } from "./hook-output.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { type KeptMessages, keptMessages } from "./kept-messages.ts";
 import { makeLedger } from "./ledger.ts";
-import type { CompactionPlan } from "./plan.ts";
+import { type CompactionPlan, fitUnseen } from "./plan.ts";
 import { hookSteps, prepareSummary } from "./prepare-summary.ts";
 import { tierOf } from "./tier.ts";
 import { requireSaving, type Saving, savingOf, smallestWorthwhileSaving } from "./worthwhile.ts";
@@ -47,8 +52,8 @@ export interface Compaction extends CompactedEntries {
   readonly messagesKept: number;
   /** Where the tokens were before, as flat names and numbers. */
   readonly accounting: Readonly<Record<string, number>>;
-  /** A line for the person at the screen. */
-  readonly userText: string;
+  /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
+  readonly userDisplayMessage: string;
 }
 
 /**
@@ -70,21 +75,22 @@ export async function compact(
 }
 
 async function carryOut(
-  plan: CompactionPlan,
+  planned: CompactionPlan,
   ports: CompactionPorts,
   options: CompactOptions,
   wait: Abortable["wait"],
 ): Promise<Compaction> {
   const { leastSaving: least = "worthwhile" } = options;
-  requireWorthAsking(plan, options);
-  const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(plan, options));
+  requireWorthAsking(planned, options);
+  const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(planned, options));
+  const plan = fitBesideSummary(planned, written, options);
   const hooks = hookSteps(plan, options, wait);
   const kept = keptMessages(plan, {
     bindsThinking: options.bindsThinking === true,
     isSigned: written.source === "provider",
   });
   const blockTokens = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
-  const besides = plan.overheadTokens + kept.tokens + blockTokens;
+  const besides = plan.overheadTokens + kept.tokens + kept.pendingTokens + blockTokens;
   const asWritten = summaryTexts(plan, written, options, "");
   const ceiling = resultCeiling(plan, options, besides + plan.countTokens(asWritten.text));
   const checked =
@@ -92,7 +98,7 @@ async function carryOut(
       ? undefined
       : checkFacts({
           plan,
-          kept: kept.entries,
+          kept: [...kept.entries, ...kept.pending],
           summary: written.text,
           roomTokens: ceiling - besides - plan.countTokens(asWritten.text),
           previous: options.previousLedger,
@@ -100,7 +106,7 @@ async function carryOut(
   const { quotation = "" } = checked ?? {};
   const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
   const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
-  const fixedTokens = plan.overheadTokens + plan.countEntries(kept.entries, contents);
+  const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
   const room = Math.max(0, ceiling - fixedTokens);
   // Before hooks hear of it: what else is put back stays within that room.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
@@ -128,8 +134,22 @@ async function carryOut(
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
   const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
   if (least !== "worthwhile") return;
-  const { tokens } = keptMessages(plan, { bindsThinking, isSigned: false });
-  requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens, least }, []);
+  const { tokens, pendingTokens } = keptMessages(plan, { bindsThinking, isSigned: false });
+  requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens + pendingTokens, least }, []);
+}
+
+/** Unseen results have the room that the summary leaves: the plan could only expect its size. */
+function fitBesideSummary(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+): CompactionPlan {
+  const { targetTokens } = options;
+  if (plan.unseen === undefined || targetTokens === undefined) return plan;
+  const block = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
+  const summaryTokens = block + plan.countTokens(summaryTexts(plan, written, options, "").text);
+  const room = roomForKept(targetTokens, plan.overheadTokens, summaryTokens);
+  return fitUnseen(plan, plan.keptPlace === "before" ? room - plan.keptTokens : room);
 }
 
 interface Outcomes {
@@ -148,7 +168,7 @@ function ledgerOf(
   return makeLedger({
     facts: fates(attachments.filter((attachment) => attachment !== undefined)),
     plan,
-    kept,
+    kept: { entries: [...kept.entries, ...kept.pending], tokens: kept.tokens + kept.pendingTokens },
     restored,
     quotedTokens,
     earlier,
@@ -167,7 +187,9 @@ function summaryTexts(
   quotation: string,
 ): SummaryTexts {
   const { transcriptPath, recallTool, autonomous } = options;
-  const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger };
+  const { unseen: part } = plan;
+  const unseen = part && ((part.shortened.length > 0 ? "shortened" : "whole") as ContinuationInput["unseen"]);
+  const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger, unseen };
   if (written.source === "provider") {
     const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
@@ -186,9 +208,10 @@ function summaryTexts(
  * If summary and kept messages alone do, the result must at least not be larger than the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
-  const { leastSaving, targetTokens = plan.tokensBefore } = options;
-  const worthwhile = plan.tokensBefore - smallestWorthwhileSaving(plan);
-  const most = leastSaving === "some" || leastTokens > worthwhile ? plan.tokensBefore - 1 : worthwhile;
+  const { estimateBefore } = plan;
+  const { leastSaving, targetTokens = estimateBefore } = options;
+  const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
+  const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
   return Math.min(targetTokens - 1, most);
 }
 
@@ -198,7 +221,9 @@ async function restore(
   room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
-  const { summarised, kept, keptPlace, countTokens, clearedToolUseIds, isKeptRewritten } = plan;
+  const { summarised, keptPlace, countTokens, clearedToolUseIds } = plan;
+  const kept = [...plan.kept, ...plan.pending];
+  const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
   const parts = { summarised, kept, keptPlace, clearedToolUseIds, conversation };
@@ -208,10 +233,10 @@ async function restore(
 type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;
 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
-  const { written, restored } = outcome;
+  const { written, restored, hookOutcomes } = outcome;
   const { tokensAfter } = compacted;
   const messagesSummarised = countMessages(plan.summarised);
-  const messagesKept = countMessages(compacted.kept);
+  const messagesKept = countMessages(compacted.kept) + countMessages(compacted.pending);
   const facts = [
     `${count(messagesSummarised, "message")} summarised`,
     ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
@@ -228,7 +253,10 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     messagesSummarised,
     messagesKept,
     accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
-    userText: `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+    userDisplayMessage: [
+      `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+      ...hookOutcomes.map(({ text }) => text),
+    ].join("\n"),
   };
 }
 

@@ -56,7 +56,7 @@ describe("what a compaction counts", () => {
     const plan = planned();
     const overflow = { leastSaving: "some" } as const;
     const { tokensAfter } = await compact(plan, countingPorts(), { facts: "off" });
-    const attempt = compact({ ...plan, tokensBefore: tokensAfter }, countingPorts(), overflow);
+    const attempt = compact({ ...plan, estimateBefore: tokensAfter }, countingPorts(), overflow);
     await expect(attempt).rejects.toMatchObject({
       code: "compaction-ineffective",
       message: expect.stringMatching(
@@ -65,7 +65,7 @@ describe("what a compaction counts", () => {
       remedy: expect.stringContaining("Nothing was changed"),
       facts: { before: tokensAfter, after: tokensAfter, saved: 0, smallestWorthwhile: 1 },
     });
-    const enough = await compact({ ...plan, tokensBefore: tokensAfter + 1 }, countingPorts(), overflow);
+    const enough = await compact({ ...plan, estimateBefore: tokensAfter + 1 }, countingPorts(), overflow);
     expect(enough.tokensAfter).toBe(tokensAfter);
   });
 
@@ -84,7 +84,7 @@ describe("what a compaction counts", () => {
     const plan = planned({ variant: "up-to", at: last.uuid }, c.entries);
     const compaction = await compact(plan, countingPorts());
     expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([18, 1]);
-    expect(compaction.userText).toMatch(/: 18 messages summarised, 1 message kept\.$/);
+    expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarised, 1 message kept\.$/);
   });
 
   it("is told to the person, with what was put back and without what is none", async () => {
@@ -92,9 +92,9 @@ describe("what a compaction counts", () => {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
     const none = await compacted({ keepRecentTokens: 0 });
-    expect(none.userText).toMatch(/: 120 messages summarised\.$/);
+    expect(none.userDisplayMessage).toMatch(/: 120 messages summarised\.$/);
     const some = await compacted({ keepRecentTokens: 0 }, { state: { files } });
-    expect(some.userText).toMatch(/: 120 messages summarised, 5 things put back\.$/);
+    expect(some.userDisplayMessage).toMatch(/: 120 messages summarised, 5 things put back\.$/);
   });
 
   it("hangs what follows on the last kept message that has an id", async () => {
@@ -152,7 +152,7 @@ describe("a signal that outlives a compaction", () => {
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");
     await compacted({}, { signal });
-    await compact({ ...planned(), tokensBefore: 1 }, countingPorts(), { signal }).catch(() => undefined);
+    await compact({ ...planned(), estimateBefore: 1 }, countingPorts(), { signal }).catch(() => undefined);
     expect(added.mock.calls.length).toBeGreaterThan(0);
     const listeners = (calls: readonly (readonly unknown[])[]): unknown =>
       new Set(calls.map((call) => call[1]));

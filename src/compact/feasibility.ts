@@ -10,6 +10,17 @@ const RESTORE_WISH_TOKENS = 75_000;
 export const LEAST_RESTORE_TOKENS = 2_000;
 const LEAST_RESTORE_SHARE = 0.2;
 
+/**
+ * Tokens that messages beside the summary may have, so that the result stays below the target with the least that is
+ * restored. `summaryTokens`: of a summary that is written already.
+ */
+export function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
+  const room = targetTokens - overheadTokens - 1;
+  const left = room - Math.min(LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE);
+  const expected = Math.min(SUMMARY_BUDGET_TOKENS, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2));
+  return Math.max(0, left - (summaryTokens ?? expected));
+}
+
 /** What a compaction would like to have in its result, in tokens as the provider counts them. */
 export interface ResultWishes extends SizeOptions {
   /** What the result must stay below. */

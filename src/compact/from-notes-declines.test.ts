@@ -95,7 +95,8 @@ describe("before it is given up for the threshold", () => {
     expect(kept(20_000)).toBe(17);
     expect(kept(10_500)).toBe(10);
     expect(kept(10_000)).toBe(8);
-    expect(kept(1_000)).toBe(0);
+    // No model has seen the last result, so it stays and the notes do not serve.
+    expect(() => kept(1_000)).toThrow("above-threshold");
   });
 
   it("counts as the plan does, where the provider's tokens are no whole number of ours", () => {

@@ -8,7 +8,7 @@ import { continuationMessage } from "../summary/continuation.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { firstAfterSummary } from "./choose-cut.ts";
 import { KEEP_RECENT_TOKENS, keepRecentUnder } from "./keep-recent.ts";
-import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
+import { type CompactionPlan, isWorthSummarising, planAt, unseenCut } from "./plan.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp } from "./sized.ts";
 import { type LeastSaving, savingOf } from "./worthwhile.ts";
 
@@ -95,11 +95,13 @@ function keepUnder(thresholdTokens: number): NotesKeep {
 
 /** As they will be sent, with our words around them. */
 function countNotes(
-  { countText, ratio }: SizedConversation,
+  sized: SizedConversation,
   request: NotesPlanRequest,
 ): { readonly text: string; readonly tokens: number } {
   const { text: summary, transcriptPath, recallTool, autonomous, trigger = "manual" } = request;
-  const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, recallTool, autonomous };
+  const { countText, ratio } = sized;
+  const unseen = unseenCut(sized) < sized.entries.length ? ("whole" as const) : undefined;
+  const words = { isNotes: true, keptRecent: true, trigger, transcriptPath, recallTool, autonomous, unseen };
   const text = continuationMessage({ summary, ...words });
   return { text, tokens: Math.ceil(countText(text) * ratio) };
 }
@@ -124,7 +126,7 @@ function tailToKeep(
   const first = firstAfterSummary(sized.entries);
   const sound = soundCuts(sized.entries, sized.pairs());
   const nothing = { cut: sized.entries.length, tokens: 0, messages: 0 };
-  let tail = longer(sized, nothing, previousSound(sound, noted));
+  let tail = longer(sized, nothing, previousSound(sound, Math.min(noted, unseenCut(sized))));
   if (tail.cut < first) return undefined;
   while (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages) {
     const next = longer(sized, tail, previousSound(sound, tail.cut - 1));

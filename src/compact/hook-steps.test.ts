@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { codeOf, countingPorts, longSession } from "../../test/support/long-session.ts";
 import type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "../hooks/hook.ts";
+import { createHooks } from "../hooks/runner.ts";
 import { restoredTokens } from "../restore/restored.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { HookSteps } from "./hook-steps.ts";
@@ -60,6 +61,50 @@ describe("hooks around a compaction", () => {
       { ...common, hook_event_name: "PostCompact", trigger: "auto", compact_summary },
     ]);
     expect(quotation).not.toBe("");
+  });
+
+  it("are reported as progress when they start, and only where some are configured", async () => {
+    const progress: unknown[] = [];
+    const order: string[] = [];
+    const hook = (name: string) => async (): Promise<void> => void order.push(name);
+    const hooks = createHooks({
+      callbacks: { PreCompact: [hook("pre 1"), hook("pre 2")], PostCompact: [hook("post")] },
+    });
+    const onProgress: CompactOptions["onProgress"] = (step) => {
+      progress.push(step);
+      order.push(step.phase === "hooks" ? `start ${step.event}` : step.phase);
+    };
+    await compacted({ hooks, onProgress });
+    expect(progress).toEqual([
+      { phase: "hooks", event: "PreCompact", hooks: 2 },
+      { phase: "step", step: "built-in" },
+      { phase: "hooks", event: "PostCompact", hooks: 1 },
+    ]);
+    expect(order).toEqual(["start PreCompact", "pre 1", "pre 2", "step", "start PostCompact", "post"]);
+  });
+
+  it("run even where the progress display throws", async () => {
+    const hooks = createHooks({ callbacks: { PreCompact: [async () => "look after the ports"] } });
+    const onProgress: CompactOptions["onProgress"] = ({ phase }) => {
+      if (phase === "hooks") throw new Error("no screen");
+    };
+    const { written } = await compacted({ hooks, onProgress });
+    expect(written.text).toContain("look after the ports");
+  });
+
+  it("have their outcomes in the message for the user, a line each, after the line about the compaction", async () => {
+    const quiet = await compacted({});
+    expect(quiet.userDisplayMessage).toMatch(/^Compacted from [\d,]+ to [\d,]+ tokens: .*\.$/);
+    const hooks = new RecordingRunner({
+      PreCompact: { outcomes: [outcome("PreCompact")] },
+      PostCompact: { outcomes: [outcome("PostCompact")] },
+    });
+    const { userDisplayMessage } = await compacted({ hooks });
+    expect(userDisplayMessage.split("\n")).toEqual([
+      quiet.userDisplayMessage,
+      "PreCompact [script.sh] completed",
+      "PostCompact [script.sh] completed",
+    ]);
   });
 
   it("PreCompact adds its words to the user's, with an empty line between", async () => {

@@ -1,7 +1,14 @@
 import type { Entry } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
-import type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner } from "../hooks/hook.ts";
+import type {
+  HookEvent,
+  HookInput,
+  HookOutcome,
+  HookRun,
+  HookRunner,
+  HookRunOptions,
+} from "../hooks/hook.ts";
 import type { Abortable } from "../models/abortable.ts";
 
 /** What every hook is told of the session; what is absent is taken from the newest entry. */
@@ -16,6 +23,8 @@ export interface HookContext {
 export interface HookStepsOptions {
   readonly runner: HookRunner | undefined;
   readonly onHook: ((outcome: HookOutcome) => void) | undefined;
+  /** Called when hooks for an event start. What it throws is ignored. */
+  readonly onStart?: ((event: HookEvent, hooks: number) => void) | undefined;
   readonly context: HookContext;
   readonly entries: readonly Entry[];
   readonly trigger: "manual" | "auto";
@@ -62,9 +71,18 @@ export class HookSteps {
     const { runner, signal, wait } = this.#options;
     if (runner === undefined) return NOTHING;
     const input = { ...this.#session(), hook_event_name: event, ...facts };
-    const run = await wait(attempt(runner, input, signal));
+    const onStart = (hooks: number): void => this.#started(event, hooks);
+    const run = await wait(attempt(runner, input, { signal, onStart }));
     for (const outcome of run.outcomes) this.#note(outcome);
     return run;
+  }
+
+  #started(event: HookEvent, hooks: number): void {
+    try {
+      this.#options.onStart?.(event, hooks);
+    } catch {
+      // A progress display must not stop a compaction.
+    }
   }
 
   #note(outcome: HookOutcome): void {
@@ -90,13 +108,9 @@ export class HookSteps {
 }
 
 /** A runner of the host's own may throw against its contract; that is one more hook that failed. */
-async function attempt(
-  runner: HookRunner,
-  input: HookInput,
-  signal: AbortSignal | undefined,
-): Promise<HookRun> {
+async function attempt(runner: HookRunner, input: HookInput, options: HookRunOptions): Promise<HookRun> {
   try {
-    return await runner.run(input, { signal });
+    return await runner.run(input, options);
   } catch (error) {
     const outcome: HookOutcome = {
       event: input.hook_event_name,

@@ -5,6 +5,9 @@ import type { CompactionPlan } from "./plan.ts";
 export interface KeptMessages {
   readonly entries: readonly Entry[];
   readonly tokens: number;
+  /** {@link CompactionPlan.pending}, as they can be sent. */
+  readonly pending: readonly Entry[];
+  readonly pendingTokens: number;
   /** The newest of the conversation's entries up to which thinking was left out; see `BoundaryKnowledge`. */
   readonly withoutThinkingUpTo: string | undefined;
 }
@@ -23,15 +26,28 @@ export interface KeepOptions {
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
   const change = options.bindsThinking ? firstChange(plan, options) : undefined;
   const stripped = change === undefined ? undefined : withoutThinkingFrom(plan.kept, change);
+  const after = pendingMessages(plan, options);
   if (stripped === undefined || stripped.blocks === 0) {
-    return { entries: plan.kept, tokens: plan.keptTokens, withoutThinkingUpTo: earlierMark(plan) };
+    return { entries: plan.kept, tokens: plan.keptTokens, ...after, withoutThinkingUpTo: earlierMark(plan) };
   }
   const { entries } = stripped;
   return {
     entries,
     tokens: plan.countEntries(entries),
+    ...after,
     withoutThinkingUpTo: entries.findLast((entry) => entry.uuid !== undefined)?.uuid,
   };
+}
+
+/** They follow a summary, so their history has changed. */
+function pendingMessages(
+  { pending, pendingTokens, countEntries }: CompactionPlan,
+  { bindsThinking }: KeepOptions,
+): Pick<KeptMessages, "pending" | "pendingTokens"> {
+  const { entries, blocks } = bindsThinking
+    ? withoutThinkingFrom(pending, 0)
+    : { entries: pending, blocks: 0 };
+  return { pending: entries, pendingTokens: blocks === 0 ? pendingTokens : countEntries(entries) };
 }
 
 /** The first kept message that has another history than it had; undefined where none has. */

@@ -51,6 +51,8 @@ describe("kept messages of which thinking is left out", () => {
     expect(keptMessages(plan, BOUND)).toStrictEqual({
       entries: plan.kept,
       tokens: plan.keptTokens,
+      pending: [],
+      pendingTokens: 0,
       withoutThinkingUpTo: undefined,
     });
   });

@@ -36,7 +36,7 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
 
 const REST_TOKENS = 24;
 
-function openingOf({ facts, summarised, restored }: Ledger): string {
+function openingOf({ facts, summarised, restored, shortened = [] }: Ledger): string {
   const counts = countFates(facts);
   const inContext = facts.filter(isInContext).length;
   const sentences = [
@@ -46,16 +46,19 @@ function openingOf({ facts, summarised, restored }: Ledger): string {
       : `Of ${facts.length} facts found in them ${inContext} are in your context: ${counts.summary} in the summary, ${counts.kept} in messages that were kept, ${counts.quoted} quoted, ${counts.restored} in what was put back.`,
     ...(counts.recoverable === 0 ? [] : [`${counts.recoverable} are not, but stand in the transcript.`]),
     counts.gone === 0 ? "Nothing is gone." : `${counts.gone} are gone: there is no transcript of them.`,
-    ...(restored.length === 0 ? [] : [`Put back: ${namesOf(restored)}.`]),
+    ...(shortened.length === 0
+      ? []
+      : [`Shortened tool results: ${listOf(shortened.map(({ toolUseId }) => toolUseId))}.`]),
+    ...(restored.length === 0 ? [] : [`Put back: ${listOf(restored.map(({ name }) => name))}.`]),
   ];
   return sentences.join(" ");
 }
 
 const NAMES_SHOWN = 8;
 
-function namesOf(restored: Ledger["restored"]): string {
-  const names = restored.slice(0, NAMES_SHOWN).map(({ name }) => clip(oneLine(name), LINE_CHARS / 2));
-  const more = restored.length - names.length;
+function listOf(all: readonly string[]): string {
+  const names = all.slice(0, NAMES_SHOWN).map((name) => clip(oneLine(name), LINE_CHARS / 2));
+  const more = all.length - names.length;
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 

@@ -17,7 +17,9 @@ export interface LedgerInput {
    * nowhere is `recoverable`; it is gone where there is no transcript.
    */
   readonly facts: readonly LedgerFact[];
-  readonly plan: Pick<CompactionPlan, "summarised" | "summarisedTokens">;
+  readonly plan: Pick<CompactionPlan, "summarised" | "summarisedTokens"> &
+    Partial<Pick<CompactionPlan, "unseen">>;
+  /** In one list, wherever they stand. */
   readonly kept: Pick<KeptMessages, "entries" | "tokens">;
   readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
@@ -46,6 +48,7 @@ export function makeLedger(input: LedgerInput): Ledger {
   const { plan, kept, restored, quotedTokens, earlier } = input;
   const facts = toldFacts(input);
   const untold = input.facts.length - facts.length;
+  const { shortened = [] } = plan.unseen ?? {};
   const uuids = plan.summarised.flatMap(({ uuid }) => uuid ?? []);
   const [from, to] = [uuids[0], uuids.at(-1)];
   return {
@@ -57,6 +60,7 @@ export function makeLedger(input: LedgerInput): Ledger {
       ...(to === undefined ? {} : { to }),
     },
     kept: { messages: countMessages(kept.entries), tokens: kept.tokens },
+    ...(shortened.length === 0 ? {} : { shortened }),
     restored: restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
     skipped: restored.skipped.map(({ kind, name, reason }) => ({ kind, name, reason })),
     quotedTokens,

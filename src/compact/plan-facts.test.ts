@@ -30,7 +30,8 @@ describe("a plan", () => {
   it("passes the wish only where the target leaves the room for it, less what goes with every call", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 8; at++) c.user(`message ${at}`);
-    c.tool("t", "Read", {}, "result");
+    c.assistant("one part", { id: "response" });
+    c.assistant("the other", { id: "response" });
     const kept = (overheadTokens: number): number =>
       planCompaction(
         { entries: c.entries },

@@ -27,13 +27,16 @@ export function planUnder(
 ): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
   const targets = [Math.floor((thresholdTokens * RESULT_SHARE) / padding), thresholdTokens];
   let floorTokens = 0;
+  let found: FittingPlan | undefined;
   for (const targetTokens of targets) {
     const fit = fitToTarget(snapshot, { targetTokens, keepRecentTokens: wished, countText, measured });
     floorTokens = fit.floorTokens;
     if (!fit.feasible) continue;
     const { keepRecentTokens, restoreBudgetTokens } = fit;
     const options = { trigger: "auto", targetTokens, keepRecentTokens, countText, measured } as const;
-    return { plan: planCompaction(snapshot, options), targetTokens, restoreBudgetTokens, floorTokens };
+    found = { plan: planCompaction(snapshot, options), targetTokens, restoreBudgetTokens };
+    // A result that no model has seen stays whole as long as there is room for it at all.
+    if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }
-  return { floorTokens };
+  return { ...found, floorTokens };
 }

@@ -208,11 +208,12 @@ describe("what a plan measures", () => {
     expect(planCompaction({ entries: c.entries }, { keepRecentTokens: 300 }).isKeptRewritten).toBe(false);
   });
 
-  it("keeps a call and its result whole up to twice the wish, and summarises what is larger still", () => {
+  it("keeps entries of one response whole up to twice the wish, and summarises what is larger still", () => {
     const last = (words: number): ConversationBuilder => {
       const c = new ConversationBuilder();
       for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(2_100));
-      c.tool("big", "Read", {}, "word ".repeat(words));
+      c.assistant("one part", { id: "big" });
+      c.assistant("word ".repeat(words), { id: "big" });
       return c;
     };
     const keep = (words: number, targetTokens?: number): number =>

@@ -1,16 +1,22 @@
 import type { MessageContent } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
+import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
+import type { ShortenedResult } from "../conversation/ledger.ts";
 import type { PairIndex } from "../conversation/pairs.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { unseenFrom } from "../conversation/unseen.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
-import { cutForRecent, cutFrom, cutUpTo, type RecentWish } from "./choose-cut.ts";
+import { cutForRecent, cutFrom, cutUpTo, firstAfterSummary, type RecentWish } from "./choose-cut.ts";
+import { roomForKept } from "./feasibility.ts";
 import { defaultKeepRecent, shareToKeep } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
+import { shortenResults } from "./unseen-results.ts";
 
 export type { Snapshot } from "./sized.ts";
 
@@ -18,6 +24,8 @@ export type { Snapshot } from "./sized.ts";
 const KEEP_OVERSHOOT = 2;
 
 export interface PlanOptions {
+  /** The same snapshot as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
   readonly trigger?: "manual" | "auto";
   /**
    * - `whole` (default): all but the newest messages is summarised.
@@ -25,7 +33,7 @@ export interface PlanOptions {
    *   summary included, so that the provider's cache of it stays valid.
    * - `up-to`: what came before the picked message is summarised; it and all after it are kept.
    *
-   * The cut moves back where it would part a call from its result; with `up-to` it moves on past an earlier
+   * A call whose results no model has seen stays with them, in every variant. The cut moves back where it would part a call from its result; with `up-to` it moves on past an earlier
    * summary, which is never kept as it is.
    */
   readonly variant?: SummaryVariant | undefined;
@@ -49,6 +57,8 @@ export interface CompactionPlan {
   readonly trigger: "manual" | "auto";
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
+  /** The same by the estimate that also counts the result: only these two can be compared. */
+  readonly estimateBefore: number;
   readonly source: "usage" | "estimate";
   /** What the host sends besides messages (system prompt, tools): in the count, but not in the entries. */
   readonly overheadTokens: number;
@@ -64,6 +74,14 @@ export interface CompactionPlan {
   readonly keptTokens: number;
   /** Where the kept messages stand: before the summary or after it. */
   readonly keptPlace: "before" | "after";
+  /**
+   * With the variant `from`, messages that follow the summary: the newest call and its results, which no model has seen.
+   * With other variants these are the last of the kept messages.
+   */
+  readonly pending: readonly Entry[];
+  readonly pendingTokens: number;
+  /** The newest call with its unseen results and all that follows, as it was sent; undefined where all was seen. */
+  readonly unseen: UnseenPart | undefined;
   /** Whether a kept message is another than in the conversation: shortened, cleared, or with media as marks. */
   readonly isKeptRewritten: boolean;
   /** Results among the entries that are sent as cleared. */
@@ -81,6 +99,16 @@ export interface CompactionPlan {
   readonly tokensSent: KnownTokens;
 }
 
+export interface UnseenPart {
+  readonly entries: readonly Entry[];
+  /** Results of which a part was left out. */
+  readonly shortened: readonly ShortenedResult[];
+  /** Whether the transcript has them whole. */
+  readonly isRecorded: boolean;
+  /** Whether a kept message was another than in the conversation before any of these was shortened. */
+  readonly isKeptRewritten: boolean;
+}
+
 /** Tokens at the start of the context that stay as the provider has them in its cache. */
 export function unchangedTokens(
   plan: Pick<CompactionPlan, "overheadTokens" | "keptTokens" | "keptPlace">,
@@ -89,13 +117,16 @@ export function unchangedTokens(
 }
 
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
+  requireOwnShapes(snapshot.entries);
   const sized = sizeUp(snapshot, options);
   const { variant = "whole", trigger = "manual", force = false } = options;
   const cut =
     variant === "whole"
       ? cutForRecent(sized.entries, sized.tokens, recentWish(sized, options))
       : partialCut(sized, options);
-  return planAt(sized, { trigger, variant, cut, force });
+  const { targetTokens } = options;
+  const roomTokens = targetTokens === undefined ? undefined : roomForKept(targetTokens, sized.overheadTokens);
+  return planAt(sized, { trigger, variant, cut, force, roomTokens });
 }
 
 export interface PlannedCut {
@@ -104,48 +135,110 @@ export interface PlannedCut {
   readonly cut: number;
   /** See {@link PlanOptions.force}. */
   readonly force?: boolean;
+  /** Tokens that the messages beside the summary may have: unseen results are shortened for it. */
+  readonly roomTokens?: number | undefined;
 }
 
-/** The plan that cuts the conversation there. */
+/**
+ * The plan that cuts the conversation there. A call whose results no model has seen is kept with all that follows it,
+ * wherever the cut is.
+ */
 export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
-  const { trigger, variant, cut, force = false } = planned;
-  const { entries, tokens, ratio, countText, clearedToolUseIds } = sized;
-  const [older, newer] = [entries.slice(0, cut), entries.slice(cut)];
-  const [olderTokens, newerTokens] = [
-    Math.round(sum(tokens.slice(0, cut))),
-    Math.round(sum(tokens.slice(cut))),
-  ];
+  const { trigger, variant, force = false, roomTokens = Number.POSITIVE_INFINITY } = planned;
+  const { entries, tokens, clearedToolUseIds } = sized;
+  const unseenAt = unseenCut(sized);
+  const tokensOf = (from: number, to?: number): number => Math.round(sum(tokens.slice(from, to)));
   const isFrom = variant === "from";
-  const summarised = isFrom ? newer : older;
-  if (!summarised.some(force ? isMessage : isWorthSummarising)) {
+  const cut = cutBesideUnseen(sized, planned, unseenAt);
+  const end = isFrom ? Math.max(cut, unseenAt) : entries.length;
+  const summarised = isFrom ? entries.slice(cut, end) : entries.slice(0, cut);
+  const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > roomTokens;
+  if (!summarised.some(force || isTooLong ? isMessage : isWorthSummarising)) {
     throw notEnoughMessages(entries.length, variant);
   }
-  const keptAsTheyAre = isFrom ? older.filter((entry) => !isCompactBoundary(entry)) : newer;
+  const older = entries.slice(0, cut).filter((entry) => !isCompactBoundary(entry));
+  const keptAsTheyAre = isFrom ? older : entries.slice(cut);
   const kept = withClearedResults(keptAsTheyAre, clearedToolUseIds);
-  return {
+  const isKeptRewritten = kept !== keptAsTheyAre;
+  const unseen = withClearedResults(entries.slice(unseenAt), clearedToolUseIds);
+  const { isRecorded } = sized;
+  const plan: CompactionPlan = {
     trigger,
     variant,
     tokensBefore: sized.contextTokens,
+    estimateBefore: sized.overheadTokens + Math.round(sum(tokens)),
     source: sized.source,
     overheadTokens: sized.overheadTokens,
     entries,
     sent: sized.sent,
     pairs: sized.pairs,
     summarised,
-    summarisedTokens: isFrom ? newerTokens : olderTokens,
+    summarisedTokens: isFrom ? tokensOf(cut, end) : tokensOf(0, cut),
     kept,
-    keptTokens: isFrom ? olderTokens : newerTokens,
+    keptTokens: isFrom ? tokensOf(0, cut) : tokensOf(cut),
     keptPlace: isFrom ? "before" : "after",
-    isKeptRewritten: kept !== keptAsTheyAre,
+    pending: isFrom ? unseen : [],
+    pendingTokens: isFrom ? tokensOf(end) : 0,
+    unseen: unseen.length === 0 ? undefined : { entries: unseen, shortened: [], isRecorded, isKeptRewritten },
+    isKeptRewritten,
     clearedToolUseIds,
+    ...counting(sized),
+  };
+  return fitUnseen(plan, isFrom ? roomTokens - plan.keptTokens : roomTokens);
+}
+
+function counting({
+  ratio,
+  countText,
+  estimateOf,
+  tokensSent,
+}: SizedConversation): Pick<CompactionPlan, "tokenRatio" | "countTokens" | "countEntries" | "tokensSent"> {
+  return {
     tokenRatio: ratio,
     countTokens: (text) => Math.ceil(countText(text) * ratio),
     countEntries: (some, contents = []) => {
       const inContents = contents.map((content) => measureContent(content, countText));
-      return Math.round((sum(some.map(sized.estimateOf)) + sum(inContents)) * ratio);
+      return Math.round((sum(some.map(estimateOf)) + sum(inContents)) * ratio);
     },
-    tokensSent: sized.tokensSent,
+    tokensSent,
   };
+}
+
+/** Index of the newest call whose results no model has seen; the number of entries where all were seen. */
+export function unseenCut({ entries, pairs }: SizedConversation): number {
+  const at = unseenFrom(entries);
+  if (at === entries.length) return at;
+  return Math.max(previousSound(soundCuts(entries, pairs()), at), firstAfterSummary(entries));
+}
+
+/** Other recent messages give way before an unseen result is shortened, unless the user chose to keep them. */
+function cutBesideUnseen(
+  { tokens }: SizedConversation,
+  { cut, variant, roomTokens = Number.POSITIVE_INFINITY }: PlannedCut,
+  unseenAt: number,
+): number {
+  if (variant === "from" || unseenAt === tokens.length) return cut;
+  const isTooLong = variant === "whole" && sum(tokens.slice(cut)) > roomTokens;
+  return isTooLong ? unseenAt : Math.min(cut, unseenAt);
+}
+
+/** The plan with unseen results shortened so far that the messages beside the summary have no more tokens than that. */
+export function fitUnseen(plan: CompactionPlan, roomTokens: number): CompactionPlan {
+  const { unseen, keptPlace, countTokens } = plan;
+  if (unseen === undefined) return plan;
+  const isFrom = keptPlace === "before";
+  const others = isFrom ? [] : plan.kept.slice(0, plan.kept.length - unseen.entries.length);
+  const { entries, shortened } = shortenResults(unseen.entries, {
+    roomTokens: roomTokens - plan.countEntries(others),
+    tokens: plan.countEntries(unseen.entries),
+    countTokens,
+    isRecorded: unseen.isRecorded,
+  });
+  const [held, part] = [[...others, ...entries], { ...unseen, shortened }];
+  if (entries === unseen.entries && unseen.shortened.length === 0) return plan;
+  if (isFrom) return { ...plan, pending: held, pendingTokens: plan.countEntries(held), unseen: part };
+  const isKeptRewritten = unseen.isKeptRewritten || entries !== unseen.entries;
+  return { ...plan, kept: held, keptTokens: plan.countEntries(held), isKeptRewritten, unseen: part };
 }
 
 /** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */

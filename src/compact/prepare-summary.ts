@@ -5,7 +5,7 @@ import { type Abortable, abortableBy } from "../models/abortable.ts";
 import type { NotesSource } from "../summary/chain.ts";
 import { withoutQuotedFacts } from "../summary/facts/section.ts";
 import type { CompactOptions } from "./compact-options.ts";
-import { HookSteps } from "./hook-steps.ts";
+import { HookSteps, type HookStepsOptions } from "./hook-steps.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { type WrittenSummary, writeSummary } from "./write-summary.ts";
 
@@ -37,10 +37,12 @@ export async function prepareSummary(
 }
 
 export function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
-  const { hooks: runner, onHook, signal, transcriptPath, hookContext } = options;
+  const { hooks: runner, onHook, onProgress, signal, transcriptPath, hookContext } = options;
+  const onStart: HookStepsOptions["onStart"] = (event, hooks) =>
+    onProgress?.({ phase: "hooks", event, hooks });
   const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
   const { entries, trigger } = plan;
-  return new HookSteps({ runner, onHook, context, entries, trigger, signal, wait });
+  return new HookSteps({ runner, onHook, onStart, context, entries, trigger, signal, wait });
 }
 
 /** Only we quote what was said: a section that claims to, copied or made up by whoever wrote, would pass for ours. */

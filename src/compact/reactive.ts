@@ -2,8 +2,9 @@ import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
+import { roomForKept } from "./feasibility.ts";
 import { withOldMediaAsMarks } from "./media-marks.ts";
-import { type CompactionPlan, isWorthSummarising, planAt } from "./plan.ts";
+import { type CompactionPlan, isWorthSummarising, planAt, unseenCut } from "./plan.ts";
 import { shortenToFit } from "./shorten-texts.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 
@@ -18,7 +19,7 @@ const LARGEST_SCALE = 4;
 const SMALLEST_SCALE = 0.5;
 
 /** A 413 does not say how large is too large; the smallest limit known of any provider is 20 MB for everything. */
-const MEDIA_BYTES_AFTER_TOO_LARGE = 5_000_000;
+const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
 
 export interface ReactiveOptions extends SizeOptions {
   /** Why the call failed. */
@@ -36,12 +37,12 @@ export interface ReactiveOptions extends SizeOptions {
  */
 export function planReactive(snapshot: Snapshot, options: ReactiveOptions): CompactionPlan {
   const sized = asProviderCounts(sizeUp(snapshot, options), options);
-  const keepTokens = roomForRecent(sized, options);
+  const { keepTokens, roomTokens } = roomForRecent(sized, options);
   const wish = { keepTokens, mostTokens: keepTokens };
-  const cut = cutForRecent(sized.entries, sized.tokens, wish);
+  const cut = Math.min(cutForRecent(sized.entries, sized.tokens, wish), unseenCut(sized));
   const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarising);
   const shortened = isAnythingKept ? undefined : planWithShortTail(sized, keepTokens);
-  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut });
+  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, roomTokens });
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
@@ -57,21 +58,38 @@ function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): S
 
 function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions): number {
   if (failure.kind !== "too-long") return counted;
-  if (isPositive(failure.tokens)) return failure.tokens;
+  const { tokens, outputTokens = 0, isLowerBound } = failure;
+  const promptTokens = tokens && tokens - outputTokens;
+  if (isPositive(promptTokens)) return isLowerBound ? Math.max(counted, promptTokens) : promptTokens;
   if (isPositive(failure.limit)) return Math.max(counted, failure.limit + 1);
   return Math.max(counted, targetTokens) / (1 - BLIND_SHARE);
 }
 
-/** Half of what the summary leaves is for the newest messages, the rest for what is put back and for going on. */
-function roomForRecent(sized: SizedConversation, options: ReactiveOptions): number {
+/**
+ * Half of what the summary leaves is for the newest messages, the rest for what is put back and for going on. A tool
+ * result that no model has seen may take all of it.
+ */
+function roomForRecent(
+  sized: SizedConversation,
+  options: ReactiveOptions,
+): { readonly keepTokens: number; readonly roomTokens: number } {
   const { failure, targetTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
-  const limit =
-    failure.kind === "too-long" && isPositive(failure.limit) ? failure.limit * LIMIT_SHARE : targetTokens;
+  const limit = promptLimit(failure) ?? targetTokens;
   const room = Math.min(limit, targetTokens) - sized.overheadTokens;
   const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, room / 2);
   // What failed must not come back whole.
   const most = sum(sized.tokens) * (1 - BLIND_SHARE);
-  return Math.floor(Math.max(0, Math.min((room - forSummary) / 2, keepRecentTokens, most)));
+  return {
+    keepTokens: Math.floor(Math.max(0, Math.min((room - forSummary) / 2, keepRecentTokens, most))),
+    roomTokens: Math.floor(Math.max(0, Math.min(roomForKept(room, 0), most))),
+  };
+}
+
+/** The next call requests the same output again, so that is no room for the prompt; half of the window is in any case. */
+function promptLimit(failure: ModelFailure): number | undefined {
+  if (failure.kind !== "too-long" || !isPositive(failure.limit)) return undefined;
+  const { limit, outputTokens = 0 } = failure;
+  return Math.max(limit - outputTokens, limit / 2) * LIMIT_SHARE;
 }
 
 /** The smallest tail that is a whole, with its long texts shortened; undefined where that does not help. */
@@ -93,9 +111,11 @@ function planWithShortTail(sized: SizedConversation, keepTokens: number): Compac
 }
 
 function withFewMedia(plan: CompactionPlan): CompactionPlan {
-  const kept = withOldMediaAsMarks(plan.kept, { maxBytes: MEDIA_BYTES_AFTER_TOO_LARGE });
+  const kept = withOldMediaAsMarks(plan.kept, LIMITS_AFTER_TOO_LARGE);
   if (kept === plan.kept) return plan;
-  return { ...plan, kept, keptTokens: plan.countEntries(kept), isKeptRewritten: true };
+  const entries = plan.unseen && withOldMediaAsMarks(plan.unseen.entries, LIMITS_AFTER_TOO_LARGE);
+  const unseen = plan.unseen && entries && { ...plan.unseen, entries, isKeptRewritten: true };
+  return { ...plan, kept, keptTokens: plan.countEntries(kept), isKeptRewritten: true, unseen };
 }
 
 const isPositive = (value: number | undefined): value is number => value !== undefined && value > 0;

@@ -76,8 +76,8 @@ function withRenewedKept(compacted: CompactedEntries, ports: CompactionPorts): C
   return { ...compacted, kept: renewEntries(compacted.kept, compacted.summary.uuid, ports) };
 }
 
-function afterCore({ afterword, attachments, hookResults }: CompactedEntries): readonly Entry[] {
-  return [...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
+function afterCore({ pending, afterword, attachments, hookResults }: CompactedEntries): readonly Entry[] {
+  return [...pending, ...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
 }
 
 function asHostReads(entry: Entry, conventions: HostConventions): Entry {

@@ -1,9 +1,10 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
-import type { Entry, UserEntry } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { isBlock, rawContent } from "../conversation/untrusted.ts";
 import { headAndTail } from "../summary/builtin/clip.ts";
 import { type CountText, measureEntries } from "../tokens/measure.ts";
+import { withContent } from "./unseen-results.ts";
 
 /** Shorter texts are not worth the cut: what says that something is missing costs as much. */
 const SHORTEST_TEXT_TOKENS = 200;
@@ -38,14 +39,6 @@ function shortenEntry(entry: Entry, cap: number, countTokens: CountText): Entry 
     isBlock(block) ? shortenBlock(block, shorten) : block,
   );
   return blocks === content ? entry : withContent(entry, blocks);
-}
-
-/** Without the agent's own copy for its screen, which would be as long as ever. */
-function withContent(
-  { toolUseResult: _, ...entry }: UserEntry,
-  content: UserEntry["message"]["content"],
-): UserEntry {
-  return { ...entry, message: { ...entry.message, content } };
 }
 
 function shortenBlock(block: ContentBlock, shorten: (text: string) => string): ContentBlock {

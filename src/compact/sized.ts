@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results the agent no longer sends although the file still holds them. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
+  /** Whether a transcript has every message, so that recall finds what is left out. Default true. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /** What a host that counts every turn knows already, so that nothing is measured again. */
@@ -51,20 +53,26 @@ export interface SizedConversation {
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;
+  /** Our estimate of all entries as they are sent, before any calibration. */
+  readonly estimatedTokens: number;
   /** Our estimate of an entry, before any calibration. */
   estimateOf(entry: Entry): number;
   readonly clearedToolUseIds: ReadonlySet<string>;
+  readonly isRecorded: boolean;
 }
 
 export interface SizeOptions {
   readonly countText?: CountText | undefined;
   readonly measured?: KnownMeasures | undefined;
+  /** The same snapshot as it was sized before: nothing is measured again. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversation {
+  if (options.sized !== undefined) return options.sized;
   const countText = options.countText ?? ESTIMATORS.o200k;
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
-  const entries = snapshot.entries.slice(lastBoundaryIndex(snapshot.entries)).filter(isEntry);
+  const entries = entriesSince(snapshot.entries, lastBoundaryIndex(snapshot.entries));
   const sent = withClearedResults(entries, clearedToolUseIds);
   const { measured } = options;
   const { estimates, context, overheadTokens, ratio } =
@@ -86,10 +94,16 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     overheadTokens,
     ratio,
     countText,
+    estimatedTokens: sum(estimates),
     estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
+    isRecorded: snapshot.isRecorded !== false,
   };
 }
+
+/** The very list where all of it is meant: a copy of a long one takes memory. */
+const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[] =>
+  first <= 0 && entries.every(isEntry) ? entries : entries.slice(first).filter(isEntry);
 
 interface Measures extends ContextParts {
   /** Of each entry, before any calibration. */
@@ -101,10 +115,11 @@ function measure(entries: readonly Entry[], sent: readonly Entry[], countText: C
   const meter = meterFor(sent, countText);
   const estimates = sent.map((entry) => measureEntry(entry, countText));
   // Results that are cleared now were whole in the first calls.
-  const estimatesThen = estimates.map((estimate, at) => {
+  const estimateThen = (estimate: number, at: number): number => {
     const entry = entries[at];
     return entry === undefined || entry === sent[at] ? estimate : measureEntry(entry, countText);
-  });
+  };
+  const estimatesThen = entries === sent ? estimates : estimates.map(estimateThen);
   const parts = divideContext({ meter, entries, estimatesThen, estimateNow: sum(estimates) });
   return { estimates, context: meter.size(), ...parts };
 }

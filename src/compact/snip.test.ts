@@ -70,9 +70,12 @@ describe("snip", () => {
     c.user([toolResult("p1", "one")]);
     c.assistant([toolUse("p2", "Read", {})], { id: "P" });
     const last = c.user([toolResult("p2", "two")]);
+    expect(snipped(c.entries, { ids: [last.uuid] })).toMatchObject({ removed: 0, spared: 1 });
+    const reply = c.assistant("seen");
     const { entries, removed, added } = snipped(c.entries, { ids: [last.uuid] });
     expect({ removed, added }).toEqual({ removed: 4, added: 3 });
-    expect(entries.slice(0, -1)).toEqual(c.entries.slice(0, 4));
+    expect(entries.slice(0, -2)).toEqual(c.entries.slice(0, 4));
+    expect(entries.at(-1)).toBe(reply);
   });
 
   it("by range spares a pair that the range would tear apart, and says so", () => {

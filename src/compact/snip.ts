@@ -1,9 +1,11 @@
 import type { Entry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
 import { messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { unseenFrom } from "../conversation/unseen.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { boundGroups } from "./bound-groups.ts";
 import type { CompactionPorts } from "./host-fields.ts";
@@ -13,7 +15,8 @@ import { createSnipMarker, newestLine } from "./snip-marker.ts";
 /**
  * Which messages go. By ids, what belongs to a chosen one goes with it; by range or by turns, what belongs to
  * a message that stays stays with it. An index counts from the last boundary on and names what stands there
- * now. Summaries never go: they are all that is left of what they stand for. A collapsed span does, whole.
+ * now. Summaries never go: they are all that is left of what they stand for. A collapsed span does, whole. The newest
+ * call stays with its results until a model has seen them.
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
@@ -56,6 +59,7 @@ export interface Snipped {
 
 /** Removes chosen messages outright, with a marker in their place. Removing the same again changes nothing. */
 export function snip(entries: readonly Entry[], selection: SnipSelection, options: SnipOptions): Snipped {
+  requireOwnShapes(entries);
   const chosen = chosenIndexes(entries, selection);
   const doomed = wholeGroups(entries, chosen, "ids" in selection);
   if (doomed.size === 0) return nothing(entries, chosen.size);
@@ -173,11 +177,18 @@ function wholeGroups(
   const groups = boundGroups(entries.slice(first));
   const touched = new Set<number>();
   for (const [at, group] of groups.entries()) if (chosen.has(first + at) === extend) touched.add(group);
+  const held = unseenGroups(entries.slice(first), groups);
   const doomed = new Set<number>();
   for (const [at, group] of groups.entries()) {
-    if (touched.has(group) === extend) doomed.add(first + at);
+    if (touched.has(group) === extend && !held.has(group)) doomed.add(first + at);
   }
   return doomed;
+}
+
+/** The newest call stays with its results until a model has seen them. */
+function unseenGroups(entries: readonly Entry[], groups: readonly number[]): ReadonlySet<number> {
+  const at = unseenFrom(entries);
+  return new Set(at === entries.length ? [] : [groups[at] ?? -1]);
 }
 
 interface TakenOut {

@@ -20,7 +20,10 @@ const files = {
 };
 
 /** Shrinks or grows the conversation around what stays. */
-const resized = (plan: CompactionPlan, tokensBefore: number): CompactionPlan => ({ ...plan, tokensBefore });
+const resized = (plan: CompactionPlan, estimateBefore: number): CompactionPlan => ({
+  ...plan,
+  estimateBefore,
+});
 
 const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
   attempt.then(
@@ -42,7 +45,7 @@ function hooksThatCount(): { readonly hooks: HookRunner; readonly asked: string[
 
 describe("the smallest worthwhile saving", () => {
   const sizes = {
-    tokensBefore: 60_000,
+    estimateBefore: 60_000,
     overheadTokens: 20_000,
     keptTokens: 10_000,
     keptPlace: "after",
@@ -56,10 +59,10 @@ describe("the smallest worthwhile saving", () => {
   });
 
   it("is never smaller than its number of tokens", () => {
-    expect(smallestWorthwhileSaving({ ...sizes, tokensBefore: 23_000 })).toBe(
+    expect(smallestWorthwhileSaving({ ...sizes, estimateBefore: 23_000 })).toBe(
       SMALLEST_WORTHWHILE_SAVING.tokens,
     );
-    expect(smallestWorthwhileSaving({ ...sizes, tokensBefore: 0 })).toBe(SMALLEST_WORTHWHILE_SAVING.tokens);
+    expect(smallestWorthwhileSaving({ ...sizes, estimateBefore: 0 })).toBe(SMALLEST_WORTHWHILE_SAVING.tokens);
   });
 
   it("pays from that figure on", () => {
@@ -69,21 +72,31 @@ describe("the smallest worthwhile saving", () => {
   });
 });
 
+describe("a reported size that is far too low", () => {
+  it("does not make a compaction look larger than the conversation", async () => {
+    const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
+    const options = { model: scriptedModel([SUMMARY]), facts: "off" } as const;
+    const compaction = await compact({ ...plan, tokensBefore: 10 }, countingPorts(), options);
+    expect(compaction.saving).toMatchObject({ pays: true });
+    expect(compaction.tokensAfter).toBeLessThan(plan.estimateBefore);
+  });
+});
+
 describe("a compaction that does not pay", () => {
   const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
   const written = (): CompactOptions => ({ model: scriptedModel([SUMMARY]), facts: "off" });
 
   it("fails with its figures and with the attempts that were made for it", async () => {
     const { tokensAfter } = await compact(plan, countingPorts(), written());
-    const tokensBefore = tokensAfter + 900;
-    const error = await errorOf(compact(resized(plan, tokensBefore), countingPorts(), written()));
+    const estimateBefore = tokensAfter + 900;
+    const error = await errorOf(compact(resized(plan, estimateBefore), countingPorts(), written()));
     expect(error).toMatchObject({
       code: "compaction-ineffective",
       message: expect.stringMatching(
         /save 900 of \d+,\d{3} tokens, and the smallest worthwhile saving is \d,\d{3}\.$/,
       ),
       remedy: expect.stringContaining("Nothing was changed"),
-      facts: { before: tokensBefore, after: tokensAfter, saved: 900 },
+      facts: { before: estimateBefore, after: tokensAfter, saved: 900 },
     });
     expect(attemptsOf(error)).toMatchObject([
       { outcome: "unavailable" },
@@ -93,7 +106,8 @@ describe("a compaction that does not pay", () => {
 
   it("is carried out from the smallest worthwhile saving on, and not one token below it", async () => {
     const { tokensAfter } = await compact(plan, countingPorts(), written());
-    const pays = (tokensBefore: number): boolean => savingOf(resized(plan, tokensBefore), tokensAfter).pays;
+    const pays = (estimateBefore: number): boolean =>
+      savingOf(resized(plan, estimateBefore), tokensAfter).pays;
     let least = tokensAfter;
     while (!pays(least)) least += 1;
     expect((await compact(resized(plan, least), countingPorts(), written())).saving.pays).toBe(true);
@@ -104,9 +118,9 @@ describe("a compaction that does not pay", () => {
 
   it("is judged before hooks hear that the session starts again", async () => {
     const { hooks, asked } = hooksThatCount();
-    const tokensBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens + 100;
+    const estimateBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens + 100;
     const options = { ...written(), hooks };
-    expect(await codeOf(() => compact(resized(plan, tokensBefore), countingPorts(), options))).toBe(
+    expect(await codeOf(() => compact(resized(plan, estimateBefore), countingPorts(), options))).toBe(
       "compaction-ineffective",
     );
     expect(asked).toEqual(["PreCompact"]);
@@ -115,8 +129,8 @@ describe("a compaction that does not pay", () => {
   it("asks no model and no hook where not even an empty summary would pay", async () => {
     const model = scriptedModel([SUMMARY]);
     const { hooks, asked } = hooksThatCount();
-    const tokensBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens - 1;
-    const error = await errorOf(compact(resized(plan, tokensBefore), countingPorts(), { model, hooks }));
+    const estimateBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens - 1;
+    const error = await errorOf(compact(resized(plan, estimateBefore), countingPorts(), { model, hooks }));
     expect(error).toMatchObject({ code: "compaction-ineffective" });
     expect([attemptsOf(error), model.requests, asked]).toEqual([[], [], []]);
   });

@@ -46,16 +46,17 @@ export interface Saving {
   readonly pays: boolean;
 }
 
-type Sizes = Pick<CompactionPlan, "tokensBefore" | "overheadTokens" | "keptPlace" | "keptTokens">;
+type Sizes = Pick<CompactionPlan, "estimateBefore" | "overheadTokens" | "keptPlace" | "keptTokens">;
 
 /** In tokens. Messages before the summary stay in the provider's cache, so they do not count. */
 export function smallestWorthwhileSaving(plan: Sizes): number {
   const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
-  return Math.max(tokens, Math.ceil((plan.tokensBefore - unchangedTokens(plan)) * share));
+  return Math.max(tokens, Math.ceil((plan.estimateBefore - unchangedTokens(plan)) * share));
 }
 
+/** Both sides by the estimate. A reported size that is too low would make every result look larger. */
 export function savingOf(plan: Sizes, tokensAfter: number): Saving {
-  const tokens = plan.tokensBefore - tokensAfter;
+  const tokens = plan.estimateBefore - tokensAfter;
   const smallestWorthwhile = smallestWorthwhileSaving(plan);
   return { tokens, smallestWorthwhile, pays: tokens >= smallestWorthwhile };
 }
@@ -69,7 +70,7 @@ export function requireSaving(
   const saving = savingOf(plan, tokensAfter);
   if (least === "none" || (least === "some" ? saving.tokens > 0 : saving.pays)) return;
   const smallestWorthwhile = least === "some" ? 1 : saving.smallestWorthwhile;
-  const sizes = { before: plan.tokensBefore, after: tokensAfter };
+  const sizes = { before: plan.estimateBefore, after: tokensAfter };
   throw ineffective(sizes, { ...saving, smallestWorthwhile }, attempts);
 }
 

@@ -5,11 +5,14 @@ import { isEntry } from "./untrusted.ts";
 /** The original and the newest copies are enough: people and notes name a message by an id they saw lately. */
 const MOST_COPIED_IDS = 8;
 
+const NONE: readonly string[] = [];
+
 /**
  * A compaction or an undo may write a message again under a new id. The copy names the lines that it copies, and
  * answers to their ids. Files are not trusted: a line that claims itself, or ids of the wrong type, claims nothing.
  */
 export function copiedIds(entry: unknown): readonly string[] {
+  if (field(entry, "copyOf") === undefined) return NONE;
   const single = stringField(entry, "copyOf");
   const ids = single === undefined ? stringListField(entry, "copyOf") : [single];
   const own = field(entry, "uuid");

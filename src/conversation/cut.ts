@@ -1,4 +1,5 @@
 import type { Entry } from "./entry.ts";
+import { IdTable } from "./id-table.ts";
 import { indexPairs, type PairIndex } from "./pairs.ts";
 import { isEntry, responseIdOf } from "./untrusted.ts";
 
@@ -35,16 +36,17 @@ export function previousSound(sound: readonly boolean[], index: number): number 
 
 /** Entries of one response: its first one, with each that follows. */
 export function* sameResponse(entries: readonly Entry[]): Generator<readonly [first: number, later: number]> {
-  const firstOf = new Map<string, number>();
+  const table = new IdTable(entries, idOfResponse);
   for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at];
-    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    const id = idOfResponse(entries[at]);
     if (id === undefined) continue;
-    const first = firstOf.get(id);
-    if (first === undefined) firstOf.set(id, at);
-    else yield [first, at];
+    const first = table.firstWith(id, at);
+    if (first !== at) yield [first, at];
   }
 }
+
+const idOfResponse = (entry: Entry | undefined): string | undefined =>
+  isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
 
 /** For each entry the index of the earliest entry that must stay on its side of a cut. */
 function firstMates(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {

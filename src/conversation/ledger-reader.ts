@@ -36,10 +36,21 @@ export function readLedger(boundary: CompactBoundaryEntry): Ledger | undefined {
       const reason = shortText(item, "reason");
       return named === undefined || reason === undefined ? [] : [{ ...named, reason }];
     }),
+    ...readShortened(found),
     quotedTokens: amount(found, "quotedTokens"),
     ...(amount(found, "untold") === 0 ? {} : { untold: amount(found, "untold") }),
     ...(earlier === undefined ? {} : { earlier }),
   };
+}
+
+function readShortened(ledger: unknown): Pick<Ledger, "shortened"> {
+  const shortened = items(ledger, "shortened").flatMap((item) => {
+    const toolUseId = shortText(item, "toolUseId");
+    if (toolUseId === undefined) return [];
+    const sizes = { tokens: amount(item, "tokens"), keptTokens: amount(item, "keptTokens") };
+    return [{ toolUseId, ...optionalText("entryId", item), ...sizes }];
+  });
+  return shortened.length === 0 ? {} : { shortened };
 }
 
 /** Each fact once: where an id comes twice, the first counts. */

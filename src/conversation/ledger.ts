@@ -10,6 +10,15 @@ export interface LedgerFact extends Fact {
   readonly fate: Fate;
 }
 
+/** A tool result that no model had seen, and that did not fit whole beside the summary. */
+export interface ShortenedResult {
+  readonly toolUseId: string;
+  /** Uuid of the entry that holds it whole in the transcript. */
+  readonly entryId?: string;
+  readonly tokens: number;
+  readonly keptTokens: number;
+}
+
 /** What a compaction did with what there was: on its boundary in the transcript. */
 export interface Ledger {
   readonly facts: readonly LedgerFact[];
@@ -23,6 +32,8 @@ export interface Ledger {
   };
   readonly kept: { readonly messages: number; readonly tokens: number };
   readonly restored: readonly { readonly kind: string; readonly name: string; readonly tokens: number }[];
+  /** Results among the kept messages of which a part was left out. */
+  readonly shortened?: readonly ShortenedResult[];
   /** What could not be put back, and why. */
   readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   /** Tokens that quoting cost. */

@@ -1,5 +1,6 @@
 import type { ContentBlock } from "./block.ts";
 import type { AssistantEntry, Entry, UserEntry } from "./entry.ts";
+import { isNestedTooDeep, mayNestTooDeep } from "./nesting.ts";
 
 /**
  * Entries come from files that anything may have written. The types say what an entry should be; these
@@ -40,10 +41,11 @@ export function responseIdOf(entry: AssistantEntry): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is no JSON, or is nested too deep to be handled. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return mayNestTooDeep(text) && isNestedTooDeep(value) ? undefined : value;
   } catch {
     return undefined;
   }

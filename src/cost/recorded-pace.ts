@@ -1,5 +1,6 @@
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
 import { field, figureField } from "../conversation/fields.ts";
+import { IdTable } from "../conversation/id-table.ts";
 import { isEntry, responseIdOf } from "../conversation/untrusted.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { Pace } from "./pace.ts";
@@ -20,10 +21,11 @@ export interface RecordedPace {
  */
 export function recordedPace(entries: readonly Entry[]): RecordedPace {
   const pace = new Pace();
-  const counted = new Set<string>();
+  const responses = ofMainAgent(entries);
+  const counted = new IdTable(responses, responseIdOf);
   let lastCallAt: number | undefined;
   let cacheTtl: CacheTtl = "5m";
-  for (const entry of ofMainAgent(entries)) {
+  for (const [position, entry] of responses.entries()) {
     const usage = reportedUsage(entry);
     // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
     if (usage === undefined && field(entry.message, "usage") !== undefined) continue;
@@ -32,7 +34,7 @@ export function recordedPace(entries: readonly Entry[]): RecordedPace {
     const id = responseIdOf(entry);
     // One response may stand in several entries, each with the figures of all of it.
     if (usage === undefined || (id !== undefined && counted.has(id))) continue;
-    if (id !== undefined) counted.add(id);
+    if (id !== undefined) counted.set(id, position);
     pace.turn({ tokens: inputTokens(usage), clearableTokens: 0 });
     const written = field(usage, "cache_creation");
     if (figureField(written, "ephemeral_1h_input_tokens") > 0) cacheTtl = "1h";

@@ -38,7 +38,13 @@ export interface HookRun {
   readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
+export interface HookRunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called right before the hooks start, with their number. Not called where none is configured for the event. */
+  readonly onStart?: ((hooks: number) => void) | undefined;
+}
+
 /** Runs whatever is configured for an event, all at once. Never throws, but for an abort it reports as such. */
 export interface HookRunner {
-  run(input: HookInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<HookRun>;
+  run(input: HookInput, options?: HookRunOptions): Promise<HookRun>;
 }

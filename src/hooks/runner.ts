@@ -44,7 +44,7 @@ export function createHooks(options: HooksOptions = {}): Hooks {
   );
   return {
     warnings: [...warnings],
-    run: async (input, { signal } = {}) => {
+    run: async (input, { signal, onStart } = {}) => {
       const stops = new Set<() => void>();
       const stopAll = (): void => {
         for (const stop of [...stops]) stop();
@@ -52,6 +52,7 @@ export function createHooks(options: HooksOptions = {}): Hooks {
       signal?.addEventListener("abort", stopAll, { once: true });
       try {
         const hooks = matching(handlers, input);
+        if (hooks.length > 0) onStart?.(hooks.length);
         return gather(await Promise.all(hooks.map((hook) => runHook(hook, input, { stops, signal, now }))));
       } finally {
         signal?.removeEventListener("abort", stopAll);

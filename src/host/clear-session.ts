@@ -6,8 +6,10 @@ import { ResultIndex } from "../clear/result-index.ts";
 import { createBoundary } from "../compact/boundary.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { renewEntries } from "../compact/renew-entries.ts";
-import { sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compact/sized.ts";
+import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
@@ -23,6 +25,8 @@ export interface ClearSessionOptions {
   readonly targetTokens?: number | undefined;
   /** And only if so many tokens are saved. */
   readonly minimumSavingTokens?: number | undefined;
+  /** The conversation of the session as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 /** A clearing that has not been written anywhere. */
@@ -40,19 +44,14 @@ export interface SessionClearing {
 /** Empties stale tool results of a loaded session, without writing. Nothing is summarised, no model is called. */
 export function clearSession(session: Session, options: ClearSessionOptions = {}): SessionClearing {
   const { conversation, clearedToolUseIds } = session;
-  const { sent, contextTokens, overheadTokens, ratio } = sizeUp(
-    { entries: conversation, clearedToolUseIds },
-    {},
-  );
+  const snapshot = { entries: conversation, clearedToolUseIds };
+  const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = sizeUp(snapshot, options);
   // Where the provider counted less than our estimate, all of it shrinks: what is left must not come out larger.
-  const tokenRatio = Math.min(
-    ratio,
-    (contextTokens - overheadTokens) / Math.max(1, measureEntries(sent, ESTIMATORS.o200k)),
-  );
+  const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
-  for (const [at, entry] of sent.entries()) {
-    index.add(entry, at, (block) => measureBlock(block, ESTIMATORS.o200k) * tokenRatio);
-  }
+  const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
+  // Without a result, there is no need to index the calls of a long session.
+  if (sent.some(hasResult)) for (const [at, entry] of sent.entries()) index.add(entry, at, tokensOf);
   const clearing = choose(index, options);
   if (clearing === undefined) throw nothingToClear(index, options);
   const bindsThinking = findModel(session.model).bindsThinking === true;
@@ -60,6 +59,9 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
   const tokensAfter = overheadTokens + Math.round(measureEntries(entries, ESTIMATORS.o200k) * tokenRatio);
   return { session, clearing, entries, tokensBefore: contextTokens, tokensAfter, overheadTokens, tokenRatio };
 }
+
+const hasResult = (entry: Entry): boolean =>
+  isEntry(entry) && entry.type === "user" && entryBlocks(entry).some(({ type }) => type === "tool_result");
 
 /** As after an idle hour, where the newest are given; by size otherwise. */
 function choose(index: ResultIndex, { keepNewest, ...bySize }: ClearSessionOptions): Clearing | undefined {

@@ -7,6 +7,7 @@ import type { PreviousLedger } from "../compact/ledger.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
+import type { SizedConversation } from "../compact/sized.ts";
 import { isForced } from "../compact/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
 import type { HostState } from "../restore/host-state.ts";
@@ -49,6 +50,8 @@ export interface CompactSessionOptions
   /** Where the agent keeps its own files, among them the session's plan; not looked for without it. */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
+  /** The conversation of the session as it was sized before. */
+  readonly sized?: SizedConversation | undefined;
 }
 
 /** Notes as a compaction takes them; see `notesAsSummary`. */
@@ -72,7 +75,16 @@ export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
 ): Promise<SessionCompaction> {
-  const { from, upTo, keepRecentTokens, fromNotes, ports = SYSTEM_PORTS, targetTokens, ...rest } = options;
+  const {
+    from,
+    upTo,
+    keepRecentTokens,
+    fromNotes,
+    ports = SYSTEM_PORTS,
+    targetTokens,
+    sized,
+    ...rest
+  } = options;
   const plan = planOf(session, options);
   const compaction = await compact(plan, ports, {
     ...rest,
@@ -90,11 +102,12 @@ export async function compactSession(
 }
 
 function planOf(session: Session, options: CompactSessionOptions): CompactionPlan {
-  const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions } = options;
+  const { from, upTo, keepRecentTokens, targetTokens, fromNotes, autonomous, instructions, sized } = options;
   const snapshot = { entries: session.conversation, clearedToolUseIds: session.clearedToolUseIds };
   if (fromNotes === undefined) {
     const part = partOf(placeIn(session, from), placeIn(session, upTo));
-    return planCompaction(snapshot, { keepRecentTokens, targetTokens, force: isForced(options), ...part });
+    const force = isForced(options);
+    return planCompaction(snapshot, { keepRecentTokens, targetTokens, force, sized, ...part });
   }
   if (instructions?.trim()) throw notesNotUsable("instructions");
   const { text, keep } = fromNotes;

@@ -8,6 +8,7 @@ import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/not
 import { changedSections, saveNotes } from "../memory/update.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
+import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
@@ -32,6 +33,8 @@ export interface NotesTask {
   readonly model: Model | undefined;
   readonly instructions: string | undefined;
   readonly dryRun: boolean;
+  /** How long the model is waited for in each step. */
+  readonly timeLimits: ModelTimeLimits;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: NotesProgress) => void) | undefined;
 }
@@ -114,8 +117,10 @@ export class NotesWork {
 
   async #ask(model: Model, notes: Notes, fresh: readonly Entry[]): Promise<Notes> {
     const { file, history } = this.#task;
-    const outcome = await extractNotes({
+    const { firstByteMs, totalMs } = this.#task.timeLimits;
+    const extraction = {
       ...this.#task,
+      firstByteMs,
       notes,
       path: file.path,
       fork: undefined,
@@ -123,8 +128,14 @@ export class NotesWork {
       fresh,
       model,
       // They are in the file, whole, and were in the context when this was said.
-      clearedToolUseIds: new Set(),
-    });
+      clearedToolUseIds: new Set<string>(),
+    };
+    const outcome = await withinTime(
+      this.#task.signal,
+      totalMs,
+      (signal) => extractNotes({ ...extraction, signal }),
+      () => timedOut(model.name, "answer", totalMs),
+    );
     const { edits, refused, calls, usage } = this.#tally;
     this.#tally = {
       ...this.#tally,

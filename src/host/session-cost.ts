@@ -1,4 +1,5 @@
 import { type CompactionPlan, planCompaction, unchangedTokens } from "../compact/plan.ts";
+import type { SizedConversation } from "../compact/sized.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import { recordedPace } from "../cost/recorded-pace.ts";
 import { usualCompaction } from "../cost/usual-compaction.ts";
@@ -74,19 +75,24 @@ export function weighSession(
   situation: SessionSituation,
   thresholds: Thresholds,
   compaction: WeighedCompaction | undefined,
+  sized?: SizedConversation,
 ): Weighing | undefined {
   const ways =
     thresholds.headroomBy === "nobody"
       ? []
       : [
-          clearingWay(session, situation),
+          clearingWay(session, situation, sized),
           compaction && compactingWay(session, situation, thresholds, compaction),
         ];
   return weigh({ ...situation, alternatives: ways.filter((way) => way !== undefined) });
 }
 
-function clearingWay(session: Session, { contextTokens }: SessionSituation): Alternative | undefined {
-  const result = unlessNothingToDo(() => clearSession(session));
+function clearingWay(
+  session: Session,
+  { contextTokens }: SessionSituation,
+  sized: SizedConversation | undefined,
+): Alternative | undefined {
+  const result = unlessNothingToDo(() => clearSession(session, { sized }));
   if (result === undefined) return undefined;
   const { tokensBefore, tokensAfter } = result;
   const first = tokensBefore - tokensFromFirst(result);

@@ -1,4 +1,4 @@
-import { sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compact/sized.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
@@ -9,6 +9,7 @@ import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { parseTemplate } from "../memory/notes/template.ts";
 import type { Model } from "../models/port.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
@@ -60,6 +61,8 @@ export interface BuildNotesOptions extends NotesPlace {
   readonly rebuild?: boolean | undefined;
   /** Nothing is written. */
   readonly dryRun?: boolean | undefined;
+  /** How long the model is waited for in each step; 60 seconds for a first byte and 300 seconds unless given. */
+  readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
 }
@@ -136,6 +139,7 @@ function taskOf(
     model: options.model,
     instructions: options.instructions,
     dryRun: options.dryRun === true,
+    timeLimits: timeLimitsOf(options.timeLimits),
     signal: options.signal,
     onProgress: options.onProgress,
   };
@@ -197,8 +201,11 @@ const whyUnplaced = (uuid: string | undefined): string =>
     : `reach up to message ${uuid}, which is not in this session`;
 
 /** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */
-export function counterFor(session: Pick<Session, "conversation" | "clearedToolUseIds">): CountText {
+export function counterFor(
+  session: Pick<Session, "conversation" | "clearedToolUseIds">,
+  sized?: SizedConversation,
+): CountText {
   const { conversation: entries, clearedToolUseIds } = session;
-  const { ratio } = sizeUp({ entries, clearedToolUseIds }, {});
+  const { ratio } = sizeUp({ entries, clearedToolUseIds }, { sized });
   return (text) => Math.round(ESTIMATORS.o200k(text) * ratio);
 }

@@ -24,6 +24,17 @@ export async function readTextFile(path: string): Promise<TextFile> {
   }
 }
 
+/** All of a regular file. Rejects for anything else, and never waits for a pipe to be written to. */
+export async function readRegularFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
 export function problemOf(error: unknown): "gone" | "unreadable" {
   const code = field(error, "code");
   return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "unreadable";

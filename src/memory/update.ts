@@ -2,6 +2,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/open-calls.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
+import type { WindowOf } from "../models/output-limit.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import type { ForkSource } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -28,6 +29,10 @@ export interface NotesTask {
   /** Who writes them; without a model the built-in writer does. */
   readonly model: Model | undefined;
   readonly fork: ForkSource | undefined;
+  /** Windows of the models, where the host knows them better than the table of models. */
+  readonly windowOf?: WindowOf | undefined;
+  /** How long each attempt of a model waits for the first event of its answer. */
+  readonly firstByteMs?: number | undefined;
   /** Whether so much is new that it is worth what it costs; always unless given. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;

@@ -33,6 +33,7 @@ const HEADLINES: Readonly<Record<ModelFailureKind, (model: string) => string>> =
   refused: (model) => `${model} declined to answer`,
   "cut-off": (model) => `The answer of ${model} ended in the middle`,
   aborted: () => "The call was aborted",
+  "timed-out": (model) => `${model} did not answer in time`,
   unreachable: (model) => `No connection to the provider of ${model}`,
   "thinking-mismatch": (model) => `${model} refuses thinking that was written after another history`,
   "sdk-missing": () => "The provider's SDK cannot be loaded",
@@ -48,6 +49,7 @@ const REMEDIES: Remedies = {
   refused:
     "Rephrase the last message or take it out of the conversation; the same request is declined again.",
   "cut-off": "Try again.",
+  "timed-out": "Try again later, or raise the time limit.",
   unreachable: "Check the network and the address of the provider.",
   "thinking-mismatch": "Leave the thinking out of the earlier messages.",
 };

@@ -1,10 +1,11 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { LonghaulError } from "../errors.ts";
+import type { Overflow } from "./overflow.ts";
 
 /** Why a call failed. The kinds are closed; what a provider says in words is matched only in its adapter. */
 export type ModelFailure =
-  /** The input alone exceeds the window. */
-  | { readonly kind: "too-long"; readonly tokens?: number; readonly limit?: number }
+  /** The request exceeds the window; the figures are those that the provider states. */
+  | ({ readonly kind: "too-long" } & Overflow)
   /** The body exceeds the byte limit, or holds more media than allowed. */
   | { readonly kind: "too-large" }
   | { readonly kind: "overloaded"; readonly delayMs?: number }
@@ -17,6 +18,8 @@ export type ModelFailure =
   /** The answer ended in the middle; what came is in `partial`. */
   | { readonly kind: "cut-off" }
   | { readonly kind: "aborted" }
+  /** The first byte, or the whole answer, took longer than the caller waits. */
+  | { readonly kind: "timed-out"; readonly limitMs: number; readonly waitedFor: "first-byte" | "answer" }
   /** No connection: wrong address, no network, nobody listening. */
   | { readonly kind: "unreachable" }
   /** Thinking was sent after another history than the one it was written after. */

@@ -1,7 +1,8 @@
 /**
  * How servers say that a request does not fit the window. `tokens` and `limit` are read where they are
- * named; `more` is what was asked for besides the prompt. A server that has a code for it is recognised by
- * that first; most have only words.
+ * named; `more` is what was asked for besides the prompt, `output` is the part of `tokens` that was asked for
+ * besides it. `bound` says that the prompt may be longer than the figure. A server that has a code for it is
+ * recognised by that first; most have only words.
  *
  * Unverified, because no captured answer of the server was at hand: Google's cloud platform and its form
  * without a first number, vLLM's output limit and prompt alone, Mistral, the current llama.cpp, hosted
@@ -35,7 +36,7 @@ export const OVERFLOW_TEXTS: readonly OverflowText[] = [
   ),
   text(
     "vLLM, current",
-    /maximum context length is (?<limit>[\d,]+) tokens\. However, you requested (?<more>[\d,]+) output tokens and your prompt contains (?:at least )?(?<tokens>[\d,]+) input tokens/i,
+    /maximum context length is (?<limit>[\d,]+) tokens\. However, you requested (?<more>[\d,]+) output tokens and your prompt contains (?<bound>at least )?(?<tokens>[\d,]+) input tokens/i,
   ),
   text(
     "vLLM, output limit",
@@ -47,7 +48,7 @@ export const OVERFLOW_TEXTS: readonly OverflowText[] = [
   ),
   text(
     "OpenAI chat completions, DeepSeek, OpenRouter, vLLM",
-    /maximum context length is (?<limit>[\d,]+) tokens[.,;] however,? (?:you requested|your messages resulted in|your prompt contains) (?:about |at least )?(?<tokens>[\d,]+) (?:input )?tokens/i,
+    /maximum context length is (?<limit>[\d,]+) tokens[.,;] however,? (?:you requested|your messages resulted in|your prompt contains) (?:about |(?<bound>at least ))?(?<tokens>[\d,]+) (?:input )?tokens(?: \([\d,]+ in the messages, (?<output>[\d,]+) in the completion\))?/i,
   ),
   text("OpenAI Responses", /exceeds the context window of this model/i),
   text(
@@ -97,7 +98,7 @@ export const OVERFLOW_TEXTS: readonly OverflowText[] = [
   ),
   text(
     "SGLang, with the output",
-    /requested token count exceeds the model's maximum context length of (?<limit>[\d,]+) tokens\. you requested a total of (?<tokens>[\d,]+) tokens/i,
+    /requested token count exceeds the model's maximum context length of (?<limit>[\d,]+) tokens\. you requested a total of (?<tokens>[\d,]+) tokens(?:: [\d,]+ tokens from the input messages and (?<output>[\d,]+) tokens)?/i,
   ),
   text(
     "Text Generation Inference",

@@ -1,5 +1,7 @@
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { ModelError } from "./model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "./port.ts";
+import { requireModel } from "./require-model.ts";
 
 /** One call, waited for to its end. `onEvent` is told of everything on the way. */
 export async function complete(
@@ -8,6 +10,8 @@ export async function complete(
   options: CallOptions = {},
   onEvent?: (event: ModelEvent) => void,
 ): Promise<ModelReply> {
+  requireModel(model);
+  requireOwnShapes(request.messages);
   for await (const event of model.stream(request, options)) {
     onEvent?.(event);
     if (event.type === "end") return event.reply;

@@ -1,5 +1,35 @@
+import { type Abortable, abortableBy } from "./abortable.ts";
+import { failureWords } from "./failure-words.ts";
+import { ModelError, type ModelFailure } from "./model-error.ts";
+import type { Model, ModelEvent } from "./port.ts";
+
 /** The longest that a timer can wait, some 24 days: with more it would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
+
+/** How long a caller waits for a model, in milliseconds. */
+export interface ModelTimeLimits {
+  /** Until the first event of each attempt. */
+  readonly firstByteMs: number;
+  /** For all attempts at one result together: every way to it, its retries and the pauses between them. */
+  readonly totalMs: number;
+}
+
+/** A provider that accepts a call sends its first byte within seconds; a long summary takes a few minutes. */
+export const MODEL_TIME_LIMITS: ModelTimeLimits = Object.freeze({ firstByteMs: 60_000, totalMs: 300_000 });
+
+export const isTimeLimit = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0;
+
+/** Complete: a limit that is missing or not a positive number has its default. */
+export function timeLimitsOf(
+  given: { readonly [Limit in keyof ModelTimeLimits]?: unknown } = {},
+): ModelTimeLimits {
+  const { firstByteMs, totalMs } = given;
+  return {
+    firstByteMs: isTimeLimit(firstByteMs) ? firstByteMs : MODEL_TIME_LIMITS.firstByteMs,
+    totalMs: isTimeLimit(totalMs) ? totalMs : MODEL_TIME_LIMITS.totalMs,
+  };
+}
 
 /**
  * Does something that is told to end, by the signal that it gets, when the time is over or the signal given fires. With
@@ -30,4 +60,130 @@ export class TimeLimitError extends Error {
   constructor(limitMs: number) {
     super(`it took longer than ${limitMs / 1_000} seconds`);
   }
+}
+
+/**
+ * A span of time for several pieces of work, one after the other. At its end each of them is told by its signal, and
+ * nobody waits for one that ignores it. Somebody waits for the result, so the timer keeps the program alive.
+ */
+export class TimeBudget {
+  /** Fires when the time is over, and when the caller's signal does. */
+  readonly signal: AbortSignal;
+  readonly #abortable: Abortable;
+  readonly #release: () => void;
+  #isOver = false;
+
+  constructor(signal: AbortSignal | undefined, limitMs: number) {
+    const end = new AbortController();
+    const stop = (): void => end.abort(signal?.reason);
+    const timer = setTimeout(
+      () => {
+        this.#isOver = true;
+        end.abort(new TimeLimitError(limitMs));
+      },
+      Math.min(limitMs, LONGEST_MS),
+    );
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+    this.signal = end.signal;
+    this.#abortable = abortableBy(end.signal);
+    this.#release = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      this.#abortable.release();
+    };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Waits for work until the time is over, which fails with `late`, or the caller's signal fires. */
+  async wait<T>(work: PromiseLike<T>, late: () => Error): Promise<T> {
+    try {
+      return await this.#abortable.wait(work);
+    } catch (error) {
+      throw this.#isOver ? late() : error;
+    }
+  }
+
+  /** To be called at the end: the timer would keep the program alive. */
+  close(): void {
+    this.#release();
+  }
+}
+
+/** Waits for one piece of work; see {@link TimeBudget}. */
+export async function withinTime<T>(
+  signal: AbortSignal | undefined,
+  limitMs: number,
+  work: (signal: AbortSignal) => PromiseLike<T>,
+  late: () => Error,
+): Promise<T> {
+  const budget = new TimeBudget(signal, limitMs);
+  try {
+    return await budget.wait(work(budget.signal), late);
+  } finally {
+    budget.close();
+  }
+}
+
+/** The same model, whose calls fail with `timed-out` when the first event takes longer than this. */
+export function withFirstByteLimit(model: Model, firstByteMs: number): Model {
+  return {
+    name: model.name,
+    capabilities: model.capabilities,
+    stream: (request, call = {}) =>
+      eventsWithin(model.name, call.signal, firstByteMs, (signal) =>
+        model.stream(request, { ...call, signal }),
+      ),
+    countTokens: (request, call) => model.countTokens(request, call),
+  };
+}
+
+async function* eventsWithin(
+  model: string,
+  signal: AbortSignal | undefined,
+  firstByteMs: number,
+  open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const call = new AbortController();
+  const stop = (): void => call.abort(signal?.reason);
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  let events: AsyncIterator<ModelEvent> | undefined;
+  let isOver = false;
+  try {
+    const opened = open(call.signal)[Symbol.asyncIterator]();
+    events = opened;
+    let step = await withinTime(
+      signal,
+      firstByteMs,
+      () => opened.next(),
+      () => timedOut(model, "first-byte", firstByteMs),
+    );
+    while (step.done !== true) {
+      yield step.value;
+      step = await opened.next();
+    }
+    isOver = true;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    // Not waited for: a call that hangs must not hold up its caller.
+    if (!isOver) {
+      call.abort();
+      events?.return?.()?.catch(() => undefined);
+    }
+  }
+}
+
+export function timedOut(
+  model: string,
+  waitedFor: Extract<ModelFailure, { kind: "timed-out" }>["waitedFor"],
+  limitMs: number,
+): ModelError {
+  const failure: ModelFailure = { kind: "timed-out", limitMs, waitedFor };
+  const what = waitedFor === "first-byte" ? "no first byte" : "no complete answer";
+  const { message, remedy } = failureWords(failure, model, `${what} within ${limitMs / 1_000} seconds`);
+  return new ModelError(failure, message, remedy === undefined ? {} : { remedy });
 }

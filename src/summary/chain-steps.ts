@@ -102,7 +102,7 @@ function forkPrompt(task: SummaryTask, instructions: string | undefined): string
 }
 
 function directStep(model: Model, task: SummaryTask, options: ChainOptions): Step {
-  const { variant, kept, clearedToolUseIds, countTokens } = task;
+  const { variant, kept, clearedToolUseIds } = task;
   return {
     name: "direct",
     model,
@@ -115,7 +115,6 @@ function directStep(model: Model, task: SummaryTask, options: ChainOptions): Ste
         before: variant === "from" ? kept : undefined,
         keepsRecent: variant === "whole" && kept.length > 0,
         clearedToolUseIds,
-        countTokens,
       });
       return { source: "model", step: "direct", ...summary };
     },

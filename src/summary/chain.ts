@@ -3,7 +3,9 @@ import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../errors.ts";
 import { abortedError, throwIfAborted } from "../models/abort.ts";
 import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
+import type { WindowOf } from "../models/output-limit.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
+import { type ModelTimeLimits, TimeBudget, timedOut, timeLimitsOf } from "../models/time-limit.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { chainSteps, type Step } from "./chain-steps.ts";
 import type { OnSummaryProgress } from "./progress.ts";
@@ -56,6 +58,10 @@ export interface ChainOptions {
   readonly builtInFallback?: BuiltInFallback | undefined;
   /** Room that the window has for a summary, where that is less than usual. */
   readonly maxOutputTokens?: number | undefined;
+  /** Windows of the models, where the host knows them better than the table of models. */
+  readonly windowOf?: WindowOf | undefined;
+  /** How long the models are waited for, all together; 60 seconds for a first byte and 300 seconds unless given. */
+  readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnSummaryProgress | undefined;
 }
@@ -83,33 +89,52 @@ const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
   "authentication",
   "unknown-model",
   "sdk-missing",
+  "timed-out",
 ]);
 
-const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([...BEYOND_RETRY, "unreachable"]);
+const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([
+  "authentication",
+  "unknown-model",
+  "sdk-missing",
+  "unreachable",
+]);
 
 /**
  * Has a summary written, by the first way that leads to one: notes that are there already, the provider's own
  * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summariser. An abort ends
- * all of it at once.
+ * all of it at once. The models share one span of time: when it is over, none of them is waited for or asked any more.
  */
 export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
+  const budget = new TimeBudget(options.signal, timeLimitsOf(options.timeLimits).totalMs);
+  try {
+    return await takeInTurn(task, options, budget);
+  } finally {
+    budget.close();
+  }
+}
+
+async function takeInTurn(
+  task: SummaryTask,
+  options: ChainOptions,
+  budget: TimeBudget,
+): Promise<WrittenSummary> {
   const attempts: SummaryAttempt[] = [];
   const failed = new Map<Model | string, string>();
   let last: unknown;
   for (const step of chainSteps(task, options)) {
     throwIfAborted(options.signal);
     if (step.name === "built-in" && last !== undefined && !fallsBack(last, options)) break;
-    const reason = step.model && (failed.get(step.model) ?? failed.get(step.model.name));
+    const { model } = step;
+    const reason = model && (budget.isOver ? TIME_IS_OVER : (failed.get(model) ?? failed.get(model.name)));
     if (reason !== undefined) {
       attempts.push({ step: step.name, outcome: "unavailable", reason, cuts: 0, ...named(step) });
       continue;
     }
-    const outcome = await take(step, options);
+    const outcome = await take(step, task, options, budget);
     attempts.push(outcome.attempt);
     if (outcome.summary !== undefined) return { ...outcome.summary, attempts };
     if (outcome.error === undefined) continue;
     last = outcome.error;
-    const { model } = step;
     if (model && isOf(BEYOND_RETRY, last)) {
       for (const key of [model, model.name]) failed.set(key, outcome.attempt.reason ?? "failed");
     }
@@ -123,7 +148,16 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-async function take(step: Step, { signal, onProgress }: ChainOptions): Promise<Outcome> {
+/** The reason of a step that had no time left: the code of the error that the step before it ended with. */
+const TIME_IS_OVER = "model-timed-out";
+
+async function take(
+  step: Step,
+  task: SummaryTask,
+  options: ChainOptions,
+  budget: TimeBudget,
+): Promise<Outcome> {
+  const { signal, onProgress } = options;
   let cuts = 0;
   const common = { step: step.name, ...named(step) };
   const watch: OnSummaryProgress = (progress) => {
@@ -132,7 +166,19 @@ async function take(step: Step, { signal, onProgress }: ChainOptions): Promise<O
   };
   try {
     watch({ phase: "step", step: step.name });
-    const summary = await step.run({ signal, onProgress: watch });
+    const { firstByteMs, totalMs } = timeLimitsOf(options.timeLimits);
+    const running = step.run({
+      signal: budget.signal,
+      onProgress: watch,
+      firstByteMs,
+      windowOf: options.windowOf,
+      countTokens: task.countTokens,
+    });
+    const { model } = step;
+    const summary =
+      model === undefined
+        ? await running
+        : await budget.wait(running, () => timedOut(model.name, "answer", totalMs));
     if ("unavailable" in summary)
       return { attempt: { ...common, outcome: "unavailable", reason: summary.unavailable, cuts } };
     const usage = "usage" in summary ? { usage: summary.usage } : {};

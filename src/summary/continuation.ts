@@ -10,6 +10,11 @@ export interface ContinuationInput {
   readonly keptRecent: boolean;
   /** The messages before the summary stand as they were; it stands for what followed them. */
   readonly keptEarlier?: boolean | undefined;
+  /**
+   * Results of the newest calls that the model has not seen yet stand at the end of the conversation, `whole` or
+   * `shortened` to fit.
+   */
+  readonly unseen?: "whole" | "shortened" | undefined;
   readonly trigger: "auto" | "manual";
   /** The agent works in a loop of its own, without a person at the keyboard. */
   readonly autonomous?: boolean | undefined;
@@ -28,13 +33,27 @@ const RECALL =
 const RECALL_HOW =
   " with words, an exact text, a file or an id before you guess or do work again. What it gives is old: the present state may differ.";
 const KEPT_RECENT = "The most recent messages follow verbatim after this one.";
+const KEPT_SHORTENED = "The most recent messages follow after this one.";
+const UNSEEN =
+  "The conversation ends with results of your last tool calls that you have not read yet. Read them first.";
+const UNSEEN_SHORTENED =
+  "The conversation ends with results of your last tool calls that you have not read yet. They are shortened; a note in each says how to read the rest. Read them first.";
 const GO_ON =
   "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.";
 const AUTONOMOUS =
   "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.";
 
 /** Starts of the paragraphs that longhaul writes after a summary. */
-const OWN_AFTERWORDS: readonly string[] = [TRANSCRIPT, RECALL, KEPT_RECENT, GO_ON, AUTONOMOUS];
+const OWN_AFTERWORDS: readonly string[] = [
+  TRANSCRIPT,
+  RECALL,
+  KEPT_RECENT,
+  KEPT_SHORTENED,
+  UNSEEN,
+  UNSEEN_SHORTENED,
+  GO_ON,
+  AUTONOMOUS,
+];
 
 /** The first paragraph that Claude Code writes after a summary, from 2.1.1 on. */
 const THEIR_TRANSCRIPT = /^If you need specific details from before compaction\b/;
@@ -64,7 +83,8 @@ function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): read
   const paragraphs: string[] = [];
   if (input.transcriptPath) paragraphs.push(`${TRANSCRIPT}${input.transcriptPath}`);
   if (input.recallTool) paragraphs.push(`${RECALL}\`${input.recallTool}\`${RECALL_HOW}`);
-  if (input.keptRecent) paragraphs.push(KEPT_RECENT);
+  if (input.keptRecent) paragraphs.push(input.unseen === "shortened" ? KEPT_SHORTENED : KEPT_RECENT);
+  if (input.unseen !== undefined) paragraphs.push(input.unseen === "whole" ? UNSEEN : UNSEEN_SHORTENED);
   if (input.trigger === "auto") paragraphs.push(GO_ON);
   if (input.autonomous) paragraphs.push(AUTONOMOUS);
   return paragraphs;

@@ -1,7 +1,9 @@
 import type { SummaryStep } from "./sources.ts";
 
-/** What happens while a summary is written. Counts and codes only. */
+/** What happens while a compaction runs. Counts and codes only. */
 export type SummaryProgress =
+  /** Hooks for this event run, such as "PreCompact". The next phase ends them. */
+  | { readonly phase: "hooks"; readonly event: string; readonly hooks: number }
   /** The next way to a summary is tried. */
   | { readonly phase: "step"; readonly step: SummaryStep }
   | { readonly phase: "sent"; readonly messages: number }

@@ -17,6 +17,8 @@ export interface ForkSource {
    * when anything before that end has changed since: a mark there would write what nobody reads again.
    */
   readonly cachedMessages: number;
+  /** Size of what the main conversation sends now, by the newest reported usage. */
+  readonly contextTokens?: number | undefined;
 }
 
 /**

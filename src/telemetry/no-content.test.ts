@@ -65,6 +65,12 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     snipFreed: figure,
     decision: fc.constantFrom("compact", "breaker-open", "below-threshold"),
   }),
+  "tokens-counted": fc.record({
+    outcome: fc.constantFrom("counted", "failed", "timed-out"),
+    estimatedTokens: figure,
+    tokens: fc.option(figure, { nil: undefined }),
+    durationMs: figure,
+  }),
   "results-cleared": fc.record({
     form: fc.constantFrom("size", "time", "cached", "manual", "api"),
     results: figure,
@@ -126,6 +132,7 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     items: fc.array(fc.record({ kind, name: hidden, tokens: figure })),
     skipped: fc.array(fc.record({ kind, name: hidden, reason: hidden })),
   }),
+  "hooks-started": fc.record({ event: named, hooks: figure }),
   "hook-ended": fc.record({ event: named, kind: named, state: named, durationMs: figure }),
   "compaction-judged": fc.record({
     verdict: fc.constantFrom("effective", "ineffective"),
@@ -196,6 +203,10 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     durationMs: figure,
   }),
   "settings-ignored": fc.record({ warning: hidden }),
+  "setup-problem": fc.record({
+    code: fc.constantFrom("window-assumed", "model-authentication", "model-sdk-missing"),
+    model: hidden,
+  }),
   "host-callback-failed": fc.record({ callback: hidden }),
 };
 

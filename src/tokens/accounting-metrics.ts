@@ -9,6 +9,8 @@ export function accountingMetrics(accounting: TokenAccounting): Readonly<Record<
     ["local_command_output", accounting.localCommandOutput],
     ["other", accounting.other],
     ["duplicate_read", duplicateTokens],
+    ["tool_request", accounting.toolRequestTokens],
+    ["tool_result", accounting.toolResultTokens],
     ...[...accounting.toolRequests].map(([tool, count]): [string, number] => [`tool_request_${tool}`, count]),
     ...[...accounting.toolResults].map(([tool, count]): [string, number] => [`tool_result_${tool}`, count]),
   ];

@@ -103,6 +103,47 @@ describe("accounting by measures that are known", () => {
 });
 
 describe("accounting metrics", () => {
+  it("have the share of all tool requests and of all tool results, beside those of each tool", () => {
+    const c = new ConversationBuilder();
+    c.user("x".repeat(100));
+    c.tool("a", "Read", {}, "y".repeat(50));
+    c.tool("b", "Bash", {}, "y".repeat(38));
+    const accounting = accountTokens(c.entries, perCharacter);
+    expect([accounting.toolRequestTokens, accounting.toolResultTokens]).toEqual([12, 88]);
+    const metrics = accountingMetrics(accounting);
+    expect(metrics).toMatchObject({
+      total_tokens: 200,
+      tool_request_tokens: 12,
+      tool_request_percent: 6,
+      tool_result_tokens: 88,
+      tool_result_percent: 44,
+      tool_result_Bash_percent: 19,
+    });
+  });
+
+  it("of all tools are the sum of each tool's, whatever the conversation", () => {
+    const sum = (tokens: ReadonlyMap<string, number>): number =>
+      [...tokens.values()].reduce((total, each) => total + each, 0);
+    fc.assert(
+      fc.property(arbitraryEntries(), (entries) => {
+        const accounting = accountTokens(entries, perCharacter);
+        expect(accounting.toolRequestTokens).toBe(sum(accounting.toolRequests));
+        expect(accounting.toolResultTokens).toBe(sum(accounting.toolResults));
+        const { humanText, assistantText, localCommandOutput, other } = accounting;
+        const { toolRequestTokens, toolResultTokens, total } = accounting;
+        const parts = [
+          humanText,
+          assistantText,
+          localCommandOutput,
+          other,
+          toolRequestTokens,
+          toolResultTokens,
+        ];
+        expect(parts.reduce((whole, part) => whole + part, 0)).toBe(total);
+      }),
+    );
+  });
+
   it("are flat names with tokens, counts and rounded percentages", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(50));

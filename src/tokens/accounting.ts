@@ -3,6 +3,7 @@ import { isCleared } from "../conversation/cleared.ts";
 import { type AttachmentEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { contentText, stringField } from "../conversation/fields.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
+import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { isHarnessText } from "../conversation/queued.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
@@ -15,7 +16,11 @@ export interface TokenAccounting {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: ReadonlyMap<string, number>;
+  /** Of all tools together. */
+  readonly toolRequestTokens: number;
   readonly toolResults: ReadonlyMap<string, number>;
+  /** Of all tools together. */
+  readonly toolResultTokens: number;
   /** How many attachments of each type were sent; their tokens are under `other`. */
   readonly attachments: ReadonlyMap<string, number>;
   readonly other: number;
@@ -64,6 +69,7 @@ export interface KnownTokens {
 }
 
 export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
+  requireOwnShapes(entries);
   return accountKnown(entries, {
     ofEntry: (entry) => measureEntry(entry, countText),
     ofBlock: (block) => measureBlock(block, countText),
@@ -126,13 +132,17 @@ class Ledger {
     const other = sum(this.#other);
     const measured = this.#measured;
     const texts = this.#human + this.#assistant + this.#localCommand;
+    const toolRequestTokens = sum(this.#requests);
+    const toolResultTokens = sum(this.#results);
     return {
-      total: texts + sum(this.#requests) + sum(this.#results) + other,
+      total: texts + toolRequestTokens + toolResultTokens + other,
       humanText: this.#human,
       assistantText: this.#assistant,
       localCommandOutput: this.#localCommand,
       toolRequests: largestFirst(this.#requests),
+      toolRequestTokens,
       toolResults: largestFirst(this.#results),
+      toolResultTokens,
       attachments: largestFirst(this.#attachments),
       other,
       otherByKind: largestFirst(this.#other),

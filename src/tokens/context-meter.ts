@@ -14,7 +14,7 @@ import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./me
 
 export interface ContextSize {
   readonly tokens: number;
-  /** `usage`: anchored on what the provider reported; `estimate`: there was no report to start from. */
+  /** `usage`: anchored on what the provider reported or counted; `estimate`: there was no report to start from. */
   readonly source: "usage" | "estimate";
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
@@ -30,6 +30,12 @@ export function without(size: ContextSize, goneTokens: number): ContextSize {
     tokens: Math.max(0, size.tokens - goneTokens),
     paddedTokens: Math.max(0, size.paddedTokens - goneTokens),
   };
+}
+
+/** The size, but not below a bound. */
+export function atLeast(size: ContextSize, lowestTokens: number): ContextSize {
+  if (size.tokens >= lowestTokens) return size;
+  return { ...size, tokens: lowestTokens, paddedTokens: Math.max(size.paddedTokens, lowestTokens) };
 }
 
 export interface ContextMeterOptions {
@@ -49,6 +55,8 @@ export interface EntryHints {
    * cleared results or collapsed spans: what it saved is not in what was counted.
    */
   readonly ignoreUsage?: boolean;
+  /** By our estimate (uncalibrated), the entries before this one have grown by so much since its usage was reported. */
+  readonly grownTokens?: number;
 }
 
 /** The newest response with usage, from the FIRST of its entries on. */
@@ -116,7 +124,7 @@ export class ContextMeter {
     this.#calibration ??= startCalibration(entry.message.model);
     const messageId = entry.message.id;
     const isSibling = messageId !== undefined && messageId === this.#anchor?.messageId;
-    if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message);
+    if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message, hints.grownTokens ?? 0);
     this.#updateAnchor(this.#anchor as Anchor, entry, usage, hints);
   }
 
@@ -131,6 +139,13 @@ export class ContextMeter {
     anchor.isOutputProvisional = isOutputProvisional(entry);
     // What is reported for good need not be estimated.
     if (anchor.isOutputProvisional) anchor.estimatedOutput += this.#measure(entry, hints);
+  }
+
+  /** The provider counted everything that has been added so far: from here on only what comes is estimated. */
+  counted(tokens: number): void {
+    const none = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
+    this.#anchor = { messageId: undefined, model: undefined, inputTokens: tokens, ...none };
+    this.#pending = 0;
   }
 
   size(): ContextSize {
@@ -150,14 +165,14 @@ export class ContextMeter {
   }
 
   /** A new response has come: what it reports tells how good our estimate of the step was. */
-  #moveAnchor(nextInput: number, message: AssistantMessage): void {
+  #moveAnchor(nextInput: number, message: AssistantMessage, grownTokens: number): void {
     const before = this.#anchor;
     if (before) {
       const growth = nextInput - before.inputTokens;
       const trusted = this.#hasTrustedOutput(before);
       // A shrinking context was cleared or rewound; another model has another prompt, tools and vocabulary.
       if (growth > 0 && before.model === message.model) {
-        const estimated = this.#pending + (trusted ? 0 : before.estimatedOutput);
+        const estimated = this.#pending - grownTokens + (trusted ? 0 : before.estimatedOutput);
         this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
       }
     }
@@ -169,7 +184,7 @@ export class ContextMeter {
       isOutputProvisional: false,
       estimatedOutput: 0,
     };
-    this.#pending = 0;
+    this.#pending = grownTokens;
   }
 
   #recall(knowledge: BoundaryKnowledge | undefined): void {

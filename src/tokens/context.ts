@@ -1,4 +1,5 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { requireOwnShape } from "../conversation/given-messages.ts";
 import { isEntry } from "../conversation/untrusted.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
@@ -28,6 +29,7 @@ export function meterFor(entries: readonly Entry[], countText?: CountText): Cont
   if (boundary) meter.add(boundary);
   for (let index = startOfCount(entries, boundaryIndex + 1); index < entries.length; index++) {
     const entry = entries[index];
+    requireOwnShape(entry, index);
     if (isEntry(entry)) meter.add(entry);
   }
   return meter;

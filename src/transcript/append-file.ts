@@ -36,7 +36,8 @@ export interface OpenedAppendFile {
 export async function openAppendFile(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
   if (mayCreate) await mkdir(dirname(path), { recursive: true, mode: SESSION_FOLDER_MODE });
   const created = mayCreate ? await createdFile(path) : undefined;
-  const handle = created ?? (await open(path, constants.O_RDWR | constants.O_APPEND));
+  const handle =
+    created ?? (await open(path, constants.O_RDWR | constants.O_APPEND | (constants.O_NONBLOCK ?? 0)));
   try {
     await refuseReadOnly(handle, path);
     return { file: new NodeAppendFile(handle), realPath: await realpath(path) };

@@ -1,4 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
+import { PositionSet } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
@@ -68,7 +69,8 @@ export class ChainWalker {
   #follow(start: Link, until?: string): Chain | MoreNeeded {
     const newestFirst: number[] = [];
     const bridged: number[] = [];
-    const seen = new Set<number>();
+    // A segment is short, and there may be many of them.
+    const seen = until === undefined ? new PositionSet(this.#index.entries.length) : new Set<number>();
     const take = (position: number): boolean => {
       seen.add(position);
       newestFirst.push(position);

@@ -25,5 +25,7 @@ export type DamageKind =
   | "nul-bytes"
   /** JSON, but not of the shape of an entry. */
   | "not-an-entry"
+  /** Lists or objects within one another beyond any use; a short text was read in place of the innermost. */
+  | "nested-too-deep"
   /** A uuid that a later line has again; the later one counts. */
   | "duplicate-uuid";

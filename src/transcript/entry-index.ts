@@ -1,4 +1,5 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { withQueuedMessages } from "./message-queue.ts";
@@ -8,7 +9,7 @@ import { type Preserved, preservedBy } from "./preserved.ts";
 export interface EntryIndex {
   readonly entries: readonly Entry[];
   /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
-  readonly positions: ReadonlyMap<string, number>;
+  readonly positions: Positions;
   /** False while only the end of the file is known: a uuid that is not here may stand further up. */
   readonly isWholeFile: boolean;
   /** A subagent's own file has nothing but sidechain entries; there they are the main thread. */
@@ -25,7 +26,7 @@ export interface EntryIndex {
 
 export function indexEntries(lines: readonly Entry[], isWholeFile = true): EntryIndex {
   const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
-  const positions = new Map<string, number>();
+  const positions = new IdTable(entries, ({ uuid }) => uuid);
   const unfinished = new UnfinishedCompactions();
   const boundaries: number[] = [];
   let hasMainThread = false;
@@ -54,7 +55,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
 function preservedAt(
   entries: readonly Entry[],
   boundaries: readonly number[],
-  positions: ReadonlyMap<string, number>,
+  positions: Positions,
 ): ReadonlyMap<number, Preserved> {
   const found = new Map<number, Preserved>();
   for (const position of boundaries) {

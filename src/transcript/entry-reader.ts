@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Entry } from "../conversation/entry.ts";
+import { isNestedTooDeep, mayNestTooDeep, withoutDeepParts } from "../conversation/nesting.ts";
 import type { Damage, DamageKind } from "./damage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { recoverLine } from "./recover-line.ts";
@@ -8,6 +9,7 @@ import { recoverLine } from "./recover-line.ts";
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
+  readonly #shared = new SharedStrings();
   #line: number | undefined;
 
   /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
@@ -30,8 +32,9 @@ export class EntryReader {
         }
       }
     }
-    if (!isJson) this.#recover(text, bytes, offset, isComplete);
-    else this.#add(value, offset, bytes.length);
+    const isDeep = text !== undefined && mayNestTooDeep(text);
+    if (!isJson) this.#recover(text, bytes, offset, isComplete, isDeep);
+    else this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, bytes.length);
     if (text?.includes("\uFFFD") && !isUtf8(bytes)) this.#note("invalid-utf8", offset, 0);
     this.#nextLine();
   };
@@ -39,13 +42,29 @@ export class EntryReader {
   #add(value: unknown, offset: number, bytes: number): void {
     const entry = entryFromJson(value);
     if (entry === undefined) this.#note("not-an-entry", offset, bytes);
-    else this.entries.push(entry);
+    else {
+      this.#shared.shareIn(entry);
+      this.entries.push(entry);
+    }
   }
 
-  #recover(text: string | undefined, bytes: Buffer, offset: number, isComplete: boolean): void {
+  /** The conversation goes on with the rest of the line. The file keeps all of it. */
+  #withoutDeepParts(value: unknown, offset: number): unknown {
+    if (!isNestedTooDeep(value)) return value;
+    this.#note("nested-too-deep", offset, 0);
+    return withoutDeepParts(value);
+  }
+
+  #recover(
+    text: string | undefined,
+    bytes: Buffer,
+    offset: number,
+    isComplete: boolean,
+    isDeep: boolean,
+  ): void {
     const { values, lostBytes } =
       text === undefined ? { values: [], lostBytes: bytes.length } : recoverLine(text);
-    for (const value of values) this.#add(value, offset, 0);
+    for (const value of values) this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, 0);
     if (values.length > 1) this.#note("glued-lines", offset, 0);
     if (lostBytes === 0) return;
     if (!isComplete) this.#note("torn-last-line", offset, lostBytes);
@@ -59,6 +78,34 @@ export class EntryReader {
 
   #nextLine(): void {
     if (this.#line !== undefined) this.#line++;
+  }
+}
+
+/** Most lines repeat these strings from the line above; each copy would take memory of its own. */
+const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
+
+/** Replaces a string in a parsed line by the equal string of an earlier line. */
+class SharedStrings {
+  readonly #last: Record<string, unknown> = {};
+
+  shareIn(entry: Entry): void {
+    const line = entry as unknown as Record<string, unknown>;
+    for (const name of REPEATED_FIELDS) this.#share(line, name, name);
+    // The parent mostly is the line above.
+    if (line.parentUuid === this.#last.uuid && line.parentUuid !== undefined)
+      line.parentUuid = this.#last.uuid;
+    if (typeof line.uuid === "string") this.#last.uuid = line.uuid;
+    if (entry.type !== "assistant") return;
+    const message = entry.message as unknown as Record<string, unknown>;
+    this.#share(message, "id", "message.id");
+    this.#share(message, "model", "message.model");
+  }
+
+  #share(record: Record<string, unknown>, name: string, key: string): void {
+    const value = record[name];
+    if (typeof value !== "string") return;
+    if (this.#last[key] === value) record[name] = this.#last[key];
+    else this.#last[key] = value;
   }
 }
 

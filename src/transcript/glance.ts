@@ -5,7 +5,7 @@ import { turnedBack } from "../conversation/rewind.ts";
 import { inputTokens, reportedUsage } from "../conversation/usage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { lastLineWithAny } from "./search-backwards.ts";
-import { cachingTail, type ReadAt, readerOf } from "./session-file.ts";
+import { cachingTail, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./session-file.ts";
 
 /** What can be told of a session from its two ends. */
 export interface SessionGlance {
@@ -25,7 +25,7 @@ const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens
 
 /** For lists of thousands: looks for marks in the raw bytes at the two ends, and parses only those lines. */
 export async function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
-  const handle = await open(path, "r").catch(() => undefined);
+  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
   if (handle === undefined) return NOTHING;
   try {
     const readAt = readerOf(handle);

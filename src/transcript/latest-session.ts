@@ -5,7 +5,7 @@ import { cwdOf, firstLineThat, lastLineThat, linesBetween } from "./glance.ts";
 import { type SessionFile, sessionFiles } from "./list-sessions.ts";
 import { projectFolderName, type SessionAgent, type UserPlaces } from "./locations.ts";
 import { lastLineWith } from "./search-backwards.ts";
-import { type ReadAt, readerOf } from "./session-file.ts";
+import { READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./session-file.ts";
 
 export interface LatestSession extends SessionFile {
   /** The working folder of the session; undefined when the file does not name one. */
@@ -125,7 +125,7 @@ const END_BYTES = 64 * 1024;
 const NOTHING: Peek = { folder: undefined, isConversation: false };
 
 async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
-  const handle = await open(path, "r").catch(() => undefined);
+  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
   if (handle === undefined) return NOTHING;
   try {
     const readAt = readerOf(handle);

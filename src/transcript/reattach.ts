@@ -1,5 +1,6 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { type AssistantEntry, type Entry, isCompactBoundary, type UserEntry } from "../conversation/entry.ts";
+import { PositionSet } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.ts";
 
@@ -18,6 +19,7 @@ export function reattachParallelEntries(
   before: number = index.entries.length,
   mayTake: (position: number) => boolean = () => true,
 ): readonly number[] {
+  if (!hasLinesBeside(index, chain, before)) return chain;
   const round = new Round(index, mayTake);
   let from = before;
   for (const position of chain) {
@@ -32,6 +34,23 @@ export function reattachParallelEntries(
   round.offerBetween(from, before);
   round.offerFirst(before);
   return round.inOrder();
+}
+
+/** Whether a line off the chain could belong to it. In a long session without any, no call has to be remembered. */
+function hasLinesBeside(index: EntryIndex, chain: readonly number[], before: number): boolean {
+  const onChain = new PositionSet(index.entries.length);
+  let first = before;
+  for (const position of chain) {
+    if (continuedBefore(index, position) !== position) return true;
+    onChain.add(position);
+    first = Math.min(first, position);
+  }
+  for (let position = 0; position < before; position++) {
+    const entry = index.entries[position];
+    if (entry === undefined || onChain.has(position)) continue;
+    if (isFromQueue(entry) || (position > first && isOnMainThread(index, entry))) return true;
+  }
+  return false;
 }
 
 /** The entries taken so far, and what they still lack. */

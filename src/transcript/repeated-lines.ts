@@ -1,4 +1,5 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { lastLineWithAny } from "./search-backwards.ts";
@@ -16,9 +17,10 @@ export interface UniqueEntries {
  * result. A line never stands above its parent, so occurrences above the parent do not count as its place.
  */
 export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
-  const repeated = repeatedPositions(entries);
+  const table = new IdTable(entries, ({ uuid }) => uuid);
+  const repeated = repeatedPositions(entries, table);
   if (repeated.size === 0) return { entries, repeats: 0 };
-  const places = new Places(entries, repeated);
+  const places = new Places(entries, repeated, table);
   let repeats = 0;
   const unique = entries.flatMap((entry, at) => {
     const positions = repeated.get(entry.uuid ?? "");
@@ -30,32 +32,32 @@ export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
   return { entries: unique, repeats };
 }
 
-type Positions = ReadonlyMap<string, readonly number[]>;
+type Repeated = ReadonlyMap<string, readonly number[]>;
 
-/** All positions of each uuid that occurs more than once, oldest first. */
-function repeatedPositions(entries: readonly Entry[]): Positions {
-  const first = new Map<string, number>();
+/** All positions of each uuid that occurs more than once, oldest first. Fills the table on the way. */
+function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Repeated {
   const repeated = new Map<string, number[]>();
-  for (const [at, { uuid }] of entries.entries()) {
+  for (let at = 0; at < entries.length; at++) {
+    const uuid = entries[at]?.uuid;
     if (typeof uuid !== "string") continue;
-    const before = first.get(uuid);
-    if (before === undefined) first.set(uuid, at);
-    else if (repeated.get(uuid)?.push(at) === undefined) repeated.set(uuid, [before, at]);
+    const before = table.set(uuid, at);
+    if (before === undefined) continue;
+    if (repeated.get(uuid)?.push(at) === undefined) repeated.set(uuid, [before, at]);
   }
   return repeated;
 }
 
 class Places {
   readonly #entries: readonly Entry[];
-  readonly #repeated: Positions;
+  readonly #repeated: Repeated;
+  readonly #table: Positions;
+  /** Of repeated lines, as far as they are known. */
   readonly #places = new Map<string, number>();
 
-  constructor(entries: readonly Entry[], repeated: Positions) {
+  constructor(entries: readonly Entry[], repeated: Repeated, table: Positions) {
     this.#entries = entries;
     this.#repeated = repeated;
-    for (const [at, { uuid }] of entries.entries()) {
-      if (typeof uuid === "string" && !repeated.has(uuid)) this.#places.set(uuid, at);
-    }
+    this.#table = table;
   }
 
   /** Parents may be repeated too, in runs of any length, and may form a circle. */
@@ -63,19 +65,22 @@ class Places {
     const descent: string[] = [];
     const seen = new Set<string>();
     let above: string | undefined = uuid;
-    while (above !== undefined && !this.#places.has(above) && !seen.has(above)) {
-      if (!this.#repeated.has(above)) break;
+    while (above !== undefined && this.#repeated.has(above) && !this.#places.has(above) && !seen.has(above)) {
       seen.add(above);
       descent.push(above);
       above = this.#parentOf(above);
     }
-    let parent = this.#places.get(above ?? "") ?? -1;
+    let parent = this.#known(above ?? "") ?? -1;
     for (const line of descent.reverse()) {
       const positions = this.#repeated.get(line) ?? [];
       parent = positions.find((at) => at > parent) ?? positions[0] ?? -1;
       this.#places.set(line, parent);
     }
-    return this.#places.get(uuid);
+    return this.#known(uuid);
+  }
+
+  #known(uuid: string): number | undefined {
+    return this.#repeated.has(uuid) ? this.#places.get(uuid) : this.#table.get(uuid);
   }
 
   #parentOf(uuid: string): string | undefined {

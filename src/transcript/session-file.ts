@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { LonghaulError } from "../errors.ts";
 import { refuseForeignFormat } from "./foreign-format.ts";
@@ -32,6 +33,9 @@ export async function withSessionFile<T>(
     await handle.close();
   }
 }
+
+/** To open a named pipe would otherwise wait for a writer. */
+export const READ_WITHOUT_WAITING: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Fills the buffer from that place of the file, as far as the file goes; gives how much that was. */
 export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
@@ -71,7 +75,7 @@ export function cachingTail(readAt: ReadAt, bytes: number): ReadAt {
 
 async function openForReading(path: string): Promise<FileHandle> {
   try {
-    return await open(path, "r");
+    return await open(path, READ_WITHOUT_WAITING);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === "ENOENT" || error.code === "ENOTDIR") {

@@ -2,40 +2,40 @@ import { listField } from "../conversation/fields.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { withProvenWindow } from "../window/models.ts";
+import { type KnownResponse, type OwnUsage, readResponse } from "./any-usage.ts";
 import type { ResponseFacts } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
 import type { ConversationState } from "./state.ts";
-
-type Reported = NonNullable<ResponseFacts["usage"]>;
+import type { Reply } from "./thread.ts";
 
 /**
  * What happens after a response: its usage is weighed, the cache is watched, the last compaction is judged, and in the
  * background the next summary may be written, notes taken and a span summarised.
  */
-export function after(state: ConversationState, response: ResponseFacts): void {
+export function after(state: ConversationState, given: ResponseFacts): void {
+  const response = readResponse(given);
   const isAnswer = state.isAnswerUnderWay;
   weigh(state, response);
   if (!isAnswer) return;
   state.background.responded();
   if (!state.ownsSharedState) return;
-  state.notes?.responded(response, state.reply?.usage);
+  state.notes?.responded(response, state.reply?.facts.usage);
   state.collapse?.responded();
 }
 
-function weigh(state: ConversationState, response: ResponseFacts): void {
+function weigh(state: ConversationState, response: KnownResponse): void {
   state.lastCallAt = state.now();
   if (!state.isAnswerUnderWay) {
     // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
-    state.reply = replyFacts(response, undefined);
+    state.reply = replyOf(state, response, undefined);
     return;
   }
   const freedTokens = noteClearing(state, response);
-  const usage = state.isCredible(response.usage, freedTokens) ? (response.usage ?? undefined) : undefined;
-  state.reply = replyFacts(response, usage);
+  state.freedByProvider = freedTokens;
+  const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;
+  state.reply = replyOf(state, response, usage);
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
-  // The provider has counted anew: what was taken out is no longer in its figures.
-  state.snipFreed = 0;
   if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
   state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)));
   watchCache(state, usage);
@@ -43,16 +43,20 @@ function weigh(state: ConversationState, response: ResponseFacts): void {
 }
 
 /** Without what was not told: it becomes part of the message. */
-function replyFacts({ id, model }: ResponseFacts, usage: Reported | undefined): ReplyFacts {
+function replyOf(
+  { thread }: ConversationState,
+  { id, model }: KnownResponse,
+  usage: OwnUsage | undefined,
+): Reply {
   const facts: { -readonly [Fact in keyof ReplyFacts]: ReplyFacts[Fact] } = {};
   if (id !== undefined) facts.id = id;
   if (model !== undefined) facts.model = model;
   if (usage !== undefined) facts.usage = usage;
-  return facts;
+  return { facts, to: thread.prefix };
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */
-function noteClearing(state: ConversationState, response: ResponseFacts): number {
+function noteClearing(state: ConversationState, response: KnownResponse): number {
   const edits = listField(response, "appliedEdits").filter(isRecord);
   const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);
   const freed = edits.reduce((sum, edit) => sum + figure(edit.cleared_input_tokens), 0);
@@ -75,7 +79,7 @@ function noteClearing(state: ConversationState, response: ResponseFacts): number
 const figure = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) ? Math.max(0, value) : 0;
 
-function watchCache(state: ConversationState, usage: Reported): void {
+function watchCache(state: ConversationState, usage: OwnUsage): void {
   const { droppedEdits, expectedDrop } = state.cachedEdits.report({
     cacheReadTokens: usage.cache_read_input_tokens,
     deletedTokens: usage.cache_deleted_input_tokens,

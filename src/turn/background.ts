@@ -31,9 +31,6 @@ const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 /** A model that fails now may not do so at the threshold: until then there is no need for the built-in summariser. */
 const NO_STAND_IN = { builtInFallback: "never" } as const;
 
-/** Whoever takes longer is taken for dead. */
-const SUMMARY_DEAD_AFTER_MS = 300_000;
-
 interface Ready {
   /** What the summary stands for. */
   readonly ids: readonly (string | undefined)[];
@@ -262,9 +259,12 @@ export class Background {
       this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, state.now() - startedAt);
     };
     this.#running = abort;
-    withTimeLimit(abort.signal, SUMMARY_DEAD_AFTER_MS, work).then(
+    withTimeLimit(abort.signal, state.options.timeLimits.totalMs, work).then(
       (ready) => end({ ready }),
-      (error: unknown) => end({ reason: codeOf(error) }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) state.noteFailure(error);
+        end({ reason: codeOf(error) });
+      },
     );
   }
 

@@ -3,6 +3,7 @@ import { LonghaulError } from "../errors.ts";
 import { attachMemoryFiles } from "./attach-memory.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
+import { countExactly } from "./exact-count.ts";
 import { failureReason } from "./failure-reason.ts";
 import { planThatFits } from "./fitting-plan.ts";
 import { planByNotes } from "./from-notes.ts";
@@ -27,6 +28,7 @@ export async function before<T extends Message>(
   await attachMemoryFiles(state, options.signal);
   limitMedia(state);
   const cleared = clearStale(state);
+  await countExactly(state, options.signal);
   const { problem } = await collapseByItself(state, options.signal);
   const decision = decide(state);
   const outcome: Outcome =

@@ -75,14 +75,20 @@ describe("results cleared by hand", () => {
   });
 
   it.each([
-    [0, 5],
+    // No model has seen the newest yet.
+    [0, 4],
     [1, 4],
     [4, 1],
-    [-2, 5],
+    [-2, 4],
     [1.9, 4],
     [Number.NaN, 2],
   ])("with %d to keep are %d of five", async (keep, count) => {
     expect((await engine().compactor.clear(reads(5), { keep })).cleared).toBe(count);
+  });
+
+  it("with 0 to keep are all of five once a model has seen the newest", async () => {
+    const seen: readonly ApiMessage[] = [...reads(5), { role: "assistant", content: "I see." }];
+    expect((await engine().compactor.clear(seen, { keep: 0 })).cleared).toBe(5);
   });
 
   it("need no setting that lets the engine clear by itself", async () => {

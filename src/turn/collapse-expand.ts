@@ -5,6 +5,7 @@ import { LonghaulError } from "../errors.ts";
 import type { Message, Turn } from "./options.ts";
 import { beginRewrite, type Rewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
+import { fromTranscript } from "./transcript-queue.ts";
 import { turnResult } from "./turn-result.ts";
 
 /** Collapsed messages are shown again in their place: all of what was asked for, or nothing. */
@@ -95,9 +96,10 @@ async function originalsOf(
   { options, transcript, collapse, thread }: ConversationState,
   uuids: readonly string[],
 ): Promise<readonly Entry[]> {
-  if (options.transcript === undefined) return collapse?.originals.of(uuids) ?? [];
+  const port = options.transcript;
+  if (port === undefined) return collapse?.originals.of(uuids) ?? [];
   await transcript.flush();
-  const read = (await options.transcript.read?.(uuids)) ?? [];
+  const read = (await fromTranscript(port, undefined, async () => port.read?.(uuids))) ?? [];
   thread.plain.readBack(read);
   return read;
 }

@@ -39,6 +39,8 @@ interface Staging {
   readonly uuids: readonly string[];
   readonly done: Promise<void>;
   readonly abort: AbortController;
+  /** Ends the model's part: then the built-in summarizer writes. */
+  readonly giveUpModel: () => void;
 }
 
 /**
@@ -58,6 +60,8 @@ export class Collapse {
   /** The model's newest answer was none. */
   #hasModelFailed = false;
   #isWaitedFor = false;
+  /** A turn has waited for models as long as it may. */
+  #isOutOfTime = false;
   /** The size at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
@@ -157,8 +161,14 @@ export class Collapse {
     return this.#sizeAfterCommit() >= this.#tokensAt(share);
   }
 
+  /** All models together have the time of one summary; what is not written by then the built-in summarizer writes. */
   async #wait(signal: AbortSignal | undefined): Promise<void> {
     this.#isWaitedFor = true;
+    const { totalMs } = this.#state.options.timeLimits;
+    const timer = setTimeout(() => {
+      this.#isOutOfTime = true;
+      this.#staging?.giveUpModel();
+    }, totalMs);
     try {
       while (this.#isAbove(WAIT_SHARE)) {
         if (this.#staging === undefined) this.#stageNext();
@@ -166,6 +176,8 @@ export class Collapse {
         await untilAborted(signal, this.#staging.done);
       }
     } finally {
+      clearTimeout(timer);
+      this.#isOutOfTime = false;
       this.#isWaitedFor = false;
     }
   }
@@ -177,8 +189,10 @@ export class Collapse {
       return;
     }
     const abort = new AbortController();
-    const done = this.#stage(plan, abort.signal).then(() => this.#goOn(abort.signal));
-    this.#staging = { uuids: plan.uuids, done, abort };
+    const model = new AbortController();
+    abort.signal.addEventListener("abort", () => model.abort(), { once: true });
+    const done = this.#stage(plan, abort.signal, model.signal).then(() => this.#goOn(abort.signal));
+    this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
   /** Nobody may be waiting: what went wrong must not end the process. */
@@ -207,14 +221,20 @@ export class Collapse {
     return this.#expanded.size === 0 ? plan() : (plan(this.#expanded) ?? plan());
   }
 
-  async #stage(plan: SpanPlan, signal: AbortSignal): Promise<void> {
+  async #stage(plan: SpanPlan, signal: AbortSignal, modelSignal: AbortSignal): Promise<void> {
     const state = this.#state;
     const startedAt = state.now();
     const passed = (): number => state.now() - startedAt;
-    const failed = (error: unknown): void =>
+    const failed = (error: unknown): void => {
+      state.noteFailure(error);
       state.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
+    };
     try {
-      const summary = await this.#summarise(plan, signal, failed);
+      const summary = await this.#summarise(plan, modelSignal, (error) => {
+        if (signal.aborted) return;
+        this.#hasModelFailed = true;
+        failed(error);
+      });
       if (signal.aborted) return;
       const { uuids, messages, tokens } = plan;
       const spanId = state.options.ports.newUuid();
@@ -235,24 +255,23 @@ export class Collapse {
 
   async #summarise(
     plan: SpanPlan,
-    signal: AbortSignal,
+    modelSignal: AbortSignal,
     onFailure: (error: unknown) => void,
   ): Promise<SpanSummary> {
     const { options, countTokens } = this.#state;
     const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
     // A turn that waits does so for one model that is dead, not for as many as there are spans.
-    const isBuiltIn = summariser === "built-in" || (this.#isWaitedFor && this.#hasModelFailed);
-    const summary = await withTimeLimit(signal, timeoutMs, (limited) =>
+    const isBuiltIn =
+      summariser === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
+    const summary = await withTimeLimit(modelSignal, timeoutMs, (limited) =>
       summariseSpan(plan, {
         model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
         countTokens,
+        windowOf: this.#state.windowOf,
+        firstByteMs: options.timeLimits.firstByteMs,
         transcriptPath: options.transcript?.path,
         signal: limited,
-        onFailure: (error) => {
-          if (signal.aborted) return;
-          this.#hasModelFailed = true;
-          onFailure(error);
-        },
+        onFailure,
       }),
     );
     if (summary.by === "direct") this.#hasModelFailed = false;

@@ -18,6 +18,14 @@ import type {
   UndoOptions,
 } from "./options.ts";
 import { recover } from "./recover.ts";
+import {
+  requireBeforeOptions,
+  requireChildOptions,
+  requireClearOptions,
+  requireCompactorOptions,
+  requireManualOptions,
+  requireUndoOptions,
+} from "./require-options.ts";
 import { resolveOptions } from "./resolve-options.ts";
 import { snipMessages } from "./snip-turn.ts";
 import { ConversationState } from "./state.ts";
@@ -28,6 +36,7 @@ import { goBack } from "./undo.ts";
  * itself.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
+  requireCompactorOptions(options);
   return new ConversationCompactor(new ConversationState(resolveOptions(options)), options);
 }
 
@@ -57,7 +66,10 @@ class ConversationCompactor implements Compactor {
   }
 
   before<T extends Message>(messages: readonly T[], options: BeforeOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => before(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireBeforeOptions(options);
+      return before(this.#state, messages, options);
+    });
   }
 
   after(response: ResponseFacts): void {
@@ -72,11 +84,17 @@ class ConversationCompactor implements Compactor {
   }
 
   compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => compactByHand(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireManualOptions(options);
+      return compactByHand(this.#state, messages, options);
+    });
   }
 
   clear<T extends Message>(messages: readonly T[], options: ClearOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => clearByHand(this.#state, messages, options));
+    return this.#inTurn(() => {
+      requireClearOptions(options);
+      return clearByHand(this.#state, messages, options);
+    });
   }
 
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>> {
@@ -87,18 +105,19 @@ class ConversationCompactor implements Compactor {
     return this.#inTurn(() => expandMessages(this.#state, messages, spanIds));
   }
 
-  undo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => goBack(this.#state, messages, { redo: false, signal }));
+  undo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#goBack(messages, false, options);
   }
 
-  redo<T extends Message>(messages: readonly T[], { signal }: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => goBack(this.#state, messages, { redo: true, signal }));
+  redo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
+    return this.#goBack(messages, true, options);
   }
 
   child(options: ChildOptions = {}): Compactor {
+    requireChildOptions(options);
     const { agentId = this.#state.options.ports.newUuid(), description = "", ...own } = options;
     const complete = childOptions(this.#options, own);
-    const state = new ConversationState(resolveOptions(complete), agentId);
+    const state = new ConversationState(resolveOptions(complete), agentId, this.#state);
     const child: Compactor = new ConversationCompactor(state, complete, () =>
       this.#state.children.delete(child),
     );
@@ -112,7 +131,14 @@ class ConversationCompactor implements Compactor {
       this.#state.collapse?.reset();
       this.#state.background.close();
       await this.#state.notes?.close();
-      await this.#state.transcript.flush();
+      await this.#state.transcript.close();
+    });
+  }
+
+  #goBack<T extends Message>(messages: readonly T[], redo: boolean, options: UndoOptions): Promise<Turn<T>> {
+    return this.#inTurn(() => {
+      requireUndoOptions(options);
+      return goBack(this.#state, messages, { redo, signal: options.signal });
     });
   }
 

@@ -5,6 +5,7 @@ import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
+import type { SetupCode } from "./setup-notices.ts";
 
 export type Trigger = "manual" | "auto" | "reactive";
 export type ClearingForm = "size" | "time" | "cached" | "manual" | "api";
@@ -61,6 +62,13 @@ export type EventDetail =
       readonly effective: number;
       readonly snipFreed: number;
       readonly decision: "compact" | SkipReason;
+    }
+  | {
+      readonly type: "tokens-counted";
+      readonly outcome: "counted" | "failed" | "timed-out";
+      readonly estimatedTokens: number;
+      readonly tokens: number | undefined;
+      readonly durationMs: number;
     }
   | {
       readonly type: "results-cleared";
@@ -130,6 +138,8 @@ export type EventDetail =
         readonly reason: string;
       }[];
     }
+  /** All hooks for one event start at once; each ends with a `hook-ended`. */
+  | { readonly type: "hooks-started"; readonly event: string; readonly hooks: number }
   | {
       readonly type: "hook-ended";
       readonly event: string;
@@ -243,4 +253,6 @@ export type EventDetail =
       readonly durationMs: number;
     }
   | { readonly type: "settings-ignored"; readonly warning: string }
+  /** Reported once per model: the setup works worse than it could. The next turn's `problem` has the remedy. */
+  | { readonly type: "setup-problem"; readonly code: SetupCode; readonly model: string }
   | { readonly type: "host-callback-failed"; readonly callback: string };

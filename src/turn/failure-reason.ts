@@ -9,6 +9,7 @@ const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
   "compaction-ineffective": "does_not_pay",
   "compaction-blocked": "blocked_by_hook",
   "transcript-failed": "transcript_failed",
+  "transcript-timed-out": "transcript_failed",
   "model-aborted": "aborted",
   "model-too-long": "prompt_too_long",
   "model-too-large": "prompt_too_long",

@@ -17,5 +17,6 @@ export function forkOf(state: ConversationState): ForkSource | undefined {
     frame: sendingFrame(state),
     messagesFor: (entries) => state.thread.messagesFor(entries),
     cachedMessages: isWarm ? state.cachedMessages : 0,
+    contextTokens: state.size().tokens,
   };
 }

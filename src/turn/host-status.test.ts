@@ -70,6 +70,16 @@ describe("while a compaction runs", () => {
     ]);
   });
 
+  it("stays as it is while hooks run", async () => {
+    const screen = new Screen();
+    await withHostStatus(safely(screen.callbacks, identity), new Timer(), async (onProgress) => {
+      onProgress({ phase: "writing", characters: 7 });
+      screen.seen.length = 0;
+      onProgress({ phase: "hooks", event: "PostCompact", hooks: 1 });
+    });
+    expect(screen.seen).toEqual(["progress hooks", ...RESET]);
+  });
+
   it.each([
     ["a failure", () => Promise.reject(new Error("no"))],
     ["an abort", () => Promise.reject(new ModelError({ kind: "aborted" }, "over"))],

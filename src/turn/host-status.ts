@@ -123,6 +123,9 @@ class StatusDisplay {
         this.show("responding");
         this.#host.length(progress.characters);
         break;
+      case "hooks":
+        // No request is under way, and what came of an answer stays.
+        break;
       default:
         // Sent anew: what had come of an answer is void.
         this.show("requesting");

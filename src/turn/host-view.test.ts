@@ -1,75 +1,156 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../conversation/message.ts";
 import { HostView } from "./host-view.ts";
+import type { Message } from "./options.ts";
 
 const message = (text: string): ApiMessage => ({ role: "user", content: text });
 const conversation = (length: number): ApiMessage[] =>
   Array.from({ length }, (_, index) => message(String(index)));
 
-describe("the conversation as the host holds it", () => {
-  it("is known however long it is, in its own array or in another, with what was added", () => {
+function viewOf(messages: readonly Message[]): HostView {
+  const view = new HostView();
+  view.begin(messages);
+  return view;
+}
+
+const continuedWith = (...added: readonly Message[]): unknown =>
+  expect.objectContaining({ kind: "continued", added });
+const changedTo = (...since: readonly Message[]): unknown =>
+  expect.objectContaining({ kind: "changed", since });
+const [a, b, c, d] = ["a", "b", "c", "d"].map(message) as [ApiMessage, ApiMessage, ApiMessage, ApiMessage];
+
+describe("a host with one list", () => {
+  it("is recognized whatever the length, in its own array or in another, with what was added", () => {
     for (let length = 1; length <= 10; length++) {
       const own = conversation(length);
-      const view = new HostView();
-      view.begin(own);
-      own.push(message("new"));
-      expect(view.knownLength(own)).toBe(length);
-      expect(view.knownLength([...own, message("newer")])).toBe(length);
+      const view = viewOf(own);
+      own.push(a);
+      expect(view.read(own)).toEqual(continuedWith(a));
+      expect(view.handBack(own)).toBe(own);
+      expect(view.read([...own, b])).toEqual(continuedWith(b));
+      expect(view.read(structuredClone([...own, b]))).toEqual(continuedWith());
     }
   });
 
-  it("is another one as soon as a single message was exchanged, wherever it stands", () => {
+  it("has another conversation when one message of its first list was exchanged, wherever it is", () => {
     for (let length = 1; length <= 10; length++) {
       for (let index = 0; index < length; index++) {
         const own = conversation(length);
-        const view = new HostView();
-        view.begin(own);
+        const view = viewOf(own);
         own[index] = message("other");
-        expect(view.knownLength(own)).toBeUndefined();
-        expect(view.knownLength([...own, message("new")])).toBeUndefined();
+        expect(view.read(own)).toEqual({ kind: "other" });
+        expect(view.read([...own, a])).toEqual({ kind: "other" });
       }
     }
   });
 
-  it("is another one when it has become shorter", () => {
+  it("has another conversation when its first list has become shorter", () => {
     const own = conversation(9);
-    const view = new HostView();
-    view.begin(own);
-    expect(view.knownLength(own.slice(0, -1))).toBeUndefined();
-    expect(view.knownLength([])).toBeUndefined();
+    const view = viewOf(own);
+    expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
+    expect(view.read([])).toEqual({ kind: "other" });
   });
 
-  it("is known in the form that was handed back, and in its own until that was taken over", () => {
-    const own = conversation(6);
-    const rewritten = [message("rewritten"), ...own.slice(1)];
-    const view = new HostView();
-    view.begin(own);
-    view.replace(rewritten);
-    expect(view.knownLength(own)).toBe(6);
-    const handed = [...view.handBack(own)];
-    expect(handed).toEqual(rewritten);
-    handed.push(message("new"));
-    expect(view.knownLength(handed)).toBe(6);
-    expect(view.knownLength(own)).toBeUndefined();
+  it("changes the conversation when it removes or exchanges a message that came later", () => {
+    const own = conversation(2);
+    const view = viewOf(own);
+    view.read([...own, a, b]);
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.read([...own, a])).toEqual(continuedWith());
+    expect(view.read([...own, c, a])).toEqual(changedTo(c, a));
+    expect(view.read([...own, d])).toEqual(changedTo(d));
+    expect(view.handBack([])).toEqual([]);
   });
 
-  it("is shared up to the first message that says something else, in the form of which there is more", () => {
+  it("says the same as messages known before up to the first difference", () => {
     const own = conversation(6);
     const view = new HostView();
     expect(view.sharedWith(own)).toEqual([]);
-    view.begin(own);
+    view.begin(own.slice(0, 5));
+    view.read(own);
     const copies = structuredClone(own);
-    expect(view.sharedWith([...copies.slice(0, 4), message("other"), ...copies.slice(5)])).toEqual(
-      own.slice(0, 4),
-    );
-    expect(view.sharedWith(copies.slice(0, 3))).toEqual(own.slice(0, 3));
-    expect(view.sharedWith([...copies, message("new")])).toEqual(own);
-    expect(view.sharedWith(copies)[2]).toBe(own[2]);
+    expect(view.sharedWith([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(own.slice(0, 4));
+    expect(view.sharedWith([...copies, a])).toEqual(own);
+    expect(view.sharedWith(copies)[5]).toBe(own[5]);
     const rewritten = [message("rewritten"), ...own.slice(4)];
     view.replace(rewritten);
-    expect(view.sharedWith([...structuredClone(rewritten.slice(0, 2)), message("other")])).toEqual(
-      rewritten.slice(0, 2),
-    );
-    expect(view.sharedWith([...copies.slice(0, 2), message("other")])).toEqual(own.slice(0, 2));
+    expect(view.sharedWith([...structuredClone(rewritten.slice(0, 2)), a])).toEqual(rewritten.slice(0, 2));
+    expect(view.sharedWith([...copies.slice(0, 2), a])).toEqual(own.slice(0, 2));
+  });
+});
+
+describe("a host with its own list and the one that it got back", () => {
+  const own = conversation(6);
+  const rewritten = [message("rewritten"), ...own.slice(4)];
+
+  function rewrittenView(): HostView {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    return view;
+  }
+
+  it("may use one after the other, with the same new messages in both", () => {
+    const view = rewrittenView();
+    expect(view.read([...rewritten, a])).toEqual(continuedWith(a));
+    expect(view.read([...own, a])).toEqual(continuedWith());
+    expect(view.handBack([...own, a])).toEqual([...rewritten, a]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith(b));
+    expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith(c));
+    expect(view.read(structuredClone([...own, a, b, c, d]))).toEqual(continuedWith(d));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+  });
+
+  it("keeps what came through one list when the other lacks it", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a, b]);
+    expect(view.read([...own, b])).toEqual(continuedWith());
+    expect(view.read([...own, b, c])).toEqual(continuedWith(c));
+    expect(view.read([...rewritten, a, b, d])).toEqual(continuedWith(d));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+  });
+
+  it("puts a message that one list lacked in its place", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, b]);
+    expect(view.read([...own, a, b, c])).toEqual(changedTo(a, b, c));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c]);
+    expect(view.read([...rewritten, b, d])).toEqual(continuedWith(d));
+  });
+
+  it("keeps the rewritten beginning when it changes a message after it in its own list", () => {
+    const view = rewrittenView();
+    view.read([...own, a, b]);
+    expect(view.read([...own, a, c])).toEqual(changedTo(a, c));
+    expect(view.handBack([])).toEqual([...rewritten, a, c]);
+  });
+
+  it("has another conversation when it changes a message before the rewrite", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    expect(view.read([b, ...own.slice(1), a])).toEqual({ kind: "other" });
+    expect(view.read([...own.slice(0, -1), b, a])).toEqual({ kind: "other" });
+    expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
+  });
+
+  it("may use each list that it ever got back, across several rewrites", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    const second = [message("second")];
+    view.replace(second);
+    view.read([...second, b]);
+    const third = [message("third")];
+    view.replace(third);
+    expect(view.read([...own, a, b, c])).toEqual(continuedWith(c));
+    expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith());
+    expect(view.read([...rewritten, a, c, d])).toEqual({ kind: "other" });
+    expect(view.read(structuredClone([...second, b]))).toEqual(continuedWith());
+    expect(view.handBack([])[0]).toBe(third[0]);
+  });
+
+  it("is recognized by the longer list where one is the beginning of the other", () => {
+    const view = viewOf(own);
+    view.replace(own.slice(0, 1));
+    expect(view.read([...own, a])).toEqual(continuedWith(a));
+    expect(view.handBack([])).toEqual([own[0], a]);
   });
 });

@@ -1,103 +1,368 @@
-import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
+import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
+import { digestOf } from "./message-digest.ts";
 import type { Message } from "./options.ts";
-import { isSameJson } from "./same-json.ts";
 
-/**
- * The conversation as the host holds it. A host may go on with what it was handed back, or keep its own messages
- * and only ever add to them: both are recognised. References are kept, for its array may change under our hands.
- */
-export class HostView {
-  #given: Message[] = [];
-  /** The same conversation as it was handed back, once something in it was rewritten. */
-  #returned: Message[] | undefined;
+/** Lists that the host may still continue with, besides the one it began with. */
+const MOST_LISTS = 32;
+/** A list that misses more messages than this is no longer recognized. */
+const MOST_MISSED = 20_000;
 
-  /** How much of this is known already; undefined where it is another conversation than before. */
-  knownLength(messages: readonly Message[]): number | undefined {
-    const isOwn = this.#given.length > 0 && continues(messages, this.#given);
-    // Where one is the beginning of the other, the longer one says more.
-    const isLonger = !isOwn || (this.#returned?.length ?? 0) >= this.#given.length;
-    if (this.#returned !== undefined && isLonger && continues(messages, this.#returned)) {
-      // The host has taken it over. What it had before must not be held on to: that would grow without end.
-      this.#given = this.#returned;
-      this.#returned = undefined;
-      return this.#given.length;
-    }
-    return isOwn ? this.#given.length : undefined;
+/** How the host's list relates to the conversation. */
+export type Reading =
+  /** It says what is known. `added` comes after it. */
+  | { readonly kind: "continued"; readonly added: readonly Message[]; readonly copies: readonly Copy[] }
+  /** The conversation is the same up to its last rewrite, then come these. */
+  | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly Copy[] }
+  | { readonly kind: "other" };
+
+/** A message that came after the beginning. Only its digest is kept once a rewrite may have removed it. */
+class Logged {
+  #message: { readonly value: Message } | undefined;
+  #digest: number | undefined;
+
+  constructor(message: Message) {
+    this.#message = { value: message };
   }
 
-  /** What was known of the beginning of this, up to the first message that says something else. */
+  get digest(): number {
+    this.#digest ??= this.#message === undefined ? 0 : digestOf(this.#message.value);
+    return this.#digest;
+  }
+
+  /** Empty without the object. */
+  get messages(): readonly Message[] {
+    return this.#message === undefined ? [] : [this.#message.value];
+  }
+
+  says(message: Message): boolean {
+    return this.#message === undefined
+      ? digestOf(message) === this.digest
+      : saysTheSame(message, this.#message.value);
+  }
+
+  /** Takes the host's object, see `HostList.renew`. */
+  renew(message: Message): readonly Copy[] {
+    const known = this.#message;
+    if (known !== undefined && known.value === message) return [];
+    this.#message = { value: message };
+    return known === undefined ? [] : [{ message, original: known.value }];
+  }
+
+  seal(): void {
+    this.#digest = this.digest;
+    this.#message = undefined;
+  }
+}
+
+interface Placed {
+  readonly logged: Logged;
+  /** Its index so far; undefined for a new message. */
+  readonly from: number | undefined;
+}
+
+/** The messages of a host's list after those of `list`, each with its index in the log. */
+interface Alignment {
+  readonly list: HostList;
+  /** The first ones are those of the log from `list.at` up to here. */
+  readonly to: number;
+  readonly beyond: readonly { readonly message: Message; readonly at: number | undefined }[];
+  /** Messages that the host has shown in the list and removed since. */
+  readonly missing: readonly number[];
+  readonly isContinued: boolean;
+  readonly added: number;
+}
+
+/**
+ * The conversation as the host holds it. A host may continue with the list that it got back, or with its own, or with
+ * one after the other in any order: each is the same conversation up to the last rewrite. Messages that came through
+ * one list stay in the conversation when the next turn uses a list without them. A list that lacks a message which it
+ * had before was changed by the host.
+ */
+export class HostView {
+  /** All messages since the host began, from `#logStart` on; older ones are in every list. */
+  #log: Logged[] = [];
+  #logStart = 0;
+  /** Messages of the log before this index are part of {@link #conversation} up to the rewrite, or covered by it. */
+  #rewrittenAt = 0;
+  #conversation: Message[] = [];
+  #lists: HostList[] = [];
+  /** The conversation up to the last rewrite. */
+  #current: HostList = new HostList([], 0, true);
+  /** The host's array says what the conversation says. */
+  #isHeld = false;
+  #turns = 0;
+
+  get #logEnd(): number {
+    return this.#logStart + this.#log.length;
+  }
+
+  /** Recognizes the list and records it, except for one that is another conversation. */
+  read(messages: readonly Message[]): Reading {
+    const alignment = this.#align(messages);
+    if (alignment === undefined) return { kind: "other" };
+    const { list } = alignment;
+    list.usedIn = ++this.#turns;
+    const copies = [...list.renew(messages), ...this.#renewLogged(messages, alignment)];
+    for (const other of this.#lists) if (other !== list && other !== this.#current) other.release();
+    if (alignment.isContinued) {
+      const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
+      this.#append(alignment, messages, added);
+      return { kind: "continued", added, copies };
+    }
+    return { kind: "changed", since: this.#change(alignment, messages), copies };
+  }
+
+  /** The objects known before that say the same as the first of these, up to the first difference. */
   sharedWith(messages: readonly Message[]): readonly Message[] {
-    const returned = this.#returned ?? [];
-    const own = sharedLength(messages, this.#given);
-    const other = sharedLength(messages, returned);
-    return other > own ? returned.slice(0, other) : this.#given.slice(0, own);
+    let best: readonly Message[] = [];
+    for (const list of this.#lists) {
+      if (list.messages === undefined) continue;
+      const known = [...list.messages, ...this.#shownIn(list).flatMap((logged) => logged.messages)];
+      const length = sharedLength(messages, known);
+      if (length > best.length) best = known.slice(0, length);
+    }
+    return best;
+  }
+
+  /** Whether a message that says the same was in the conversation, as far as it is in memory. */
+  has(message: Message): boolean {
+    const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
+    return lists.some((list) => list.some((known) => saysTheSame(message, known)));
   }
 
   begin(messages: readonly Message[]): void {
-    this.#given = [...messages];
-    this.#returned = undefined;
+    this.#log = [];
+    this.#logStart = 0;
+    this.#rewrittenAt = 0;
+    this.#current = new HostList(messages, 0, true);
+    this.#lists = [this.#current];
+    this.#conversation = [...messages];
+    this.#isHeld = true;
   }
 
-  add(messages: readonly Message[]): void {
-    for (const message of messages) {
-      this.#given.push(message);
-      this.#returned?.push(message);
-    }
-  }
-
-  /** From now on the host is handed these instead of its own. */
+  /** The conversation was rewritten. All lists that were known continue as this one. */
   replace(messages: readonly Message[]): void {
-    this.#returned = [...messages];
+    for (const list of this.#lists) this.#settle(list);
+    this.#rewrittenAt = this.#logEnd;
+    this.#current = new HostList(messages, this.#rewrittenAt, false);
+    this.#current.usedIn = ++this.#turns;
+    this.#lists = [this.#current, ...this.#lists];
+    this.#forgetUnused();
+    this.#conversation = [...messages];
+    this.#isHeld = false;
   }
 
-  /** The same, unless it is what the host holds already. */
-  offer(messages: readonly Message[], held: readonly Message[]): void {
-    if (messages.length === held.length && continues(messages, held)) this.#returned = undefined;
-    else this.replace(messages);
+  /** The same where it says something else than before. Returns whether it does. */
+  offer(messages: readonly Message[], held: readonly Message[]): boolean {
+    const isNew = !this.#isConversation(messages);
+    if (isNew) this.replace(messages);
+    this.#isHeld = messages.length === held.length && sharedLength(messages, held) === held.length;
+    return isNew;
   }
 
-  /** The host's own array where that says the same. */
+  /** The conversation in the host's form: its own array if that says the same. */
   handBack(messages: readonly Message[]): readonly Message[] {
-    return this.#returned === undefined ? messages : [...this.#returned];
+    return this.#isHeld ? messages : [...this.#conversation];
+  }
+
+  #isConversation(messages: readonly Message[]): boolean {
+    const known = this.#conversation;
+    return messages.length === known.length && messages.every((message, at) => message === known[at]);
+  }
+
+  /** The list that knows most of the messages. */
+  #align(messages: readonly Message[]): Alignment | undefined {
+    let best: Alignment | undefined;
+    const broken: HostList[] = [];
+    for (const list of this.#lists) {
+      if (!list.starts(messages)) {
+        broken.push(list);
+        continue;
+      }
+      const alignment = this.#alignWith(list, messages);
+      // A message that a compaction covers was removed: its summary no longer fits.
+      if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
+      if (best === undefined || isCloser(alignment, best)) best = alignment;
+    }
+    if (best === undefined) return undefined;
+    // The host changed a list that says more of this, early on.
+    const known = best.list.length + best.to - best.list.at;
+    const isOfBroken = broken.some((list) => sharedLength(messages, list.messages ?? []) > known);
+    return isOfBroken ? undefined : best;
+  }
+
+  #alignWith(list: HostList, messages: readonly Message[]): Alignment {
+    let to = list.at;
+    let next = list.length;
+    while (next < messages.length && to < this.#logEnd && this.#logged(to).says(messages[next] as Message)) {
+      to += 1;
+      next += 1;
+    }
+    const beyond = this.#find(messages.slice(next), to);
+    const newest = beyond.findLastIndex(({ at }) => at !== undefined);
+    const isInOrder = beyond.findIndex(({ at }) => at === undefined) >= newest || newest < 0;
+    const missing = missingFrom(list, { to, beyond });
+    const added = beyond.filter(({ at }) => at === undefined).length;
+    const isContinued = missing.length === 0 && (isInOrder || added === 0);
+    return { list, to, beyond, missing, isContinued, added };
+  }
+
+  /** Finds messages in the log after a gap, in the same order. */
+  #find(messages: readonly Message[], from: number): Alignment["beyond"] {
+    if (messages.length === 0 || from === this.#logEnd) {
+      return messages.map((message) => ({ message, at: undefined }));
+    }
+    const places = new Map<number, number[]>();
+    for (let at = this.#logEnd - 1; at >= from; at--) {
+      const { digest } = this.#logged(at);
+      const same = places.get(digest);
+      if (same === undefined) places.set(digest, [at]);
+      else same.push(at);
+    }
+    let next = from;
+    return messages.map((message) => {
+      const found = places.get(digestOf(message))?.findLast((at) => at >= next);
+      if (found !== undefined) next = found + 1;
+      return { message, at: found };
+    });
+  }
+
+  #logged(at: number): Logged {
+    return this.#log[at - this.#logStart] as Logged;
+  }
+
+  #renewLogged(messages: readonly Message[], { list, to, beyond }: Alignment): readonly Copy[] {
+    const first = messages.slice(list.length, list.length + to - list.at);
+    return [
+      ...first.flatMap((message, index) => this.#logged(list.at + index).renew(message)),
+      ...beyond.flatMap(({ message, at }) => (at === undefined ? [] : this.#logged(at).renew(message))),
+    ];
+  }
+
+  #append({ list, to, beyond }: Alignment, messages: readonly Message[], added: readonly Message[]): void {
+    const firstNew = this.#logEnd;
+    for (const message of added) {
+      this.#log.push(new Logged(message));
+      this.#conversation.push(message);
+    }
+    let next = firstNew;
+    this.#show(
+      list,
+      to,
+      beyond.map(({ at }) => at ?? next++),
+    );
+    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+  }
+
+  #show(list: HostList, to: number, beyond: readonly number[]): void {
+    let end = to;
+    let gap = 0;
+    while (beyond[gap] === end) {
+      end += 1;
+      gap += 1;
+    }
+    list.shownTo = end;
+    list.shownBeyond = beyond.slice(gap);
+  }
+
+  #isShownWhole(list: HostList, messages: readonly Message[]): boolean {
+    return list.shownTo === this.#logEnd && messages.length === this.#conversation.length;
+  }
+
+  #shownIn(list: HostList): readonly Logged[] {
+    const contiguous = this.#log.slice(list.at - this.#logStart, list.shownTo - this.#logStart);
+    return [...contiguous, ...list.shownBeyond.map((at) => this.#logged(at))];
+  }
+
+  /** The host removed messages, or put new ones between others. Returns all messages since the last rewrite. */
+  #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
+    const { list } = alignment;
+    this.#rebuildLog(this.#newOrder(alignment));
+    const { to, beyond } = this.#alignWith(list, messages);
+    const found = beyond.flatMap(({ at }) => at ?? []);
+    this.#show(list, to, found);
+    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+    return this.#log.slice(this.#rewrittenAt - this.#logStart).flatMap((logged) => logged.messages);
+  }
+
+  /** Messages since the last rewrite: without those that the host removed, with those that other lists brought. */
+  #newOrder({ list, to, beyond }: Alignment): readonly Placed[] {
+    const shown = new Set([...indexes(list.at, list.shownTo), ...list.shownBeyond]);
+    const order: Placed[] = [];
+    let next = this.#rewrittenAt;
+    const keepUpTo = (end: number): void => {
+      for (; next < end; next++) if (!shown.has(next)) order.push({ logged: this.#logged(next), from: next });
+    };
+    let fresh: Placed[] = [];
+    for (const { message, at } of [
+      ...indexes(list.at, to).map((at) => ({ message: undefined, at })),
+      ...beyond,
+    ]) {
+      if (at === undefined) fresh.push({ logged: new Logged(message as Message), from: undefined });
+      else {
+        keepUpTo(at);
+        order.push(...fresh);
+        fresh = [];
+        if (at < this.#rewrittenAt) continue;
+        order.push({ logged: this.#logged(at), from: at });
+        next = at + 1;
+      }
+    }
+    keepUpTo(this.#logEnd);
+    return [...order, ...fresh];
+  }
+
+  /** From the last rewrite on the log is this. Lists follow the messages that they have shown. */
+  #rebuildLog(order: readonly Placed[]): void {
+    const start = this.#rewrittenAt;
+    const moved = new Map(order.flatMap(({ from }, at) => (from === undefined ? [] : [[from, start + at]])));
+    for (const list of this.#lists) {
+      const shown = [...indexes(list.at, list.shownTo), ...list.shownBeyond];
+      const now = shown.flatMap((at) => (at < start ? at : (moved.get(at) ?? [])));
+      this.#show(
+        list,
+        list.at,
+        now.sort((a, b) => a - b),
+      );
+    }
+    const kept = this.#conversation.length - (this.#logEnd - start);
+    this.#log = [...this.#log.slice(0, start - this.#logStart), ...order.map(({ logged }) => logged)];
+    const since = order.flatMap(({ logged }) => logged.messages);
+    this.#conversation = [...this.#conversation.slice(0, kept), ...since];
+  }
+
+  /** What the host has shown in a list becomes part of it. */
+  #settle(list: HostList): void {
+    const shown = this.#shownIn(list);
+    for (const logged of shown) list.extend(logged);
+    list.at = (list.shownBeyond.at(-1) ?? list.shownTo - 1) + 1;
+    list.shownTo = list.at;
+    list.shownBeyond = [];
+  }
+
+  #forgetUnused(): void {
+    const isNear = (list: HostList): boolean => this.#logEnd - list.at <= MOST_MISSED;
+    const [current, ...others] = this.#lists.filter(isNear);
+    const used = others.toSorted((one, other) => other.usedIn - one.usedIn);
+    const kept = used.filter(({ isFirst }, index) => isFirst || index < MOST_LISTS);
+    this.#lists = current === undefined ? kept : [current, ...kept];
+    const oldest = Math.min(...this.#lists.map(({ at }) => at));
+    this.#log = this.#log.slice(oldest - this.#logStart);
+    this.#logStart = oldest;
+    for (const logged of this.#log) logged.seal();
   }
 }
 
-const continues = (messages: readonly Message[], known: readonly Message[]): boolean =>
-  messages.length >= known.length && sharedLength(messages, known) === known.length;
+const indexes = (from: number, to: number): readonly number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
-/**
- * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a
- * database, as a copy) is the same if it says the same.
- */
-function sharedLength(messages: readonly Message[], known: readonly Message[]): number {
-  let at = nextDifference(messages, known, 0);
-  while (at < known.length && saysTheSame(messages[at], known[at]))
-    at = nextDifference(messages, known, at + 1);
-  return at;
+const isCloser = (one: Alignment, other: Alignment): boolean =>
+  one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
+
+/** What the host has shown in this list and does not show now, oldest first. */
+function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
+  const later = list.shownBeyond.filter((at) => at >= to);
+  if (to >= list.shownTo && later.length === 0) return [];
+  const found = new Set(beyond.map(({ at }) => at));
+  return [...indexes(to, list.shownTo), ...later].filter((at) => !found.has(at));
 }
-
-/** By reference. Four at a time, which halves the only part of a turn that grows with the conversation. */
-function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
-  const { length } = known;
-  let at = from;
-  while (
-    at + 3 < length &&
-    messages[at] === known[at] &&
-    messages[at + 1] === known[at + 1] &&
-    messages[at + 2] === known[at + 2] &&
-    messages[at + 3] === known[at + 3]
-  )
-    at += 4;
-  while (at < length && messages[at] === known[at]) at++;
-  return at;
-}
-
-function saysTheSame(one: unknown, other: unknown): boolean {
-  if (!isRecord(one) || !isRecord(other)) return false;
-  // Most that differ do so here already, and need not be written out.
-  if (one.role !== other.role || one.uuid !== other.uuid || sizeOf(one) !== sizeOf(other)) return false;
-  return isSameJson(one, other);
-}
-
-const sizeOf = ({ content }: JsonRecord): number =>
-  typeof content === "string" || Array.isArray(content) ? content.length : -1;

@@ -155,6 +155,7 @@ export class NotesKeeper {
       state.emit({ type: "notes-updated", ...update, durationMs: state.now() - startedAt });
     } catch (error) {
       const reason = isOverdue ? "timed-out" : codeOf(error);
+      state.noteFailure(error);
       state.emit({ type: "notes-failed", reason, durationMs: state.now() - startedAt });
     } finally {
       clearTimeout(timer);
@@ -180,6 +181,8 @@ export class NotesKeeper {
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
       model: writer && (options.summaryModel ?? writer),
       fork: fork && sent && { ...fork, messagesFor: () => sent },
+      windowOf: this.#state.windowOf,
+      firstByteMs: options.timeLimits.firstByteMs,
       isEnough: isFirst ? this.#isEnoughAfterResume(entries.length) : undefined,
       signal,
     };

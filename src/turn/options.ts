@@ -4,7 +4,7 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { Snipped, SnipSelection } from "../compact/snip.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Finding } from "../conversation/check/finding.ts";
-import type { Entry, Usage } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { StepBack } from "../conversation/undo.ts";
@@ -23,6 +23,7 @@ import type { OwnPrices } from "../window/own-prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
 import type { GivenSettings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
+import type { AnyUsage } from "./any-usage.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
 /** Who makes the call that a turn is about. The last three are never compacted by themselves: it would deadlock. */
@@ -106,6 +107,10 @@ export interface CompactionOptions {
   readonly instructions: string;
   /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
   readonly background: boolean;
+  /** How long a call for a summary or for notes waits for its first byte; 60 seconds. */
+  readonly firstByteTimeoutMs: number;
+  /** How long all calls for one summary may take together; 300 seconds. Then the built-in summarizer writes it. */
+  readonly timeoutMs: number;
 }
 
 export interface NotesOptions {
@@ -190,15 +195,18 @@ export interface Turn<T extends Message = Message> {
   readonly skipped: SkipReason | undefined;
   /** What the conversation broke of the API's rules, and how it was mended. */
   readonly findings: readonly Finding[];
-  /** Set where no further call should be made, or a compaction failed: what it means and what to do. */
+  /**
+   * Set where no further call should be made, or a compaction failed: what it means and what to do. Also set once for
+   * a setup that works worse than it could: an unknown model name, a missing SDK, a wrong key.
+   */
   readonly problem: LonghaulError | undefined;
 }
 
-/** Of a response, as much as the provider gave: a `ModelReply`, or a message as the API sends it. */
+/** A response as far as the provider gave it: a `ModelReply`, or the response of the Messages API, OpenAI or the AI SDK. */
 export interface ResponseFacts {
   readonly id?: string;
   readonly model?: string;
-  readonly usage?: (Usage & { readonly cache_deleted_input_tokens?: number }) | null;
+  readonly usage?: AnyUsage | null;
   readonly content?: readonly ContentBlock[] | string;
 }
 

@@ -5,12 +5,13 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { readPrices } from "../window/own-prices.ts";
 import type { PriceTable } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
-import { type EffectiveSettings, resolveSettings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
+import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
@@ -22,6 +23,7 @@ export interface ResolvedOptions
   readonly prices: PriceTable;
   readonly clearing: ClearingOptions;
   readonly compaction: Partial<CompactionOptions>;
+  readonly timeLimits: ModelTimeLimits;
   readonly ports: CompactionPorts;
   readonly countText: CountText;
   readonly warnings: readonly string[];
@@ -41,8 +43,7 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     ...(options.settings === undefined ? {} : { options: options.settings }),
     file: options.settingsFile,
   });
-  const windowTokens = isWindow(options.windowTokens) ? options.windowTokens : undefined;
-  const { models, windowEvidence: evidence = null } = options;
+  const { windowTokens, models, windowEvidence: evidence = null } = options;
   const facts = sessionWindow({ model: name, entries: [] }, { windowTokens, models, settings, evidence });
   const own = readPrices(options.prices, field(options.settingsFile, "prices"));
   return {
@@ -58,24 +59,18 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
     collapse: options.collapse ?? (settings.collapseEnabled ? {} : undefined),
+    timeLimits: timeLimitsOf({
+      firstByteMs: options.compaction?.firstByteTimeoutMs,
+      totalMs: options.compaction?.timeoutMs,
+    }),
     ports: {
       now: options.ports?.now ?? (() => new Date()),
       newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
     countText: options.countText ?? ESTIMATORS.o200k,
-    warnings:
-      options.windowTokens === undefined || isWindow(options.windowTokens)
-        ? [...warnings, ...own.warnings]
-        : [
-            ...warnings,
-            ...own.warnings,
-            `The option windowTokens is ignored: it must be at least ${SMALLEST_WINDOW_TOKENS}.`,
-          ],
+    warnings: [...warnings, ...own.warnings],
   };
 }
-
-const isWindow = (tokens: number | undefined): tokens is number =>
-  tokens !== undefined && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS;
 
 /** Where there is a process: the core runs in browsers too. */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {

@@ -23,6 +23,7 @@ import { withHostStatus } from "./host-status.ts";
 import { netSavingOf, usuallyKept } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import { restart } from "./restart.ts";
+import { lastingFailures } from "./setup-notices.ts";
 import type { ConversationState } from "./state.ts";
 
 export interface CompactionRequest {
@@ -81,6 +82,7 @@ export function reportFailure(
   const reason = failureReason(error);
   const attempts = attemptsOf(error);
   state.emit({ type: "compaction-failed", trigger, reason, code: codeOf(error), attempts, durationMs });
+  state.noteFailure(error);
   state.emitAll(state.breaker.failed({ trigger, reason }));
 }
 
@@ -104,7 +106,7 @@ export function compactOptions(
   let retries = 0;
   return {
     prepared,
-    leastSaving: leastSavingFor(request),
+    leastSaving: leastSavingFor(state, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     notes: notes && { ...notes, instructions: options.compaction.instructions },
     model: options.model,
@@ -128,12 +130,17 @@ export function compactOptions(
     targetTokens,
     // What the thresholds set aside for it.
     maxOutputTokens: state.thresholds.size - state.thresholds.effective,
+    windowOf: state.windowOf,
+    timeLimits: options.timeLimits,
     restoreBudgetTokens,
     autonomous: options.compaction.autonomous,
     bindsThinking: state.bindsThinking,
     signal,
     onProgress: (progress) => {
       onProgress(progress);
+      if (progress.phase === "hooks") {
+        state.emit({ type: "hooks-started", event: progress.event, hooks: progress.hooks });
+      }
       if (progress.phase !== "cut") return;
       const { droppedRounds, rounds } = progress;
       state.emit({
@@ -146,9 +153,17 @@ export function compactOptions(
   };
 }
 
-/** After an overflow the next call must fit, whatever the compaction costs. */
-function leastSavingFor({ trigger, force = false }: CompactionRequest): LeastSaving {
+/**
+ * After an overflow the next call must fit, whatever the compaction costs. The same holds at the blocking limit where
+ * an unseen tool result is kept: it can be summarized only after the next call.
+ */
+function leastSavingFor(
+  { thresholds }: ConversationState,
+  { trigger, plan, force = false }: CompactionRequest,
+): LeastSaving {
   if (trigger === "reactive") return "some";
+  const isBlocked = trigger === "auto" && plan.tokensBefore >= thresholds.blocking;
+  if (isBlocked && plan.unseen !== undefined) return "some";
   return force ? "none" : "worthwhile";
 }
 
@@ -228,6 +243,7 @@ function reportSuccess(
       attempts: compaction.attempts,
     }),
   });
+  state.noteSetup(lastingFailures(compaction.attempts));
   // What came while the summary was written differs from one compaction to the next.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(state));
   state.pace.compacted(tokensAfter - cameSince);

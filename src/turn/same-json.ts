@@ -1,6 +1,8 @@
 /** By bytes, as a provider compares what it has cached: another order of fields is another prefix. */
 export function isSameJson(before: unknown, after: unknown): boolean {
-  return before === after || hasSameFields(before, after) || jsonOf(before) === jsonOf(after);
+  if (before === after || hasSameFields(before, after)) return true;
+  const json = jsonOf(before);
+  return json !== undefined && json === jsonOf(after);
 }
 
 /** A host that makes the object anew each turn mostly puts the same things into it. */
@@ -17,7 +19,7 @@ function hasSameFields(before: unknown, after: unknown): boolean {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-function jsonOf(value: unknown): string | undefined {
+export function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {

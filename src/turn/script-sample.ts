@@ -7,6 +7,12 @@ import { entryBlocks, isBlock } from "../conversation/untrusted.ts";
 const LATIN_CEILING = 1.65;
 /** In any other: Hindi and Thai are up to three times as many tokens in one vocabulary as in another. */
 const ANY_CEILING = 3.2;
+/**
+ * Estimated tokens per true one, at most. The largest seen in recorded sessions is 1.8, where the provider left out the
+ * thinking of earlier turns.
+ */
+const LATIN_OVERCOUNT = 2;
+const ANY_OVERCOUNT = ANY_CEILING;
 /** So much of other scripts raises the ceiling. */
 const OTHER_SHARE = 0.1;
 
@@ -36,7 +42,15 @@ export class ScriptSample {
   }
 
   get ceiling(): number {
-    return this.#others > this.#characters * OTHER_SHARE ? ANY_CEILING : LATIN_CEILING;
+    return this.#isOfOthers ? ANY_CEILING : LATIN_CEILING;
+  }
+
+  get overcount(): number {
+    return this.#isOfOthers ? ANY_OVERCOUNT : LATIN_OVERCOUNT;
+  }
+
+  get #isOfOthers(): boolean {
+    return this.#others > this.#characters * OTHER_SHARE;
   }
 
   #addBlock(block: ContentBlock): void {

@@ -3,15 +3,19 @@ import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
+import { requireJson } from "../conversation/given-messages.ts";
+import { isRecord } from "../conversation/untrusted.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
+import type { LonghaulError } from "../errors.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
+import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
-import { type ContextSize, without } from "../tokens/context-meter.ts";
-import { measureRequest } from "../tokens/measure.ts";
-import type { KnownModel } from "../window/models.ts";
+import { atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
+import { MEDIA_TOKENS, measureRequest } from "../tokens/measure.ts";
+import { findModel, type KnownModel } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Background } from "./background.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
@@ -25,12 +29,23 @@ import { Judgement } from "./judgement.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import { type Origin, originOf } from "./origin.ts";
-import type { ReplyFacts } from "./plain-form.ts";
+import { isReport } from "./reports-before-mark.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import { isSameJson } from "./same-json.ts";
-import { Thread } from "./thread.ts";
+import {
+  assumedWindow,
+  lastingFailure,
+  lastingFailuresIn,
+  type SetupNotice,
+  SetupNotices,
+} from "./setup-notices.ts";
+import { type Reply, Thread } from "./thread.ts";
+import type { CheckedFrame } from "./thread-options.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 import { UsageTrust } from "./usage-trust.ts";
+
+/** The estimate of a shorter request is too rough for a bound. */
+const LEAST_BOUNDED_TOKENS = 4_000;
 
 /**
  * Everything that belongs to one conversation, and nothing that belongs to another: a subagent has a state of its
@@ -48,6 +63,7 @@ export class ConversationState {
   readonly breaker: Breaker;
   readonly judgement: Judgement = new Judgement();
   readonly floorNotice: FloorNotice = new FloorNotice();
+  readonly setup: SetupNotices;
   readonly chain: CompactionChain = new CompactionChain();
   readonly pace: Pace = new Pace();
   /** Notes of the session; a subagent takes none. */
@@ -79,7 +95,7 @@ export class ConversationState {
   given: readonly Message[] = [];
   findings: readonly Finding[] = [];
   /** What the last response told, until its message is in the conversation. */
-  reply: ReplyFacts | undefined;
+  reply: Reply | undefined;
   /** Messages that the last call sent: the provider has them in its cache. */
   cachedMessages = 0;
   /** Messages of the turn under way; they are in the cache once its response has come. */
@@ -94,12 +110,19 @@ export class ConversationState {
   #overhead: { readonly tokens: number; readonly besides: number } | undefined;
   /** In the last usage, but no longer in the conversation. */
   snipFreed = 0;
+  /** The provider's count failed or took too long: it is not asked for again in this conversation. */
+  hasCountFailed = false;
+  /** The provider left out so many tokens of the last call by itself. */
+  freedByProvider = 0;
+  /** Calls for this conversation. */
+  calls = 0;
   hasRecovered = false;
   hasStrippedThinking = false;
 
-  constructor(options: ResolvedOptions, agentId?: string) {
+  constructor(options: ResolvedOptions, agentId?: string, parent?: ConversationState) {
     this.options = options;
     this.agentId = agentId;
+    this.setup = new SetupNotices(parent?.setup);
     this.cacheTtlMs = CACHE_TTL_MS[options.cacheTtl ?? "5m"];
     this.cacheWatch = new CacheWatch({ ttlMs: this.cacheTtlMs });
     this.#origin = originOf(options, agentId);
@@ -120,6 +143,7 @@ export class ConversationState {
         consecutiveRoles: "accepted",
         ...(options.modelName === undefined ? {} : { model: options.modelName }),
       },
+      frame: () => checkedFrame(this.frame),
       clearable: { tools: options.clearing.tools, fileTools: options.fileTools },
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
@@ -133,6 +157,24 @@ export class ConversationState {
     this.notes = isMain && notes && notes.enabled !== false ? new NotesKeeper(this, notes) : undefined;
     this.collapse = collapse && this.#collapses ? new Collapse(this, collapse) : undefined;
     for (const warning of options.warnings) this.emit({ type: "settings-ignored", warning });
+    const assumed = assumedWindow(options);
+    if (assumed !== undefined) {
+      this.#noteSetup({ code: "window-assumed", model: options.modelName ?? "" }, assumed);
+    }
+  }
+
+  /** A call for a summary, a note or a span failed. What every later call would repeat is reported once. */
+  noteFailure(error: unknown): void {
+    const { summaryModel, model } = this.options;
+    this.noteSetup(lastingFailuresIn(error, (summaryModel ?? model)?.name ?? ""));
+  }
+
+  noteSetup(notices: readonly SetupNotice[]): void {
+    for (const notice of notices) this.#noteSetup(notice, lastingFailure(notice));
+  }
+
+  #noteSetup(notice: SetupNotice, error: LonghaulError): void {
+    if (this.setup.add(notice, error)) this.emit({ type: "setup-problem", ...notice });
   }
 
   get #usualCaller(): Caller {
@@ -158,10 +200,17 @@ export class ConversationState {
   readonly countTokens = (text: string): number => Math.round(this.options.countText(text) * this.ratio);
   readonly tokensOf = (entry: Entry): number => this.thread.measures.ofEntry(entry) * this.ratio;
 
+  /** The window of a model that writes summaries: the conversation's own, or that of the table of models. */
+  readonly windowOf = ({ name }: Pick<Model, "name">): number => {
+    const { modelName, models } = this.options;
+    return name === modelName ? this.facts.windowTokens : findModel(name, models).windowTokens;
+  };
+
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
     const size = this.thread.meter.size();
-    return without(size, this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio));
+    const gone = this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio);
+    return atLeast(without(size, gone), this.#safeLowerBound());
   }
 
   /** How long the provider's cache has not been used. A clock that went back says nothing. */
@@ -186,21 +235,23 @@ export class ConversationState {
   beginTurn({ caller, request }: BeforeOptions): void {
     this.turnId = this.options.ports.newUuid();
     this.caller = caller ?? this.#usualCaller;
+    this.findings = [];
     if (request !== undefined && !isSameJson(this.frame, request)) {
+      requireJson(request, "request");
+      const isCheckedTheSame = isSameJson(checkedFrame(this.frame), checkedFrame(request));
       this.frame = request;
       this.#overhead = undefined;
-      this.usageTrust.rebase();
+      if (!isCheckedTheSame) this.noteFindings(this.thread.reframe());
     }
-    this.findings = [];
     this.hasRecovered = false;
     this.hasStrippedThinking = false;
     this.emitAll(this.breaker.onTurn());
   }
 
   takeIn(messages: readonly Message[]): void {
-    this.given = messages;
     const { reply } = this;
     const { added, findings, isAnotherConversation } = this.thread.take(messages, reply);
+    this.given = messages;
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
@@ -212,6 +263,9 @@ export class ConversationState {
     // What had been attached may have gone with the conversation that it stood in.
     this.nestedMemory?.touched(isAnotherConversation ? this.thread.entries : added);
     if (added.some(({ type }) => type === "assistant")) this.reply = undefined;
+    // The newest report is about a conversation without what was snipped.
+    const isReported = (entry: Entry): boolean => isReport(entry) && this.isCredible(entry.message.usage);
+    if (this.snipFreed > 0 && added.some(isReported)) this.snipFreed = 0;
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
     this.noteFindings(findings);
@@ -245,7 +299,7 @@ export class ConversationState {
     this.cachedEdits.reset();
     this.cacheWatch.dropBaseline();
     this.pace.rewritten();
-    this.usageTrust.rebase();
+    this.freedByProvider = 0;
   }
 
   get overheadTokens(): number | undefined {
@@ -279,17 +333,34 @@ export class ConversationState {
   }
 
   /** Whether the provider's figures can be true, given what we have sent. */
-  isCredible(usage: unknown, freedByProvider = 0): boolean {
+  isCredible(usage: unknown): boolean {
     const size = this.size();
-    const seen = this.thread.contents.estimatedTokens - this.cachedEdits.deletedEstimate;
-    const whole = Math.round(seen * this.#usualRatio) + this.frameTokens();
-    return this.usageTrust.isCredible(usage, () => ({
-      expectedTokens: Math.max(0, size.tokens - freedByProvider),
-      anchorTokens: size.source === "usage" && freedByProvider === 0 ? size.reportedTokens : undefined,
-      estimateOfWhole: Math.max(0, whole - freedByProvider),
+    const freed = this.freedByProvider;
+    return this.usageTrust.isCredible(usage, this.calls, () => ({
+      expectedTokens: Math.max(0, size.tokens - freed),
+      anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
+      estimateOfWhole: this.#estimateOf(this.thread.contents.estimatedTokens),
+      lowestTokens: this.#safeLowerBound(),
       overheadKnown: this.frame !== undefined,
       windowTokens: this.facts.windowTokens,
     }));
+  }
+
+  /**
+   * The request is not smaller than this, whatever was reported: our estimate, divided by the most that it overcounts.
+   * Media do not count, because a small picture takes a fraction of the usual figure. Nor does a short conversation.
+   */
+  #safeLowerBound(): number {
+    const { estimatedTokens, media } = this.thread.contents;
+    const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS);
+    return estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.usageTrust.overcount);
+  }
+
+  /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
+  #estimateOf(messageTokens: number): number {
+    const sent = Math.max(0, messageTokens - this.cachedEdits.deletedEstimate);
+    const whole = Math.round(sent * this.#usualRatio) + this.frameTokens();
+    return Math.max(0, whole - this.freedByProvider);
   }
 
   /** System prompt and tools, by the estimate usual for the model. */
@@ -307,4 +378,15 @@ export class ConversationState {
   get #usualRatio(): number {
     return startCalibration(this.options.modelName).ratio;
   }
+}
+
+/** Names and schemas of the tools, and the kind of thinking. Cache marks on tools are the host's own. */
+function checkedFrame({ thinking, tools }: RequestFrame = {}): CheckedFrame {
+  const named = Array.isArray(tools) ? tools.filter(isRecord) : [];
+  return {
+    ...(isRecord(thinking) ? { thinking: { type: String(thinking.type) } } : {}),
+    ...(named.length === 0
+      ? {}
+      : { tools: named.map(({ name, input_schema }) => ({ name: String(name), input_schema })) }),
+  };
 }

@@ -1,12 +1,21 @@
 import type { ResultIndexOptions } from "../clear/result-index.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
+import type { ToolSchema } from "../conversation/check/rules/tool-inputs.ts";
 import type { AssistantEntry, Entry, EntryLink } from "../conversation/entry.ts";
 import type { CountText } from "../tokens/measure.ts";
+
+/** The parts of the host's request that decide how messages are checked. */
+export interface CheckedFrame {
+  readonly thinking?: { readonly type: string };
+  readonly tools?: readonly ToolSchema[];
+}
 
 export interface ThreadOptions {
   readonly countText: CountText;
   readonly check: CheckOptions & { readonly model?: string };
+  /** The request of the turn under way. After a change call {@link Thread.reframe}. */
+  readonly frame?: () => CheckedFrame;
   /** Tools whose results can be cleared, and which of them read files. */
   readonly clearable: ResultIndexOptions;
   /** What goes with every call besides messages, in tokens, until a report tells. */

@@ -8,10 +8,12 @@ import {
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
+import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -22,8 +24,15 @@ import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
 import { PlainForm, type ReplyFacts } from "./plain-form.ts";
+import { type Prefix, ReportedPrefixes } from "./reported-prefixes.ts";
 import { isReport, reportsBeforeMark } from "./reports-before-mark.ts";
 import type { Taken, ThreadOptions } from "./thread-options.ts";
+
+/** A response whose message is not in the conversation yet, and the conversation that it answers. */
+export interface Reply {
+  readonly facts: ReplyFacts;
+  readonly to: Prefix;
+}
 
 /**
  * One conversation as it is now, kept up as it grows: what a turn costs is what is new in it. Entries are the
@@ -35,11 +44,18 @@ export class Thread {
   readonly plain: PlainForm = new PlainForm();
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
+  /** The entries at the last rewrite, or when the conversation began. */
+  #base: readonly Entry[] = [];
+  readonly #reports = new ReportedPrefixes();
   #outgoing: CheckedMessages | FlattenedEntries;
   #meter: ContextMeter;
   #contents: Contents;
   readonly #host = new HostView();
   #leaf: string | null = null;
+  /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
+  #isReframed = false;
+  /** Messages that can be read without loss. */
+  readonly #readable = new WeakSet<object>();
   /** We have changed something in it since: what was reported with these is about another conversation. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
@@ -74,25 +90,76 @@ export class Thread {
     return this.#outgoing.messages;
   }
 
+  /** The conversation so far, for the usage that its answer will report. */
+  get prefix(): Prefix {
+    return this.#reports.whole;
+  }
+
   /**
-   * Takes in what the host has now: the conversation as it gave it, or as it was handed back, and what came
-   * since. Anything else is a conversation that the host changed, and is read from the start.
+   * Takes in the host's list: the conversation as it gave it or as it was handed back, in turns if it likes, and what
+   * came since. A list with other messages is a conversation that the host changed, and is read again from there.
    */
-  take(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
-    const known = this.#host.knownLength(messages);
-    if (known === undefined) return this.#readAll(messages, facts);
-    const added = known === messages.length ? [] : messages.slice(known);
-    if (added.some((message) => isEntry(message) && isCompactBoundary(message))) {
-      return this.#readAll(messages, facts);
+  take(messages: readonly Message[], reply: Reply | undefined): Taken {
+    requireList(messages);
+    this.#requireReadable(messages);
+    const reading = this.#host.read(messages);
+    if (reading.kind === "other") return this.#readAll(messages, reply);
+    for (const { message, original } of reading.copies)
+      if (isRecord(message)) this.plain.recognised(message as unknown as ApiMessage, original);
+    const added = reading.kind === "continued" ? reading.added : reading.since;
+    if (
+      added.some(
+        (message) => isEntry(message) && (isCompactBoundary(message) || turnedBack(message) !== undefined),
+      )
+    ) {
+      return this.#readAll(messages, reply);
     }
-    const entries = this.#wrapAll(added, facts, () => undefined);
-    const wasRepaired = this.#isRepaired();
+    return reading.kind === "continued"
+      ? this.#continue(messages, added, reply)
+      : this.#readSinceRewrite(messages, added, reply);
+  }
+
+  /** Throws before anything is recorded. Each message object is checked once. */
+  #requireReadable(messages: readonly Message[]): void {
+    for (const [index, message] of messages.entries()) {
+      if (!isRecord(message) || this.#readable.has(message)) continue;
+      requireReadable(message, index);
+      this.#readable.add(message);
+    }
+  }
+
+  #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
+    const entries = this.#wrapAll(added, reply, () => undefined);
+    const wasRepaired = this.#isRepaired() || this.#isReframed;
+    this.#isReframed = false;
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
-    this.#host.add(added);
     // What is new may also undo a repair: a result that was made up gives way to the real one.
-    if (wasRepaired || this.#isRepaired()) this.#host.offer(this.sent, messages);
+    if (wasRepaired || this.#isRepaired()) this.#offer(messages);
     return { added: entries, findings, isAnotherConversation: false };
+  }
+
+  /** The host changed messages that came after the last rewrite: what was rewritten stays so. */
+  #readSinceRewrite(
+    messages: readonly Message[],
+    since: readonly Message[],
+    reply: Reply | undefined,
+  ): Taken {
+    const before = new Set(this.#entries);
+    this.#leaf = newestLineUuid(this.#base) ?? null;
+    const own = this.#wrapAll(since, reply, this.#recognition([]));
+    const entries = [...this.#base, ...own];
+    const outgoing = this.#newOutgoing();
+    const repaired =
+      outgoing instanceof CheckedMessages
+        ? outgoing.replace(this.plain.messagesFor(this.#base))
+        : outgoing.replace(this.#base);
+    this.#outgoing = outgoing;
+    const findings = [...repaired, ...this.#appendOutgoing(since, own)];
+    this.#addAll(entries);
+    if (this.#isRepaired()) this.#offer(messages);
+    const added = own.filter((entry) => !before.has(entry));
+    return { added, findings, isAnotherConversation: true };
   }
 
   /** The conversation in the host's form: its own array where that says the same. */
@@ -144,6 +211,16 @@ export class Thread {
     return this.#replace(entries);
   }
 
+  /** Checks all messages again, against the request that goes with them from now on. */
+  reframe(): readonly Finding[] {
+    const { items } = this.#outgoing;
+    this.#outgoing = this.#newOutgoing();
+    this.#isReframed = true;
+    return this.#outgoing instanceof CheckedMessages
+      ? this.#outgoing.replace(items as readonly ApiMessage[])
+      : this.#outgoing.replace(items as readonly Entry[]);
+  }
+
   #outdate(entries: readonly Entry[]): void {
     this.#outdated = new Set(entries.filter(isReport).map(({ uuid }) => uuid));
   }
@@ -157,6 +234,9 @@ export class Thread {
         : outgoing.replace(entries);
     this.#outgoing = outgoing;
     this.#entries = [...entries];
+    this.#base = this.#entries.slice();
+    this.#reports.restart();
+    for (const entry of entries) this.#reports.add(entry, this.measures.ofEntry(entry));
     this.#leaf = newestLineUuid(entries) ?? null;
     this.#host.replace(this.#inForm());
     return findings;
@@ -189,47 +269,68 @@ export class Thread {
     return this.#form === "messages" ? this.plain.messagesFor(entries) : flatten(entries, this.#flattening());
   }
 
-  #readAll(messages: readonly Message[], facts: ReplyFacts | undefined): Taken {
+  #readAll(messages: readonly Message[], reply: Reply | undefined): Taken {
     this.#form = isEntry(messages.find(isRecord)) ? "entries" : "messages";
     const before = new Set(this.#entries);
     const isFirst = before.size === 0;
-    const taken = new Set<Entry>();
     this.#leaf = null;
     // A host may make all its messages anew and change but one: those that say the same are still the same.
-    const shared = this.#host.sharedWith(messages);
-    const entries = this.#wrapAll(messages, facts, (message, at) => {
-      const known = this.plain.recognised(message, shared[at])?.filter((entry) => !taken.has(entry));
-      for (const entry of known ?? []) taken.add(entry);
-      return known;
-    });
+    const newest = messages.findLast(isAnswer);
+    const isReplyThere = newest !== undefined && !this.#host.has(newest);
+    const recognized = this.#recognition(this.#host.sharedWith(messages));
+    const entries = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const given = entries.slice(Math.max(0, boundary));
     const fromBoundary = asSent(given, this.#options.bindsThinking());
     const added = given.filter((entry) => !before.has(entry));
     this.#outgoing = this.#newOutgoing();
     const findings = this.#appendOutgoing(messages, fromBoundary);
-    this.#meter = this.#newMeter();
-    this.#contents = this.#newContents();
-    this.#entries = [];
-    const reportOf = reportsBeforeMark(fromBoundary);
-    for (const [index, entry] of fromBoundary.entries()) {
-      const { isOld, isBeforeMark } = reportOf(entry, index);
-      this.#add(entry, { isOld: isOld || this.#outdated.has(entry.uuid), isBeforeMark });
-    }
+    this.#addAll(fromBoundary);
+    this.#base = this.#entries.slice();
     this.#host.begin(messages);
-    if (this.#isRepaired()) this.#host.offer(this.sent, messages);
+    if (this.#isRepaired()) this.#offer(messages);
     if (fromBoundary !== given) this.#host.replace(this.#entries);
     return { added, findings, isAnotherConversation: !isFirst };
   }
 
+  /** Entries of messages that are known. One object that stands in the list twice is two messages. */
+  #recognition(
+    earlier: readonly Message[],
+  ): (message: ApiMessage, at: number) => readonly Entry[] | undefined {
+    const taken = new Set<Entry>();
+    return (message, at) => {
+      const known = this.plain.recognised(message, earlier[at])?.filter((entry) => !taken.has(entry));
+      for (const entry of known ?? []) taken.add(entry);
+      return known;
+    };
+  }
+
+  /** Reads and counts the conversation from the start. */
+  #addAll(entries: readonly Entry[]): void {
+    this.#meter = this.#newMeter();
+    this.#contents = this.#newContents();
+    this.#entries = [];
+    this.#reports.restart();
+    const reportOf = reportsBeforeMark(entries);
+    for (const [index, entry] of entries.entries()) {
+      const { isOld, isBeforeMark } = reportOf(entry, index);
+      this.#add(entry, { isOld: isOld || this.#outdated.has(entry.uuid), isBeforeMark });
+    }
+  }
+
+  /** Hands back what is sent, since the check repaired it. */
+  #offer(messages: readonly Message[]): void {
+    if (this.#host.offer(this.sent, messages)) this.#base = this.#entries.slice();
+  }
+
   #wrapAll(
     messages: readonly Message[],
-    facts: ReplyFacts | undefined,
+    reply: Reply | undefined,
     known: (message: ApiMessage, at: number) => readonly Entry[] | undefined,
   ): readonly Entry[] {
     const entries: Entry[] = [];
     // What was told of the last response belongs to the newest answer.
-    const newest = facts && messages.findLast((message) => isRecord(message) && message.role === "assistant");
+    const newest = reply && messages.findLast(isAnswer);
     let parent = this.#leaf;
     for (const [at, message] of messages.entries()) {
       if (isEntry(message)) entries.push(message);
@@ -238,8 +339,10 @@ export class Thread {
         const seen = known(plain, at);
         if (seen !== undefined && seen.length > 0) entries.push(...seen);
         else {
-          const own = plain === newest ? facts : undefined;
-          entries.push(this.plain.wrap(plain, this.#options.newLink(parent), own));
+          const own = plain === newest ? reply : undefined;
+          const entry = this.plain.wrap(plain, this.#options.newLink(parent), own?.facts);
+          if (own !== undefined) this.#reports.answered(entry, own.to);
+          entries.push(entry);
         }
       }
       parent = newestLineUuid(entries.slice(-1)) ?? parent;
@@ -257,12 +360,18 @@ export class Thread {
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
-    // What was kept across a compaction tells of another conversation: that is no wrong figure.
-    const isKept = isReport(entry) && this.#meter.isFromBeforeCompaction(entry);
+    // A report about another conversation, such as the one before a compaction, is no wrong figure.
+    const grown =
+      isReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
+        ? this.#reports.grownSince(entry)
+        : undefined;
     // What it tells of has been cleared or collapsed since. The mark says how much; only it makes them comparable.
-    const isJudged = isReport(entry) && !isKept && !isOld && !isBeforeMark;
-    const ignoreUsage = isVoidMark || isOld || isKept || (isJudged && !this.#options.isTrusted(entry));
-    this.#meter.add(entry, { tokens: this.measures.ofEntry(entry), ignoreUsage });
+    const isJudged = isReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
+    const isOther = isReport(entry) && grown === undefined;
+    const ignoreUsage = isVoidMark || isOld || isOther || (isJudged && !this.#options.isTrusted(entry));
+    const tokens = this.measures.ofEntry(entry);
+    this.#meter.add(entry, { tokens, ignoreUsage, grownTokens: grown ?? 0 });
+    this.#reports.add(entry, tokens);
     this.#contents.add(entry, this.#entries.push(entry) - 1);
   }
 
@@ -277,13 +386,18 @@ export class Thread {
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
     return this.#form === "messages"
-      ? new CheckedMessages(this.#options.check)
+      ? new CheckedMessages({ ...this.#options.check, ...this.#options.frame?.() })
       : new FlattenedEntries(this.#flattening());
   }
 
   #flattening(): FlattenOptions {
     const { model, ...check } = this.#options.check;
-    return { check, request: model === undefined ? {} : { model } };
+    const { tools, thinking } = this.#options.frame?.() ?? {};
+    return {
+      check,
+      request: { ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+      ...(tools === undefined ? {} : { tools }),
+    };
   }
 
   #newMeter(calibration?: Calibration): ContextMeter {
@@ -296,3 +410,5 @@ export class Thread {
     return new Contents(this.measures, this.#options.clearable);
   }
 }
+
+const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";

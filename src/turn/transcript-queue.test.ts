@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { TranscriptQueue } from "./transcript-queue.ts";
+import { TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
 
 const entry = (text: string): Entry => new ConversationBuilder(text).user(text);
 
@@ -87,5 +87,97 @@ describe("the way to the transcript", () => {
     disk.isFull = false;
     await queue.flush();
     expect(disk.lines).toEqual([]);
+  });
+});
+
+/** Answers each append only when it is told to. */
+class HungDisk {
+  readonly path = "/session.jsonl";
+  readonly lines: Entry[] = [];
+  readonly open: { readonly entries: readonly Entry[]; write(): void; fail(): void }[] = [];
+
+  append(entries: readonly Entry[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const write = (): void => {
+        this.lines.push(...entries);
+        resolve();
+      };
+      this.open.push({ entries, write, fail: () => reject(new Error("gone")) });
+    });
+  }
+}
+
+describe("a transcript that does not answer", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const timedOut = { code: "transcript-timed-out", facts: { path: "/session.jsonl" } };
+  const settle = async (): Promise<void> => {
+    for (let tick = 0; tick < 20; tick++) await Promise.resolve();
+  };
+  async function expectTimeout(work: Promise<void>): Promise<void> {
+    const refused = expect(work).rejects.toMatchObject(timedOut);
+    await vi.advanceTimersByTimeAsync(TRANSCRIPT_TIMEOUT_MS);
+    await refused;
+  }
+
+  it("holds a flush no longer than the limit, and later ones not at all while the same append hangs", async () => {
+    const disk = new HungDisk();
+    const told: number[] = [];
+    const queue = new TranscriptQueue(disk, (waiting) => told.push(waiting));
+    queue.add([entry("a")]);
+    await expectTimeout(queue.flush());
+    await expect(queue.flush()).rejects.toMatchObject(timedOut);
+    await expect(queue.commit([entry("boundary")])).rejects.toMatchObject(timedOut);
+    expect(told).toHaveLength(1);
+    expect(disk.open).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("gets a late line once, and what came meanwhile after it", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [a, b, c] = ["a", "b", "c"].map(entry) as [Entry, Entry, Entry];
+    queue.add([a]);
+    await expectTimeout(queue.flush());
+    queue.add([b]);
+    queue.add([c]);
+    expect(disk.open).toHaveLength(1);
+    disk.open[0]?.write();
+    await settle();
+    disk.open[1]?.write();
+    await queue.flush();
+    expect(disk.lines).toEqual([a, b, c]);
+  });
+
+  it("is tried again with everything, in order, after a late failure", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [a, b] = ["a", "b"].map(entry) as [Entry, Entry];
+    queue.add([a]);
+    await expectTimeout(queue.flush());
+    queue.add([b]);
+    disk.open[0]?.fail();
+    await settle();
+    const flushed = queue.flush();
+    await settle();
+    disk.open.at(-1)?.write();
+    await flushed;
+    expect(disk.lines).toEqual([a, b]);
+  });
+
+  it("refuses a compaction that hangs, and writes nothing beside or before its late lines", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [boundary, next] = ["boundary", "next"].map(entry) as [Entry, Entry];
+    await expectTimeout(queue.commit([boundary]));
+    queue.add([next]);
+    await settle();
+    expect(disk.open.map(({ entries }) => entries)).toEqual([[boundary]]);
+    disk.open[0]?.write();
+    await settle();
+    disk.open[1]?.write();
+    await queue.flush();
+    expect(disk.lines).toEqual([boundary, next]);
   });
 });

@@ -1,16 +1,23 @@
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
+import { withinTime } from "../models/time-limit.ts";
 import type { TranscriptPort } from "./options.ts";
+
+/** A disk answers within seconds. A port that takes longer counts as hung, and nothing is compacted meanwhile. */
+export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 
 /**
  * Writes what is new without making a turn wait for the disk. What could not be written is kept and tried again:
- * nothing may be compacted away before {@link flush} has succeeded.
+ * nothing may be compacted away before {@link flush} has succeeded. One append at a time: while one hangs, no other
+ * begins, so that a late one is neither written twice nor out of order.
  */
 export class TranscriptQueue {
   readonly #port: TranscriptPort | undefined;
   readonly #onFailure: (waiting: number) => void;
   #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
+  /** Appends that somebody has waited for in vain; undefined again once one of them ends. */
+  #hung: Promise<void> | undefined;
   /** How many were waiting when writing last failed; 0 while it works. */
   #stuckAt = 0;
 
@@ -30,34 +37,73 @@ export class TranscriptQueue {
     void this.#write().catch(() => undefined);
   }
 
-  /** Resolves when everything is written for good. */
-  async flush(): Promise<void> {
-    await this.#writing?.catch(() => undefined);
-    try {
-      await this.#write();
-    } catch (cause) {
-      throw notWritten(this.#port?.path ?? "", this.#waiting.length, cause);
-    }
-  }
-
-  /** What must be written now or never: a compaction that did not come about must not turn up later. */
-  async commit(entries: readonly Entry[]): Promise<void> {
+  /** The end of the conversation: also a port that was given up gets the time to write what waits. */
+  async close(): Promise<void> {
+    this.#hung = undefined;
     await this.flush();
+  }
+
+  /** Resolves when everything is written for good. Fails where that takes too long: then it may still be written later. */
+  async flush(): Promise<void> {
+    await this.#settled(this.#writing?.catch(() => undefined));
     try {
-      await this.#port?.append(entries);
+      await this.#settled(this.#write());
     } catch (cause) {
-      throw notWritten(this.#port?.path ?? "", entries.length, cause);
+      throw isTimeout(cause) ? cause : notWritten(this.#port?.path ?? "", this.#waiting.length, cause);
     }
   }
 
-  /** One at a time, in order. */
+  /**
+   * What must be written now or never: a compaction that did not come about must not turn up later. The exception is a
+   * port that hangs and writes it after all: the conversation continues uncompacted, and a session that is resumed from
+   * the file is the compacted one with everything that came since. Nothing is missing from either.
+   */
+  async commit(entries: readonly Entry[]): Promise<void> {
+    const port = this.#port;
+    if (port === undefined) return;
+    // Somebody may add entries between the end of the flush and now.
+    do await this.flush();
+    while (this.#writing !== undefined);
+    try {
+      await this.#settled(this.#alone(() => port.append(entries)));
+    } catch (cause) {
+      throw isTimeout(cause) ? cause : notWritten(port.path, entries.length, cause);
+    }
+  }
+
   #write(): Promise<void> {
-    this.#writing ??= this.#writeWaiting().finally(() => {
+    return this.#writing ?? this.#alone(() => this.#writeWaiting());
+  }
+
+  /** One at a time, in order: only to be called while nothing is being written. */
+  #alone(append: () => Promise<void>): Promise<void> {
+    const appending = async (): Promise<void> => append();
+    const writing = appending().finally(() => {
       this.#writing = undefined;
+      this.#hung = undefined;
       // What came between the last look and now has nobody else to write it.
       if (this.#waiting.length > 0 && this.#stuckAt === 0) void this.#write().catch(() => undefined);
     });
-    return this.#writing;
+    this.#writing = writing;
+    return writing;
+  }
+
+  /** Waits for an append, but not forever, and not again for one that has been waited for already. */
+  async #settled(work: Promise<void> | undefined): Promise<void> {
+    const writing = this.#writing;
+    if (work === undefined || writing === undefined) return await work;
+    const path = this.#port?.path ?? "";
+    if (writing === this.#hung) throw transcriptTimedOut(path);
+    await withinTime(
+      undefined,
+      TRANSCRIPT_TIMEOUT_MS,
+      () => work,
+      () => {
+        this.#hung = this.#writing;
+        this.#onFailure(this.#waiting.length);
+        return transcriptTimedOut(path);
+      },
+    );
   }
 
   async #writeWaiting(): Promise<void> {
@@ -66,6 +112,7 @@ export class TranscriptQueue {
       this.#waiting = [];
       try {
         await this.#port.append(batch);
+        this.#hung = undefined;
         this.#stuckAt = 0;
       } catch (error) {
         this.#waiting = [...batch, ...this.#waiting];
@@ -75,6 +122,30 @@ export class TranscriptQueue {
       }
     }
   }
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof LonghaulError && error.code === "transcript-timed-out";
+
+/** What the transcript is asked for, waited for no longer than a disk takes. */
+export function fromTranscript<T>(
+  { path }: TranscriptPort,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<T>,
+): Promise<T> {
+  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, ask, () => transcriptTimedOut(path));
+}
+
+function transcriptTimedOut(path: string): LonghaulError {
+  const seconds = TRANSCRIPT_TIMEOUT_MS / 1_000;
+  return new LonghaulError(
+    "transcript-timed-out",
+    `The transcript did not answer within ${seconds} seconds, so the conversation was not changed.`,
+    {
+      remedy: `Check whether the disk or the service behind ${path} hangs. Entries that wait are written when it answers.`,
+      facts: { path, limitMs: TRANSCRIPT_TIMEOUT_MS },
+    },
+  );
 }
 
 function notWritten(path: string, entries: number, cause: unknown): LonghaulError {

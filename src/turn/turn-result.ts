@@ -33,7 +33,7 @@ export function turnResult<T extends Message>(state: ConversationState, outcome:
   const tokens = state.size().tokens;
   const window = windowState(tokens, state.thresholds);
   const problem =
-    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : undefined);
+    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : state.setup.next());
   return new TurnResult<T>(state, outcome, { problem, tokens, window });
 }
 
@@ -43,6 +43,7 @@ function noteSending(state: ConversationState): void {
   const model = state.options.modelName;
   state.sentMessages = state.thread.sent.length;
   state.isAnswerUnderWay = true;
+  state.calls += 1;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
 
@@ -112,6 +113,7 @@ export function sendingFrame(state: ConversationState): RequestFrame {
     targetTokens: inProportion(state.thresholds, clearing.targetTokens),
     tools: clearing.tools,
     toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
+    unseenResults: state.thread.contents.results.unseenCount,
     idleMs: state.longestIdleMs,
     thinkingOn: isThinkingOn(frame),
   });

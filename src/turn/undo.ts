@@ -12,6 +12,7 @@ import type { Message, Turn } from "./options.ts";
 import { restart } from "./restart.ts";
 import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
+import { fromTranscript } from "./transcript-queue.ts";
 import { turnResult } from "./turn-result.ts";
 
 /**
@@ -35,7 +36,7 @@ export async function goBack<T extends Message>(
   const port = state.options.transcript;
   if (port?.stepBack === undefined) throw transcriptNeeded();
   await untilAborted(signal, state.transcript.flush());
-  const found = await untilAborted(signal, port.stepBack({ redo }));
+  const found = await fromTranscript(port, signal, async () => port.stepBack?.({ redo }));
   if (found === undefined) throw redo ? nothingToRedo() : nothingToUndo();
   await carryOut(state, found);
   return turnResult<T>(state, {});

@@ -1,18 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { usage } from "../../test/support/builders.ts";
-import { judgeUsage, type UsageFacts, UsageGuard } from "./usage-guard.ts";
+import { type UsageFacts, UsageGuard } from "./usage-guard.ts";
 
 const facts: UsageFacts = {
   usage: usage(1_000, 10, 90_000, 9_000),
   expectedTokens: 100_000,
   anchorTokens: 90_000,
   estimateOfWhole: 70_000,
+  lowestTokens: 35_000,
   overheadKnown: false,
   ceiling: 1.65,
   windowTokens: 200_000,
 };
-const judge = (change: Partial<UsageFacts>) => judgeUsage({ ...facts, ...change });
+const judge = (change: Partial<UsageFacts>) => new UsageGuard().judge({ ...facts, ...change });
 const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
   judge({ usage: usage(tokens, 10), ...change });
 
@@ -79,33 +80,28 @@ describe("one response's figures", () => {
       anchorTokens: 10_000,
       expectedTokens: 10_000,
       estimateOfWhole: 8_000,
+      lowestTokens: 4_000,
     };
     expect(reporting(10_500 + 8_000, small).trusted).toBe(true);
     expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
   });
 
-  it("cache fields that are missing make it far too low", () => {
-    expect(reporting(24_999)).toMatchObject({ trusted: false, why: "too-low" });
-    expect(reporting(25_000).trusted).toBe(true);
-    expect(reporting(3, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
-    expect(reporting(17_500, { anchorTokens: undefined }).trusted).toBe(true);
-    expect(reporting(17_499, { anchorTokens: undefined }).trusted).toBe(false);
-  });
-
-  it("an expectation that a wrong figure has made low does not hide the next", () => {
-    const low = { anchorTokens: 100, expectedTokens: 1_000 };
-    expect(reporting(6_999, low)).toMatchObject({ why: "too-low" });
-    expect(reporting(7_000, low).trusted).toBe(true);
-  });
-
-  it("small requests say nothing about shares", () => {
-    const tiny = { anchorTokens: undefined, estimateOfWhole: 3_999, expectedTokens: 3_999 };
-    expect(reporting(10, tiny).trusted).toBe(true);
-    expect(reporting(10, { ...tiny, estimateOfWhole: 4_000 }).trusted).toBe(false);
+  it("below the safe lower bound of the estimate they are too low, whatever was expected", () => {
+    expect(reporting(34_999)).toMatchObject({ trusted: false, why: "too-low" });
+    expect(reporting(35_000).trusted).toBe(true);
+    expect(reporting(34_999, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
+    expect(reporting(34_999, { anchorTokens: 100, expectedTokens: 1_000 })).toMatchObject({ why: "too-low" });
+    expect(reporting(35_000, { anchorTokens: 500_000, expectedTokens: 500_000 }).trusted).toBe(true);
+    expect(reporting(10, { lowestTokens: 0 }).trusted).toBe(true);
   });
 
   it("the first response teaches what system prompt and tools take, unless these are known", () => {
-    const first = { anchorTokens: undefined, estimateOfWhole: 20_000, expectedTokens: 20_000 };
+    const first = {
+      anchorTokens: undefined,
+      estimateOfWhole: 20_000,
+      expectedTokens: 20_000,
+      lowestTokens: 10_000,
+    };
     expect(reporting(133_000, first).trusted).toBe(true);
     expect(reporting(133_001, first).trusted).toBe(false);
     expect(reporting(37_000, { ...first, overheadKnown: true }).trusted).toBe(true);
@@ -129,6 +125,7 @@ describe("one response's figures", () => {
       expectedTokens: number,
       anchorTokens: fc.option(number, { nil: undefined }),
       estimateOfWhole: number,
+      lowestTokens: number,
       overheadKnown: fc.boolean(),
       ceiling: number,
       windowTokens: number,

@@ -1,5 +1,6 @@
-import type { Entry } from "../conversation/entry.ts";
+import type { Entry, Usage } from "../conversation/entry.ts";
 import { isRecord } from "../conversation/untrusted.ts";
+import { inputTokens } from "../conversation/usage.ts";
 import type { EventDetail } from "./events.ts";
 import { ScriptSample } from "./script-sample.ts";
 import { type UsageFacts, UsageGuard, type UsageVerdict } from "./usage-guard.ts";
@@ -20,6 +21,8 @@ export class UsageTrust {
   readonly #guard = new UsageGuard();
   readonly #scripts = new ScriptSample();
   readonly #judged = new WeakMap<object, boolean>();
+  /** The newest verdict: hosts report one response in several objects. */
+  #newest: { readonly call: number; readonly tokens: number; readonly trusted: boolean } | undefined;
 
   constructor(ports: UsageTrustPorts) {
     this.#ports = ports;
@@ -30,15 +33,37 @@ export class UsageTrust {
     this.#scripts.add(entry);
   }
 
-  isCredible(usage: unknown, expectation: () => Omit<UsageFacts, "usage" | "ceiling">): boolean {
+  /** How many tokens an estimated one is at least, see `ScriptSample`. */
+  get overcount(): number {
+    return this.#scripts.overcount;
+  }
+
+  /** `call`: counts the calls of the conversation. */
+  isCredible(
+    usage: unknown,
+    call: number,
+    expectation: () => Omit<UsageFacts, "usage" | "ceiling">,
+  ): boolean {
     const key = isRecord(usage) ? usage : undefined;
-    const known = key && this.#judged.get(key);
+    const known = key && (this.#judged.get(key) ?? this.#knownBy(key, call));
     if (known !== undefined) return known;
     const verdict = this.#guard.judge({ usage, ceiling: this.#scripts.ceiling, ...expectation() });
-    if (key) this.#judged.set(key, verdict.trusted);
+    const { trusted } = verdict;
+    if (key) {
+      this.#judged.set(key, trusted);
+      this.#newest = { call, tokens: inputTokens(key as unknown as Usage), trusted };
+    }
     if (verdict.trusted) this.#wrongInRow = 0;
     else this.#distrust(verdict);
-    return verdict.trusted;
+    return trusted;
+  }
+
+  /** The same figure for the same call is the same report. */
+  #knownBy(usage: object, call: number): boolean | undefined {
+    const newest = this.#newest;
+    return newest?.call === call && newest.tokens === inputTokens(usage as Usage)
+      ? newest.trusted
+      : undefined;
   }
 
   #distrust({ reportedTokens, expectedTokens, why }: Extract<UsageVerdict, { trusted: false }>): void {
@@ -47,11 +72,6 @@ export class UsageTrust {
     if (why !== "too-high" && why !== "too-low") return;
     this.#wrongInRow += 1;
     if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onWrong();
-  }
-
-  /** The conversation or its request was rewritten: the next figure stands for another one. */
-  rebase(): void {
-    this.#guard.rebase();
   }
 
   /** The provider refused what we took to fit: its figures were right. */

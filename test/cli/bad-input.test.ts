@@ -48,6 +48,33 @@ describe("bad input gives a clear message and exit code 1", () => {
     expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
   });
 
+  it("a named pipe that nobody writes to, as a session, a configuration or a settings file", async () => {
+    const pipe = join(home, "pipe.jsonl");
+    spawnSync("mkfifo", [pipe, join(home, "pipe-settings.json")]);
+    expectClearFailure(await run("inspect", pipe), /not a regular file/);
+    expectClearFailure(await run("compact", pipe, "--in-place"), /not a regular file/);
+    expectClearFailure(await run("recall", pipe, "word"), /not a regular file/);
+    expectClearFailure(await run("sim", "--config", pipe), /cannot be read/);
+    expectClearFailure(await run("compact", write("for-pipe.jsonl", long), "--out", pipe), /exists already/);
+    mkdirSync(join(home, ".longhaul"), { recursive: true });
+    spawnSync("mkfifo", [join(home, ".longhaul", "settings.json")]);
+    expect((await run("inspect", write("beside-pipe.jsonl", hello))).code).toBe(0);
+    rmSync(join(home, ".longhaul"), { recursive: true });
+  });
+
+  it("a file-size limit while a compaction is appended leaves the session as it was", () => {
+    const path = write("limited.jsonl", long);
+    const blocks = Math.ceil(long.length / 1024) + 1;
+    const command = `ulimit -f ${blocks}; exec "$0" "$1" compact "$2" --force --in-place`;
+    const env = { PATH: process.env.PATH ?? "", HOME: home };
+    const ran = spawnSync("bash", ["-c", command, process.execPath, CLI_MAIN, path], {
+      env,
+      encoding: "utf8",
+    });
+    expectClearFailure({ code: ran.status, stdout: ran.stdout, stderr: ran.stderr }, /larger than allowed/);
+    expect(readFileSync(path, "utf8")).toBe(long);
+  });
+
   it("an empty file", async () => {
     expectClearFailure(await run("inspect", write("empty.jsonl", "")), /empty/);
   });
@@ -71,6 +98,40 @@ describe("bad input gives a clear message and exit code 1", () => {
   it("a session of another agent is named, not mangled", async () => {
     const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
     expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
+  });
+
+  it("a tool input nested 100,000 levels deep is read as far as it can be handled", async () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    const call = line({
+      type: "assistant",
+      uuid: "u2",
+      parentUuid: "u1",
+      message: { role: "assistant", content: [{ type: "tool_use", id: "t", name: "Bash", input: "DEEP" }] },
+    });
+    const path = write("deep.jsonl", hello + call.replace('"DEEP"', deep));
+    const before = readFileSync(path);
+    const { code, stdout } = await run("inspect", path, "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).session).toMatchObject({ entries: 2, damage: [{ kind: "nested-too-deep" }] });
+    for (const command of ["compact", "ledger", "notes"]) {
+      const { stderr } = await run(command, path);
+      expect(stderr).not.toMatch(/\bat .*\.js:\d+|unexpectedly/);
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it("marks of direction in a session reach neither the terminal nor JSON as they are", async () => {
+    const content = "\u{1f468}\u200d\u{1f469} pay \u202e001\u202c \u2066x\u2069 \u061c\u200e\u200f";
+    const path = write("bidi.jsonl", line({ type: "user", message: { role: "user", content } }));
+    const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+    const shown = await run("inspect", path, "--prompts");
+    expect(shown.stdout).not.toMatch(marks);
+    expect(shown.stdout).toContain("\\u202e001\\u202c");
+    expect(shown.stdout).toContain("\u{1f468}\u200d\u{1f469}");
+    const { stdout } = await run("inspect", path, "--prompts", "--json");
+    expect(stdout).not.toMatch(marks);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain("\u202e001\u202c");
+    expect((await run("inspect", "no\u202esuch")).stderr).not.toMatch(marks);
   });
 
   it("the failure is JSON for machines too", async () => {

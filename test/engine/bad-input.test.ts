@@ -119,6 +119,10 @@ describe("hooks that misbehave", () => {
     expect(states).toContain("PreCompact timed-out");
     expect(states).toContain("PreCompact failed");
     expect(shown.length).toBe(states.length);
+    expect(loop.eventsOf("hooks-started").slice(0, 2)).toMatchObject([
+      { event: "PreCompact", hooks: 2 },
+      { event: "PostCompact", hooks: 1 },
+    ]);
     await loop.run(2);
   });
 

@@ -6,7 +6,10 @@ type Json = { readonly [field: string]: unknown };
  * A second, plain statement of the API's rules for messages, for tests only. It shares nothing with the
  * checker and takes the shortest way to say each rule, however slow.
  */
-export function apiRuleViolations(messages: readonly ApiMessage[]): string[] {
+export function apiRuleViolations(
+  messages: readonly ApiMessage[],
+  { thinking }: { readonly thinking?: { readonly type: string } | undefined } = {},
+): string[] {
   const violations: string[] = [];
   const fail = (index: number, text: string): void => void violations.push(`messages.${index}: ${text}`);
   const bodies = messages.map((message) => blocksOf(message));
@@ -31,6 +34,7 @@ export function apiRuleViolations(messages: readonly ApiMessage[]): string[] {
     if (message.role === "user") checkUser(body, index, previous, bodies[index - 1], fail);
     if (message.role === "system") checkSystem(index, messages, bodies, fail);
   }
+  if (thinking?.type === "enabled") checkThinkingTurn(messages, bodies, fail);
   return violations;
 }
 
@@ -98,6 +102,24 @@ function checkSystem(
   const isAfterServerTool = messages[before]?.role === "assistant" && /._tool_result$/.test(ending);
   if (messages[before]?.role !== "user" && !isAfterServerTool) fail(index, "system not after user");
   if (messages[after]?.role === "user") fail(index, "system before user");
+}
+
+/** The turn that tool results at the end continue begins with thinking. Results never begin a turn. */
+function checkThinkingTurn(
+  messages: readonly ApiMessage[],
+  bodies: readonly (readonly Json[])[],
+  fail: Fail,
+): void {
+  const holds = (at: number, type: string): boolean =>
+    bodies[at]?.some((block) => block.type === type) ?? false;
+  const spoken = [...messages.keys()].filter((at) => messages[at]?.role !== "system");
+  if (messages[spoken.at(-1) ?? -1]?.role !== "user" || !holds(spoken.at(-2) ?? -1, "tool_use")) return;
+  let first = spoken.length - 2;
+  const isSummary = (place: number): boolean => holds(spoken[place] ?? -1, "compaction");
+  while (first >= 2 && !isSummary(first) && holds(spoken[first - 1] ?? -1, "tool_result")) first -= 2;
+  const at = spoken[first] ?? 0;
+  const own = bodies[at]?.find(({ type }) => type !== "compaction" && type !== "fallback");
+  if (own !== undefined && !String(own.type).endsWith("thinking")) fail(at, "turn without thinking");
 }
 
 function blocksOf(message: ApiMessage): readonly Json[] {

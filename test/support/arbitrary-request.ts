@@ -10,7 +10,7 @@ interface RequestKinds {
 /** Requests from sound to hopeless: any order of roles and blocks, marks, system messages, server tools. */
 export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
   const message = fc.record({
-    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "tool"),
+    role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "narrator"),
     content: fc.oneof(
       { weight: 6, arbitrary: fc.array(arbitraryBlock(unknownKinds), { maxLength: 4 }) },
       { weight: 2, arbitrary: fc.constantFrom<unknown>("hello", "", "  ", "trailing ") },
@@ -29,7 +29,11 @@ export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc
       { type: "text", text: "s", cache_control: { type: "ephemeral" } },
     ]),
     tools: fc.constant([
-      { name: "Read", input_schema: { type: "object" }, cache_control: { type: "ephemeral", ttl: "1h" } },
+      {
+        name: "Read",
+        input_schema: { type: "object", properties: { lines: { type: "array" } } },
+        cache_control: { type: "ephemeral", ttl: "1h" },
+      },
     ]),
     cache_control: fc.constant({ type: "ephemeral", ttl: "1h" }),
     thinking: fc.constant({ type: "enabled", budget_tokens: 1_024 }),
@@ -56,7 +60,7 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
         type: fc.constant("tool_use"),
         id,
         name: fc.constantFrom("Read", "a b"),
-        input: fc.constantFrom<unknown>({}, "{}", null),
+        input: fc.constantFrom<unknown>({}, "{}", null, { lines: "[1, 2]" }),
       }),
     },
     {

@@ -50,7 +50,7 @@ function roundStep(): fc.Arbitrary<Step> {
       const ids = Array.from({ length: calls }, (_, call) => `toolu_${index}_${call}`);
       const said: ContentBlock[] = thinks ? [thinking(`thought ${index}`)] : [];
       said.push({ type: "text", text: `said ${index}` });
-      for (const id of ids) said.push(toolUse(id, "Read", { file_path: id }));
+      for (const id of ids) said.push(toolUse(id, "Read", picture ? { lines: "[1]" } : { file_path: id }));
       const nested: readonly ContentBlock[] = [{ type: "text", text: "seen" }, image()];
       const answers: ContentBlock[] = ids.map((id) => toolResult(id, picture ? nested : "read"));
       if (says || calls === 0) answers.push({ type: "text", text: `asked ${index}` });
@@ -122,7 +122,7 @@ function accidentStep(): fc.Arbitrary<Step> {
     () => [assistant(serverUse("srv2"), serverResult("srv2"), text("found"))],
     () => [assistant(other({ type: "compaction", content: "sum" }))],
     () => [assistant(other({ type: "compaction", content: "sum", signature: "s" }))],
-    () => [{ role: "tool", content: "odd" } as unknown as ApiMessage],
+    () => [{ role: "narrator", content: "odd" } as unknown as ApiMessage],
     () => [null as unknown as ApiMessage, "x" as unknown as ApiMessage],
     () => [{ role: "user", content: { type: "text", text: "alone" } } as unknown as ApiMessage],
   );

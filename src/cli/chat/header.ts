@@ -1,12 +1,11 @@
 import type { Agent, RunResult } from "../../agent/index.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
-import { withoutControls } from "../../conversation/text.ts";
 import { rawContent } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
 import type { Colours } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";
-import { fitText, foldText } from "../view/text-width.ts";
+import { fitText, foldText, shownText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 import { SUMMARY_HINT } from "./show/compaction-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
@@ -69,7 +68,7 @@ export function recap(agent: Agent, { width, colours }: Style): string {
 
 function lastAnswer(conversation: readonly Entry[]): string {
   const texts = conversation.flatMap((entry) =>
-    entry.type === "assistant" ? [withoutControls(contentText(rawContent(entry))).trim()] : [],
+    entry.type === "assistant" ? [shownText(contentText(rawContent(entry))).trim()] : [],
   );
   return texts.findLast((text) => text !== "") ?? "";
 }

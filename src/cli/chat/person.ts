@@ -1,6 +1,5 @@
 import type { PermissionAnswer, PermissionNeed, Person, Question } from "../../agent/index.ts";
-import { withoutControls } from "../../conversation/text.ts";
-import { oneLine } from "../view/text-width.ts";
+import { oneLine, shownText } from "../view/text-width.ts";
 import type { Choice, ChoiceOption, Screen } from "./screen/screen.ts";
 
 export interface PersonOptions {
@@ -51,7 +50,7 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
 /** A short command is in the title already. */
 function detailOf({ title, detail }: PermissionNeed): Pick<Choice, "detail"> {
   if (detail === undefined || oneLine(title).includes(oneLine(detail))) return {};
-  return { detail: withoutControls(detail) };
+  return { detail: shownText(detail) };
 }
 
 interface PermissionOption {

@@ -1,13 +1,13 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../conversation/entry.ts";
 import { contentText, stringField } from "../../conversation/fields.ts";
 import { isSummaryEntry } from "../../conversation/summary-entry.ts";
-import { withoutControls } from "../../conversation/text.ts";
 import { undoRecordOf } from "../../conversation/undo.ts";
 import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
 import { stretchesOf } from "../../host/session-history.ts";
 import { unwrapSummary } from "../../summary/continuation.ts";
 import type { Session } from "../../transcript/session.ts";
 import { formatCount } from "../view/numbers.ts";
+import { shownText } from "../view/text-width.ts";
 
 /** A compaction with the summary that it left. */
 export interface CompactionSummary {
@@ -26,7 +26,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
     entryBlocks(entry)
       .flatMap((block) => stringField(block, "content") ?? [])
       .join("\n");
-  return text.trim() === "" ? undefined : withoutControls(text.trim());
+  return text.trim() === "" ? undefined : shownText(text.trim());
 }
 
 /** The compactions that led to the conversation, newest first. An undone one did not. */

@@ -1,7 +1,9 @@
 import { isForced } from "../../compact/worthwhile.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
+import type { WindowOf } from "../../models/output-limit.ts";
 import type { Session } from "../../transcript/session.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
+import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { compactCost } from "../compact-cost.ts";
 import { compactReport } from "../compact-report.ts";
@@ -17,12 +19,13 @@ import { withForceHint } from "../force-hint.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
 import { sessionHooks, withHooksHint } from "../session-hooks.ts";
 import { compactView } from "../view/compact-view.ts";
 import { progressLine } from "../view/summary-progress.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice {
+export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice, TimeoutChoice {
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
@@ -105,6 +108,8 @@ async function carryOut(
       restoreFiles: options.restore,
       places: composition.places,
       model,
+      windowOf: windowOf(session, thresholds, options),
+      timeLimits: timeLimitsIn(options),
       builtInFallback: "unless-misconfigured",
       from: from === undefined ? undefined : chooseMessage(session.conversation, from, session.entries),
       upTo: upTo === undefined ? undefined : chooseMessage(session.conversation, upTo, session.entries),
@@ -117,6 +122,15 @@ async function carryOut(
     const known = withForceHint(error, forceAdvice(options), composition.prices);
     throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
   }
+}
+
+/** The window that was given; else that of the model, where it is another one than the session's and known. */
+function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
+  return ({ name }) => {
+    const known = findModel(name);
+    const isOther = known.matched !== undefined && !isSameModel(name, model ?? "");
+    return window === undefined && isOther ? known.windowTokens : size;
+  };
 }
 
 function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {

@@ -1,3 +1,4 @@
+import type { SizedConversation } from "../../compact/sized.ts";
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
 import type { Session } from "../../transcript/session.ts";
@@ -6,7 +7,7 @@ import { besideSession } from "../beside-report.ts";
 import { notesPointer } from "../compaction-notes.ts";
 import type { Composition } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
-import { inspectSession } from "../inspect-report.ts";
+import { inspectSession, sizedSession } from "../inspect-report.ts";
 import { promptsOf } from "../prompts-report.ts";
 import { spanMessages } from "../span-report.ts";
 import { inspectView } from "../view/inspect-view.ts";
@@ -42,11 +43,13 @@ export async function inspect(
     return;
   }
   const thresholds = composition.thresholdsOf(session, options);
-  const beside = await besideSession(session, thresholds);
-  const inspected = inspectSession(session, thresholds);
+  const sized = sizedSession(session);
+  const beside = await besideSession(session, thresholds, sized);
+  const inspected = inspectSession(session, thresholds, sized);
   const cost = costReport(session, {
     compaction:
-      thresholds.headroomBy === "nobody" ? undefined : await preview(session, thresholds, composition),
+      thresholds.headroomBy === "nobody" ? undefined : await preview(session, sized, thresholds, composition),
+    sized,
     thresholds,
     contextTokens: inspected.context.tokens,
     now: composition.now(),
@@ -59,6 +62,7 @@ export async function inspect(
 /** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
 async function preview(
   session: Session,
+  sized: SizedConversation,
   thresholds: Thresholds,
   { places, ...ports }: Composition,
 ): Promise<SessionCompaction | undefined> {
@@ -69,6 +73,7 @@ async function preview(
       places,
       state: notesPointer(session, undefined),
       ports,
+      sized,
     });
   } catch (error) {
     if (error instanceof LonghaulError) return undefined;

@@ -17,9 +17,10 @@ import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
 import { notesReport } from "../notes-report.ts";
+import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
 import { notesProgressLine, notesView } from "../view/notes-view.ts";
 
-export interface NotesCommandOptions extends ModelChoice {
+export interface NotesCommandOptions extends ModelChoice, TimeoutChoice {
   readonly json?: boolean;
   readonly update?: boolean;
   readonly rebuild?: boolean;
@@ -83,7 +84,8 @@ async function build(
       const model = dryRun ? undefined : await chooseModel(options);
       const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
         terminal.progress(notesProgressLine(progress, model?.name));
-      return await buildNotes(session, { ...given, rebuild, dryRun, model, signal, onProgress });
+      const timeLimits = timeLimitsIn(options);
+      return await buildNotes(session, { ...given, rebuild, dryRun, model, timeLimits, signal, onProgress });
     } catch (error) {
       throw withBuiltInOffer(error, options, OFFER);
     }

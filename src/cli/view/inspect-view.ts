@@ -97,13 +97,11 @@ interface BarRow {
 }
 
 function accountingSection({ accounting }: InspectReport, terminal: Terminal, outside: OutsideWords): string {
-  const sumOf = (record: Readonly<Record<string, number>>): number =>
-    Object.values(record).reduce((sum, tokens) => sum + tokens, 0);
   const whole = accounting.total + accounting.notInFile;
   const rows: BarRow[] = [
-    { label: "Tool results", tokens: sumOf(accounting.toolResults) },
+    { label: "Tool results", tokens: accounting.toolResultTokens },
     ...details(accounting.toolResults, whole),
-    { label: "Tool requests", tokens: sumOf(accounting.toolRequests) },
+    { label: "Tool requests", tokens: accounting.toolRequestTokens },
     ...details(accounting.toolRequests, whole),
     { label: "Assistant text", tokens: accounting.assistantText },
     { label: "Human text", tokens: accounting.humanText },

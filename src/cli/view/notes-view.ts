@@ -1,11 +1,10 @@
-import { withoutControls } from "../../conversation/text.ts";
 import { inputTokens } from "../../conversation/usage.ts";
 import type { NotesProgress } from "../../host/session-notes.ts";
 import type { NotesFigures, NotesReport, NotesSectionReport, NotesWorkReport } from "../notes-report.ts";
 import type { Colours, Terminal } from "../terminal.ts";
 import { bar, gauge } from "./bar.ts";
 import { formatCount, formatDollars, formatPercent, formatTime, plural } from "./numbers.ts";
-import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
+import { fitText, foldText, oneLine, padEnd, padStart, shownText } from "./text-width.ts";
 
 export interface NotesViewOptions {
   /** The model that was named but not called. */
@@ -76,7 +75,7 @@ function sectionView(section: NotesSectionReport, { limits }: NotesReport, termi
 
 /** Lines are folded under where their text begins, so that lists stay lists. */
 function bodyLines(text: string, { colours, width }: Terminal): string {
-  return withoutControls(text)
+  return shownText(text)
     .replaceAll("\t", INDENT)
     .split("\n")
     .map((line) => {

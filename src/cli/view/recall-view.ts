@@ -1,9 +1,8 @@
-import { withoutControls } from "../../conversation/text.ts";
 import type { RecallHit, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
 import type { RecallReport } from "../recall-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime } from "./numbers.ts";
-import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
+import { fitText, foldText, oneLine, shownText, textWidth } from "./text-width.ts";
 
 const LINES_PER_HIT = 4;
 const INDENT = "  ";
@@ -129,7 +128,7 @@ function marked({ text, matches }: Line, width: number, mark: (text: string) => 
 }
 
 function fitted(text: string, width: number): { readonly text: string; readonly isCut: boolean } {
-  const clean = withoutControls(text).replace(/\s+/g, " ");
+  const clean = shownText(text).replace(/\s+/g, " ");
   if (textWidth(clean) <= width) return { text: clean, isCut: false };
   // The space between what was found and what comes after it.
   const space = clean.startsWith(" ") ? " " : "";
@@ -147,7 +146,7 @@ export function readingView(report: ReadingReport, terminal: Terminal): string {
   const { page, hasMore, tokens } = report;
   const facts = `${formatCount(tokens)} tokens${page > 1 || hasMore ? `, page ${page}` : ""}`;
   const title = `${colours.bold("Recall")} ${fitText(report.id, width - 20)} ${colours.dim(facts)}`;
-  const pieces = report.pieces.map((piece) => `${headOf(piece, terminal)}\n${withoutControls(piece.text)}`);
+  const pieces = report.pieces.map((piece) => `${headOf(piece, terminal)}\n${shownText(piece.text)}`);
   const more = hasMore ? [colours.dim(`--page ${page + 1} goes on.`)] : [];
   return [title, ...pieces, ...more].join("\n\n");
 }

@@ -3,12 +3,11 @@ import { timeOf } from "../../conversation/copies.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/fields.ts";
 import { sentContent } from "../../conversation/flatten/attachment-content.ts";
-import { withoutControls } from "../../conversation/text.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import type { CollapseReport, SpanMessagesReport } from "../span-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime, plural } from "./numbers.ts";
-import { fitText, foldText, oneLine } from "./text-width.ts";
+import { fitText, foldText, oneLine, shownText } from "./text-width.ts";
 import { titled } from "./titled-table.ts";
 
 /** As much of an id as tells spans apart in practice. */
@@ -49,7 +48,7 @@ export function spanView(span: SpanMessagesReport, { colours, width }: Terminal)
     const text = textOf(entry);
     if (text === "") return [];
     const when = colours.dim(formatTime(timeOf(entry)));
-    return [`${colours.bold(oneLine(entry.type))} ${when}\n${withoutControls(text)}`];
+    return [`${colours.bold(oneLine(entry.type))} ${when}\n${shownText(text)}`];
   });
   return [title, ...messages].join("\n\n");
 }

@@ -13,6 +13,8 @@ const STEP_LINES: Readonly<Record<SummaryStep, string>> = {
 /** What the person sees while the model works, one line that replaces the one before. */
 export function progressLine(progress: SummaryProgress, model: string): string {
   switch (progress.phase) {
+    case "hooks":
+      return `Running ${plural(progress.hooks, `${progress.event} hook`)} …`;
     case "step":
       return STEP_LINES[progress.step];
     case "sent":

@@ -1,11 +1,10 @@
-import { withoutControls } from "../../conversation/text.ts";
 import { inputTokens } from "../../conversation/usage.ts";
 import { SECTION_NAMES } from "../../summary/sections.ts";
 import type { SummaryAttempt } from "../../summary/sources.ts";
 import type { CompactReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";
-import { foldText, oneLine } from "./text-width.ts";
+import { foldText, oneLine, shownText } from "./text-width.ts";
 
 export interface SummaryViewOptions {
   readonly showSummary: boolean;
@@ -109,5 +108,5 @@ function outline({ sections, titles, source }: Summary): readonly string[] {
 /** As the agent gets it, with the facts that are quoted at its end. */
 function wholeText({ text, quoted }: Summary, { colours, width }: Terminal): readonly string[] {
   const rule = colours.dim("─".repeat(width));
-  return [rule, withoutControls(quoted === "" ? text : `${text}\n\n${quoted}`), rule];
+  return [rule, shownText(quoted === "" ? text : `${text}\n\n${quoted}`), rule];
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { withoutControls } from "../../conversation/text.ts";
 
 /** Characters that take two columns in a terminal: East Asian scripts, full-width forms, emoji. */
 const WIDE =
@@ -21,13 +22,35 @@ export function textWidth(text: string): number {
 }
 
 /**
+ * Characters that are not seen but change how others are seen: marks of direction, spaces without width, tags. Joiners
+ * stay, because letters and emoji are made with them, and so do tags that follow a flag.
+ */
+const DECEIVING =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
+
+/** Each of these as an escape that is seen. Within JSON it is the same value. */
+export function withVisibleMarks(text: string): string {
+  return text.replace(DECEIVING, (mark) =>
+    mark
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
+/** Text of a session, a model or a file as a terminal may show it. Lines and tabs stay. */
+export const shownText = (text: string): string => withVisibleMarks(withoutControls(text));
+
+/**
  * What a session file says goes to a terminal: control characters in it must not move the cursor or
  * change colours, and one line must stay one line.
  */
 export function oneLine(text: string): string {
-  return stripVTControlCharacters(text)
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .trim();
+  return withVisibleMarks(
+    stripVTControlCharacters(text)
+      .replace(/[\s\p{Cc}]+/gu, " ")
+      .trim(),
+  );
 }
 
 /** Cuts to a width, with an ellipsis; from the front for paths, whose end tells most. */

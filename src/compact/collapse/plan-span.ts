@@ -2,6 +2,7 @@ import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { mayGiveWay, messagesBehind } from "../../conversation/stand-ins.ts";
+import { unseenFrom } from "../../conversation/unseen.ts";
 import { entryBlocks } from "../../conversation/untrusted.ts";
 import { keepRecentUnder } from "../keep-recent.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
@@ -75,7 +76,8 @@ class SpanSearch {
     this.#entries = entries;
     this.#tokens = tokens;
     this.#sound = soundCuts(entries);
-    const tail = tailStart(entries, tokens, keepRecentUnder(options.effectiveTokens));
+    const newest = tailStart(entries, tokens, keepRecentUnder(options.effectiveTokens));
+    const tail = Math.min(newest, unseenFrom(entries));
     this.#isFree = freeEntries(entries, previousSound(this.#sound, tail), options.taken);
     this.#usualTokens = options.effectiveTokens * SPAN_SHARE;
   }

@@ -2,6 +2,7 @@ import { contentText } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { LonghaulError } from "../../errors.ts";
 import { untilAborted } from "../../models/abortable.ts";
+import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelUsage } from "../../models/port.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import { SUMMARY_HEADING } from "../../summary/format.ts";
@@ -24,6 +25,10 @@ export interface SpanSummaryOptions {
   readonly model?: Model | undefined;
   /** As the provider would count. */
   readonly countTokens: CountText;
+  /** The model's window, where the host knows it better than the table of models. */
+  readonly windowOf?: WindowOf | undefined;
+  /** How long each attempt waits for the first event of the answer. */
+  readonly firstByteMs?: number | undefined;
   /** Where the messages can be read; the summary says so. */
   readonly transcriptPath?: string | undefined;
   /** Ends the model's part, and then the built-in summariser writes. */
@@ -58,7 +63,7 @@ async function askForSummary(
   plan: SpanPlan,
   options: SpanSummaryOptions,
 ): Promise<SpanSummary> {
-  const { countTokens, signal } = options;
+  const { countTokens, signal, windowOf, firstByteMs } = options;
   const room = roomFor(plan, options);
   const prompt = spanPrompt(Math.floor((room * MODEL_SHARE) / TOKENS_PER_WORD));
   const messages: readonly ApiMessage[] = [
@@ -67,7 +72,8 @@ async function askForSummary(
   ];
   const request = ownRequest(model, messages, { system: SPAN_SYSTEM_PROMPT, maxOutputTokens: room });
   // A model may not heed the signal.
-  const reply = await untilAborted(signal, ask(model, request, { signal }));
+  const asking = ask(model, request, { signal, countTokens, windowOf, firstByteMs });
+  const reply = await untilAborted(signal, asking);
   const text = summaryIn(reply);
   const missing = wordsMissingIn(text, plan.entries, { countTokens, budgetTokens: room - countTokens(text) });
   const whole = wrapped([text, missing].filter(Boolean).join("\n\n"), plan, options);

@@ -1,3 +1,4 @@
+import { requireOwnShapes } from "../given-messages.ts";
 import type { ApiRequest } from "../message.ts";
 import { isRecord } from "../untrusted.ts";
 import { Draft, finishDraft } from "./draft.ts";
@@ -25,7 +26,7 @@ import { pairServerTools } from "./rules/server-tools.ts";
 import { placeSystemMessages } from "./rules/system-placement.ts";
 import { replaceUnsupportedSystemMessages } from "./rules/system-support.ts";
 import { dropEmptyTexts } from "./rules/texts.ts";
-import { reportToolTurnWithoutThinking } from "./rules/thinking-first.ts";
+import { beginToolTurnWithThinking } from "./rules/thinking-first.ts";
 import { dropTrailingThinking } from "./rules/thinking-last.ts";
 import { mendToolIds } from "./rules/tool-ids.ts";
 import { mendToolInputs } from "./rules/tool-inputs.ts";
@@ -45,11 +46,13 @@ export interface CheckedRequest {
 /**
  * The one exit: every request leaves through here. Checks the API's rules for messages, repairs what can
  * be repaired without losing anything silently, and says which rule was broken where and what was done.
- * A request that came out of it passes a second time without a change.
+ * A request that came out of it passes a second time without a change. Fails with `messages-foreign` for messages of
+ * another API: a repair would lose their tool calls.
  */
 export function checkRequest(request: ApiRequest, options: CheckOptions = {}): CheckedRequest {
   const draft = new Draft(isRecord(request) ? request : { messages: [] });
   const given = draft.request;
+  requireOwnShapes(given.messages);
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, options);
   const { findings } = draft;
@@ -85,7 +88,6 @@ const END_RULES: readonly Rule[] = [startWithUser, trimFinalAssistantText, endWi
 
 /** Bytes come after all that changes them. */
 const REQUEST_RULES: readonly Rule[] = [
-  reportToolTurnWithoutThinking,
   reportTooManyMessages,
   reportMissingTools,
   dropMarksOnThinking,
@@ -101,13 +103,11 @@ export function applyRules(draft: Draft, options: CheckOptions): void {
   const settings = checkSettings(options);
   for (const rule of BLOCK_RULES) rule(draft, settings);
   settleSequence(draft, settings);
-  const { findings } = draft;
-  const beforePairs = findings.length;
-  pairToolResults(draft);
-  if (findings.length > beforePairs) settleSequence(draft, settings);
-  const beforeEnds = findings.length;
-  for (const rule of END_RULES) rule(draft, settings);
-  if (findings.length > beforeEnds) settleSequence(draft, settings);
+  for (const rules of [[pairToolResults], END_RULES, [beginToolTurnWithThinking]]) {
+    const { length } = draft.findings;
+    for (const rule of rules) rule(draft, settings);
+    if (draft.findings.length > length) settleSequence(draft, settings);
+  }
   for (const rule of REQUEST_RULES) rule(draft, settings);
 }
 

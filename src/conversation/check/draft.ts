@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../block.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
 import type { Finding, RepairAction, RuleName } from "./finding.ts";
+import { type SchemasByName, schemasByName } from "./rules/tool-inputs.ts";
 
 /** Where a block stood in the input; `index` is undefined for a whole message. */
 export interface Origin {
@@ -32,6 +33,12 @@ export interface Fault {
   readonly detail?: Finding["detail"];
 }
 
+export interface DraftOptions {
+  readonly pathOf?: (origin: Origin) => string;
+  /** Schemas of the tools, where the request of the draft does not hold the tools themselves. */
+  readonly schemas?: SchemasByName;
+}
+
 /**
  * The working copy that the rules rewrite one after the other. Lists are replaced, blocks and messages of
  * the input are shared, and every block remembers where it stood in the input.
@@ -40,10 +47,14 @@ export class Draft {
   messages: readonly DraftMessage[] = [];
   request: ApiRequest;
   readonly findings: Finding[] = [];
+  readonly schemas: SchemasByName;
+  /** The messages before this draft end within a tool turn that begins with thinking. */
+  followsThinking = false;
   readonly #pathOf: (origin: Origin) => string;
 
-  constructor(request: ApiRequest, pathOf: (origin: Origin) => string = messagePath) {
+  constructor(request: ApiRequest, { pathOf = messagePath, schemas }: DraftOptions = {}) {
     this.request = request;
+    this.schemas = schemas ?? schemasByName(request.tools);
     this.#pathOf = pathOf;
   }
 

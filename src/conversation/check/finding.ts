@@ -13,6 +13,7 @@ export type RuleName =
   | "tool-use-id-duplicate"
   | "tool-name-invalid"
   | "tool-input-not-object"
+  | "tool-input-schema"
   | "text-empty"
   | "text-blank"
   | "message-empty"

@@ -5,9 +5,10 @@ import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../block.ts";
 import { checkRequest } from "../check/check.ts";
+import { Draft, entryPath } from "../check/draft.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage } from "../message.ts";
-import { flatten, flattenChecked } from "./flatten.ts";
+import { countMessages, flatten, flattenChecked, frameOf, readEntries } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };
 
@@ -16,6 +17,16 @@ describe("flattening, whatever the entries", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(apiRuleViolations(flatten(entries))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it("counts as many messages as it builds", () => {
+    fc.assert(
+      fc.property(arbitraryEntries(), (entries) => {
+        const built = readEntries(new Draft(frameOf({}), { pathOf: entryPath }), entries);
+        expect(countMessages(entries)).toBe(built.length);
       }),
       RUNS,
     );

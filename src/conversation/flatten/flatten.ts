@@ -2,10 +2,12 @@ import { applyRules } from "../check/check.ts";
 import { Draft, type DraftMessage, entryPath, finishDraft } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import type { CheckOptions } from "../check/rule.ts";
+import type { ToolSchema } from "../check/rules/tool-inputs.ts";
 import { withClearedResults } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
+import { requireOwnShapes } from "../given-messages.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
-import { type SchemasByName, schemasByName, type ToolSchema } from "./tool-input.ts";
+import { MessageCounter } from "./message-counter.ts";
 import { TurnSorter } from "./turns.ts";
 
 export interface FlattenOptions {
@@ -37,9 +39,10 @@ export function flattenChecked(
   entries: readonly Entry[],
   options: FlattenOptions = {},
 ): FlattenedConversation {
-  const { tools = [], check = {} } = options;
-  const draft = new Draft(frameOf(options), entryPath);
-  draft.messages = readEntries(draft, entries, { ...options, schemas: schemasByName(tools) });
+  const { check = {} } = options;
+  requireOwnShapes(entries);
+  const draft = new Draft(frameOf(options), { pathOf: entryPath });
+  draft.messages = readEntries(draft, entries, options);
   applyRules(draft, check);
   return { messages: finishDraft(draft).messages, findings: draft.findings };
 }
@@ -49,7 +52,7 @@ export function flattenChecked(
  * whatever the number of entries. Repairs of the checker do not count.
  */
 export function countMessages(entries: readonly Entry[]): number {
-  return readEntries(new Draft(frameOf({}), entryPath), entries, { schemas: schemasByName([]) }).length;
+  return new MessageCounter(new Draft(frameOf({}), { pathOf: entryPath }), entries).total();
 }
 
 /** The request that the messages will go into. */
@@ -59,7 +62,6 @@ export function frameOf({ request, tools }: FlattenOptions): ApiRequest {
 
 export interface EntryReading {
   readonly clearedToolUseIds?: ReadonlySet<string>;
-  readonly schemas: SchemasByName;
   /** The first entry to read; origins are indexes into the whole list all the same. */
   readonly from?: number;
 }
@@ -68,11 +70,11 @@ export interface EntryReading {
 export function readEntries(
   draft: Draft,
   entries: readonly Entry[],
-  { clearedToolUseIds, schemas, from = 0 }: EntryReading,
+  { clearedToolUseIds, from = 0 }: EntryReading = {},
 ): readonly DraftMessage[] {
   const wanted = from === 0 ? entries : entries.slice(from);
   const seen = clearedToolUseIds === undefined ? wanted : withClearedResults(wanted, clearedToolUseIds);
-  const sorter = new TurnSorter(draft, schemas);
+  const sorter = new TurnSorter(draft);
   for (const [index, entry] of seen.entries()) sorter.add(entry, from + index);
   return sorter.finish();
 }

@@ -6,7 +6,6 @@ import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "..
 import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
 import { sentContent } from "./attachment-content.ts";
 import { RepeatFilter } from "./repeats.ts";
-import { type SchemasByName, withNormalisedInput } from "./tool-input.ts";
 
 /** What one speaker says before the other does. Results stand apart, since they come first when sent. */
 interface Turn {
@@ -30,16 +29,14 @@ interface ResponseTurns {
  */
 export class TurnSorter {
   readonly #draft: Draft;
-  readonly #schemas: SchemasByName;
   readonly #turns: Turn[] = [newTurn("user")];
   readonly #responses = new Map<string, ResponseTurns>();
   readonly #answersTo = new Map<unknown, Turn>();
   /** Results met before their call; where they stand until the call turns up. */
   readonly #early = new Map<Part, Turn>();
 
-  constructor(draft: Draft, schemas: SchemasByName) {
+  constructor(draft: Draft) {
     this.#draft = draft;
-    this.#schemas = schemas;
   }
 
   add(entry: Entry, index: number): void {
@@ -78,19 +75,13 @@ export class TurnSorter {
 
   #addAssistant(entry: AssistantEntry, index: number): void {
     const content = rawContent(entry);
-    const parts = readParts(this.#draft, content, { message: index }).map((part) => this.#normalised(part));
+    const parts = readParts(this.#draft, content, { message: index });
     const { said, answers, repeats } = this.#turnsOf(entry);
     said.contents.push({ content, parts });
     for (const part of repeats.withoutRepeats(this.#draft, parts)) {
       said.others.push(part);
       if (part.block.type === "tool_use") this.#answersTo.set(part.block.id, answers);
     }
-  }
-
-  #normalised(part: Part): Part {
-    if (part.block.type !== "tool_use") return part;
-    const block = withNormalisedInput(part.block, this.#schemas);
-    return block === part.block ? part : { ...part, block };
   }
 
   #turnsOf(entry: AssistantEntry): ResponseTurns {

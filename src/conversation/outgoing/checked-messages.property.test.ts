@@ -25,13 +25,22 @@ function arbitraryOptions(): fc.Arbitrary<CheckedMessagesOptions> {
       system: fc.constantFrom<unknown>("be kind", " ", [
         { type: "text", text: "s", cache_control: { type: "ephemeral" } },
       ]),
-      tools: fc.constant([{ name: "Read", cache_control: { type: "ephemeral", ttl: "1h" } }]),
+      tools: fc.constant([
+        {
+          name: "Read",
+          input_schema: { type: "object", properties: { lines: { type: "array" } } },
+          cache_control: { type: "ephemeral", ttl: "1h" },
+        },
+      ]),
       cache_control: fc.constantFrom({ type: "ephemeral", ttl: "1h" }, { type: "ephemeral" }),
     },
     { requiredKeys: [] },
   );
   return fc.oneof(fc.constant({}), options) as fc.Arbitrary<unknown> as fc.Arbitrary<CheckedMessagesOptions>;
 }
+
+const arbitraryThinking = (): fc.Arbitrary<CheckedMessagesOptions> =>
+  fc.constantFrom({}, { thinking: { type: "adaptive" } }, { thinking: { type: "enabled" } });
 
 const CHECK_FIELDS = [
   "maxMedia",
@@ -71,11 +80,11 @@ describe("checked messages that grow", () => {
 
   it("obey the rules of the API after every append", () => {
     fc.assert(
-      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
-        const checked = new CheckedMessages();
+      fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
+        const checked = new CheckedMessages(frame);
         for (const piece of pieces) {
           checked.append(piece);
-          expect(apiRuleViolations(checked.messages)).toEqual([]);
+          expect(apiRuleViolations(checked.messages, frame)).toEqual([]);
         }
       }),
       RUNS,
@@ -98,8 +107,8 @@ describe("checked messages that grow", () => {
 
   it("report each finding when it first appears, and none twice", () => {
     fc.assert(
-      fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
-        const checked = new CheckedMessages();
+      fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
+        const checked = new CheckedMessages(frame);
         let before = new Set<string>();
         for (const piece of pieces) {
           const key = ({ rule, path, action }: Finding): string => `${rule} ${path} ${action}`;

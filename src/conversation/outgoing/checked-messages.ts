@@ -2,6 +2,7 @@ import { Draft } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import { readMessages } from "../check/read.ts";
 import type { CheckOptions } from "../check/rule.ts";
+import { type SchemasByName, schemasByName } from "../check/rules/tool-inputs.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
 import { GrowingCheck, type ItemForm } from "./growing-check.ts";
 
@@ -49,9 +50,10 @@ function frameOf(options: CheckedMessagesOptions): Omit<ApiRequest, "messages"> 
 
 function messageForm(frame: Omit<ApiRequest, "messages">): ItemForm<ApiMessage> {
   const tailFrame = { ...withoutOnceChecked(frame), messages: [] };
+  const schemas = schemasByName(frame.tools);
   return {
-    draftWhole: (messages) => draftOf({ ...frame, messages }, messages, 0),
-    draftTail: (messages, from) => draftOf(tailFrame, messages, from),
+    draftWhole: (messages) => draftOf({ ...frame, messages }, messages, 0, schemas),
+    draftTail: (messages, from) => draftOf(tailFrame, messages, from, schemas),
     makesMessages: false,
   };
 }
@@ -62,8 +64,13 @@ export function withoutOnceChecked(frame: Omit<ApiRequest, "messages">): Omit<Ap
   return rest;
 }
 
-function draftOf(request: ApiRequest, messages: readonly ApiMessage[], from: number): Draft {
-  const draft = new Draft(request);
+function draftOf(
+  request: ApiRequest,
+  messages: readonly ApiMessage[],
+  from: number,
+  schemas: SchemasByName,
+): Draft {
+  const draft = new Draft(request, { schemas });
   draft.messages = readMessages(draft, messages, from);
   return draft;
 }

@@ -3,12 +3,27 @@ import type { DraftMessage } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import { MAX_CACHE_MARKS } from "../check/limits.ts";
 import type { CheckSettings } from "../check/rule.ts";
+import { begins, startsTurn } from "../check/rules/thinking-first.ts";
 import type { ApiRequest } from "../message.ts";
 import { CacheMarks, marksIn } from "./marks.ts";
 import type { OpenPart } from "./open-part.ts";
 import { RequestSize } from "./request-size.ts";
 import type { IdAt } from "./tool-ids.ts";
 import { itemIndexOf } from "./whole-rules.ts";
+
+/** Whether the turn at the end of these messages begins with thinking, given the turn before them. */
+export function turnThoughtAfter(
+  before: boolean | undefined,
+  messages: readonly DraftMessage[],
+): boolean | undefined {
+  let isThought = before;
+  for (const message of messages) {
+    if (startsTurn(message)) isThought = undefined;
+    const beginning = begins(message);
+    if (beginning !== undefined) isThought ??= beginning === "with-thinking";
+  }
+  return isThought;
+}
 
 /**
  * The beginning of a conversation, which is checked and stays as it is: how far it reaches, and as much about
@@ -29,6 +44,8 @@ export class ClosedPart {
   /** That the request defines no tools is said once, where the first tool block stands. */
   saysToolsAreMissing = false;
   isRepaired = false;
+  /** Whether the turn at its end begins with thinking; undefined where the next message begins a turn. */
+  isLastTurnThought: boolean | undefined;
 
   constructor(frame: ApiRequest, settings: CheckSettings, findings: readonly Finding[]) {
     this.size = new RequestSize(frame, settings);
@@ -44,7 +61,10 @@ export class ClosedPart {
     this.size.close(messages.length);
     for (const { id, itemIndex } of ids) if (itemIndex < end) this.#ids.add(id);
     for (const id of joinIds) this.#responses.add(id);
-    for (const { parts } of messages) for (const { block } of parts) this.#marks.addBlock(block);
+    for (const message of messages) {
+      for (const { block } of message.parts) this.#marks.addBlock(block);
+    }
+    this.isLastTurnThought = turnThoughtAfter(this.isLastTurnThought, messages);
     for (const finding of findings) {
       const index = itemIndexOf(finding);
       if (index === undefined || index >= end) continue;

@@ -1,23 +1,26 @@
 import { type Draft, type DraftMessage, finishMessage } from "../check/draft.ts";
+import type { RuleName } from "../check/finding.ts";
 import { OpenServerCalls } from "./server-calls.ts";
 import { itemIndexOf } from "./whole-rules.ts";
 
 /**
  * The last assistant message that the checked conversation can be parted before: all that stands before it
  * came from before it, all after it from after it, and no call of a tool that the provider runs waits for its
- * answer. Undefined where there is none. Looks at the messages after `first` only.
+ * answer. A turn that was ended because it lacks thinking stays on one side: it is whole again once the user speaks.
+ * Undefined where there is none. Looks at the messages after `first` only.
  */
 export function lastCut(draft: Draft, first: number): number | undefined {
   const { messages } = draft;
   const before = originsBefore(messages);
-  const lostCalls = itemsOfLostCalls(draft);
+  const lostCalls = itemsOf(draft, "server-tool-unanswered");
+  const newest = Math.min(...itemsOf(draft, "thinking-not-first"));
   let lowest = Number.POSITIVE_INFINITY;
   for (let index = messages.length - 1; index > first; index--) {
     const message = messages[index];
     if (message === undefined) continue;
     lowest = Math.min(lowest, lowestOrigin(message));
     const isStart = message.role === "assistant" && message.origin.message === lowest;
-    if (!isStart || (before[index] ?? lowest) >= lowest) continue;
+    if (!isStart || (before[index] ?? lowest) >= lowest || lowest > newest) continue;
     if (lostCalls.every((call) => isLostForGood(call, messages, index))) return index;
   }
   return undefined;
@@ -43,10 +46,10 @@ function lowestOrigin(message: DraftMessage): number {
   return lowest;
 }
 
-function itemsOfLostCalls({ findings }: Draft): readonly number[] {
+function itemsOf({ findings }: Draft, wanted: RuleName): readonly number[] {
   if (findings.length === 0) return [];
-  const lost = findings.filter(({ rule }) => rule === "server-tool-unanswered");
-  return lost.flatMap((finding) => itemIndexOf(finding) ?? []);
+  const found = findings.filter(({ rule }) => rule === wanted);
+  return found.flatMap((finding) => itemIndexOf(finding) ?? []);
 }
 
 /**

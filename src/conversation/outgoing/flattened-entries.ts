@@ -1,7 +1,7 @@
 import { Draft, entryPath } from "../check/draft.ts";
+import { schemasByName } from "../check/rules/tool-inputs.ts";
 import { type Entry, isSynthetic } from "../entry.ts";
 import { type FlattenOptions, frameOf, readEntries } from "../flatten/flatten.ts";
-import { schemasByName } from "../flatten/tool-input.ts";
 import type { ApiRequest } from "../message.ts";
 import { isEntry, responseIdOf } from "../untrusted.ts";
 import { withoutOnceChecked } from "./checked-messages.ts";
@@ -20,10 +20,10 @@ export class FlattenedEntries extends GrowingCheck<Entry> {
 function entryForm(options: FlattenOptions): ItemForm<Entry> {
   const frame = frameOf(options);
   const tailFrame = { ...withoutOnceChecked(frame), messages: [] };
-  const schemas = schemasByName(options.tools ?? []);
+  const schemas = schemasByName(options.tools);
   const draftOf = (request: ApiRequest, entries: readonly Entry[], from: number): Draft => {
-    const draft = new Draft(request, entryPath);
-    draft.messages = readEntries(draft, entries, { ...options, schemas, from });
+    const draft = new Draft(request, { pathOf: entryPath, schemas });
+    draft.messages = readEntries(draft, entries, { ...options, from });
     return draft;
   };
   return {

@@ -3,7 +3,7 @@ import { addedMessage, type Draft, type DraftMessage, finishMessage, textPart } 
 import type { Finding } from "../check/finding.ts";
 import type { CheckOptions, CheckSettings } from "../check/rule.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
-import { ClosedPart } from "./closed-part.ts";
+import { ClosedPart, turnThoughtAfter } from "./closed-part.ts";
 import { lastCut } from "./cut-point.ts";
 import { lengthFindings } from "./length-findings.ts";
 import { NOTHING_OPEN, OpenPart } from "./open-part.ts";
@@ -20,6 +20,13 @@ export interface ItemForm<Item> {
   readonly makesMessages: boolean;
   /** The id by which later items join this one, where they can at all. */
   readonly joinId?: (item: Item) => string | undefined;
+}
+
+interface TailStart {
+  /** Index of the first item that is checked. */
+  readonly start: number;
+  /** Whether the turn that the item continues begins with thinking; undefined where it begins a turn. */
+  readonly isTurnThought: boolean | undefined;
 }
 
 const STUB_TEXT = "[stands for all that is checked already]";
@@ -153,35 +160,49 @@ export class GrowingCheck<Item> {
     const draft = this.#form.draftTail(this.#items, start);
     const ids = toolIdsIn(draft.messages);
     const joinIds = this.#joinIds(start, this.#items.length);
-    if (open.isConcernedBy(draft.messages, ids, joinIds) || !this.#isSound(draft, ids, joinIds, start))
-      return undefined;
+    const isTurnThought = turnThoughtAfter(this.#closed.isLastTurnThought, open.messages);
+    if (open.isConcernedBy(draft.messages, ids, joinIds)) return undefined;
+    if (!this.#isSound(draft, ids, joinIds, { start, isTurnThought })) return undefined;
     this.#closed.take(open, start);
     return this.#accept(draft, ids);
   }
 
   /** A check of all after the closed part. Undefined where everything has to be checked. */
   #checkTail(): readonly Finding[] | undefined {
-    const { items: start } = this.#closed;
+    const { items: start, isLastTurnThought: isTurnThought } = this.#closed;
     if (start === 0 || this.#open.findings.some(looksAtTheWhole)) return undefined;
     const draft = this.#form.draftTail(this.#items, start);
     const ids = toolIdsIn(draft.messages);
     const joinIds = this.#joinIds(start, this.#items.length);
-    return this.#isSound(draft, ids, joinIds, start) ? this.#accept(draft, ids) : undefined;
+    return this.#isSound(draft, ids, joinIds, { start, isTurnThought })
+      ? this.#accept(draft, ids)
+      : undefined;
   }
 
   /** Applies the rules. False where the items from `start` on cannot be judged without those before. */
-  #isSound(draft: Draft, ids: readonly IdAt[], joinIds: readonly string[], start: number): boolean {
+  #isSound(
+    draft: Draft,
+    ids: readonly IdAt[],
+    joinIds: readonly string[],
+    { start, isTurnThought }: TailStart,
+  ): boolean {
     const isOwnStart = (message: DraftMessage | undefined): boolean =>
       message?.role === "assistant" && message.origin.message === start;
-    if (!isOwnStart(draft.messages[0])) return false;
+    if (!isOwnStart(draft.messages[0]) || this.#isTurnInDoubt(isTurnThought)) return false;
     if (this.#closed.isConcernedBy(draft.messages, ids, joinIds)) return false;
     const origin = { message: start };
     const stub = addedMessage("user", [textPart(STUB_TEXT, origin)], origin);
     draft.messages = [stub, ...draft.messages];
+    draft.followsThinking = isTurnThought === true;
     applyRules(draft, this.#tailOptions());
     const [opening, first] = draft.messages;
     if (opening !== stub || stub.parts.length !== 1 || !isOwnStart(first)) return false;
     return !draft.findings.some(looksAtTheWhole);
+  }
+
+  /** The turn that goes on began before the tail, without the thinking that its results need. */
+  #isTurnInDoubt(isTurnThought: boolean | undefined): boolean {
+    return this.#frame.thinking?.type === "enabled" && isTurnThought === false;
   }
 
   #tailOptions(): CheckOptions {

@@ -3,10 +3,11 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { abortedError, throwIfAborted } from "../../models/abort.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
+import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";
 import type { OnSummaryProgress } from "../../summary/progress.ts";
 import { type AskOptions, ask } from "../../summary/request/ask.ts";
-import { forkedRequest, isSound } from "../../summary/request/fork.ts";
+import { forkedRequest, isSound, promptTokens } from "../../summary/request/fork.ts";
 import { isTruncated } from "../../summary/request/read-summary.ts";
 import type { ForkSource } from "../../summary/sources.ts";
 import type { CountText } from "../../tokens/measure.ts";
@@ -39,6 +40,9 @@ export interface ExtractionRequest {
   readonly model: Model | undefined;
   /** Results that the agent no longer sends although the entries still hold them. */
   readonly clearedToolUseIds: ReadonlySet<string>;
+  /** Windows of the models, where the host knows them better than the table of models. */
+  readonly windowOf?: WindowOf | undefined;
+  readonly firstByteMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -115,7 +119,8 @@ class Extraction {
     const onProgress: OnSummaryProgress = ({ phase }) => {
       if (phase === "sent") this.#calls++;
     };
-    this.#asking = { signal: request.signal, onProgress };
+    const { signal, countTokens, windowOf, firstByteMs } = request;
+    this.#asking = { signal, onProgress, countTokens, windowOf, firstByteMs };
   }
 
   async run(): Promise<ExtractionOutcome> {
@@ -130,9 +135,12 @@ class Extraction {
     if (fork === undefined) return undefined;
     const { model } = fork;
     const editTool = findEditTool(fork.frame);
-    const request = forkedRequest(fork, entries, this.#prompt(editTool, false), LEAST_OUTPUT_TOKENS);
+    const prompt = this.#prompt(editTool, false);
+    const least = { leastOutputTokens: LEAST_OUTPUT_TOKENS };
+    const request = forkedRequest(fork, entries, prompt, { ...this.#asking, ...least });
     if ("unavailable" in request) return undefined;
-    const reply = await this.#ask(model, request).catch((error: unknown) => {
+    const size = { promptTokens: promptTokens(fork, prompt, this.#asking) };
+    const reply = await this.#ask(model, request, size).catch((error: unknown) => {
       if (error instanceof ModelError && FORK_IS_TOO_MUCH.has(error.failure.kind)) return undefined;
       throw error;
     });
@@ -146,12 +154,12 @@ class Extraction {
   }
 
   async #beginDirectly(): Promise<Talk> {
-    const { fork, fresh, entries, limits, clearedToolUseIds, countTokens } = this.#request;
+    const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
     const model = this.#request.model ?? fork?.model;
     if (model === undefined) throw new TypeError("Notes need a fork or a model.");
     const prompt = this.#prompt(undefined, fresh.length < entries.length);
     const task = { model, fresh, prompt, limits };
-    const { reply, request } = await askDirectly(task, { ...this.#asking, clearedToolUseIds, countTokens });
+    const { reply, request } = await askDirectly(task, { ...this.#asking, clearedToolUseIds });
     this.#usage = sumUsage(this.#usage, reply.usage);
     const continued: Talk["continued"] = (messages) => directRequest(model, messages, limits);
     return { by: "direct", model, request, reply, editTool: undefined, continued };
@@ -163,8 +171,8 @@ class Extraction {
     return notesPrompt({ notes, size, limits, path, editTool, isPart, instructions });
   }
 
-  async #ask(model: Model, request: ModelRequest): Promise<ModelReply> {
-    const reply = await ask(model, request, this.#asking);
+  async #ask(model: Model, request: ModelRequest, more: Partial<AskOptions> = {}): Promise<ModelReply> {
+    const reply = await ask(model, request, { ...this.#asking, ...more });
     this.#usage = sumUsage(this.#usage, reply.usage);
     return reply;
   }

@@ -11,16 +11,26 @@ export function clip(text: string, maxChars: number): string {
   return `${whole.trimEnd()}…`;
 }
 
-/** Head and tail of a long text with how much is missing between; about a third goes to the tail. */
-export function headAndTail(text: string, maxChars: number): string {
+/**
+ * Head and tail of a long text with a note on how much is missing between; about a third goes to the tail.
+ * `noteOn` writes the note, given the number of missing characters.
+ */
+export function headAndTail(
+  text: string,
+  maxChars: number,
+  noteOn: (missing: number) => string = inTranscript,
+): string {
   if (text.length <= maxChars) return text;
   const tailChars = Math.floor(maxChars / 3);
   const head = headOf(text, maxChars - tailChars).trimEnd();
   const tail = tailOf(text, tailChars).trimStart();
   const missing = text.length - head.length - tail.length;
   const joint = text.includes("\n") ? "\n" : " ";
-  return `${head}${joint}[… ${missing} characters left out here; they are in the transcript …]${joint}${tail}`;
+  return `${head}${joint}${noteOn(missing)}${joint}${tail}`;
 }
+
+const inTranscript = (missing: number): string =>
+  `[… ${missing} characters left out here; they are in the transcript …]`;
 
 export function oneLine(text: string): string {
   return text.includes("  ") || /[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();

@@ -1,7 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { ModelError } from "../../models/model-error.ts";
+import { withFittingOutput } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";
-import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type AskOptions, ask } from "./ask.ts";
 import { type Cut, uncut } from "./cut.ts";
 import { type Sent, shorterAfter, shorterForBytes, shorterForRoom } from "./shorten.ts";
@@ -12,8 +13,6 @@ const MAX_CUTS = 3;
 export interface CutToFitOptions extends AskOptions {
   /** Results that the agent no longer sends although the entries still hold them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
-  /** Tokens as this model's provider counts them, as far as that is known. */
-  readonly countTokens?: CountText | undefined;
 }
 
 /** What came of a request, and what of the conversation was in it. */
@@ -34,10 +33,16 @@ export async function askCutToFit(
   options: CutToFitOptions = {},
 ): Promise<FittedReply> {
   const { countTokens = ESTIMATORS.o200k } = options;
-  const sending = (cut: Cut): Sent => ({ cut, request: draft(cut), countTokens });
+  let room = options;
+  const sending = (cut: Cut): Sent => {
+    const wanted = draft(cut);
+    const request = withFittingOutput(model, wanted, room);
+    return { cut, request, wantedTokens: wanted.max_tokens ?? 0, countTokens };
+  };
   let sent = fitIntoBytes(sending(uncut(entries)), sending, options);
   for (let cuts = 0; ; cuts++) {
-    const outcome = await ask(model, sent.request, options).catch(failureToCutFor);
+    const outcome = await ask(model, sent.request, room).catch(failureToCutFor);
+    room = withStatedWindow(room, outcome);
     const shorter = cuts < MAX_CUTS ? shorterThan(sent, outcome) : undefined;
     if (shorter === undefined) return fitted(outcome, sent);
     sent = sending(shorter);
@@ -55,6 +60,13 @@ function fitIntoBytes(whole: Sent, sending: (cut: Cut) => Sent, options: CutToFi
     sent = sending(shorter);
     reportCut(shorter, options);
   }
+}
+
+/** The provider knows its window best. */
+function withStatedWindow(options: CutToFitOptions, outcome: ModelReply | ModelError): CutToFitOptions {
+  const failure = outcome instanceof ModelError ? outcome.failure : undefined;
+  const limit = failure?.kind === "too-long" ? failure.limit : undefined;
+  return limit === undefined ? options : { ...options, windowOf: () => limit };
 }
 
 function reportCut({ dropped, rounds }: Cut, { onProgress }: AskOptions): void {

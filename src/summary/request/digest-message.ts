@@ -1,9 +1,9 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { ESTIMATORS } from "../../tokens/measure.ts";
+import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
 import { summarise } from "../builtin/summarise.ts";
 import { type Cut, droppedEntries } from "./cut.ts";
-import { DIGEST_TOKENS } from "./shorten.ts";
+import { digestTokens } from "./shorten.ts";
 
 const INTRODUCTION =
   "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
@@ -31,6 +31,8 @@ export function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly Api
 /** What did not fit into a request, told by the built-in summariser; undefined where nothing was left out. */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;
-  const { text } = summarise(entries, { countTokens: ESTIMATORS.o200k, budgetTokens: DIGEST_TOKENS });
+  const { o200k: countTokens } = ESTIMATORS;
+  const budgetTokens = digestTokens(measureEntries(entries, countTokens));
+  const { text } = summarise(entries, { countTokens, budgetTokens });
   return `${introduction}\n\n${text}`;
 }

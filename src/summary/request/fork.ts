@@ -5,7 +5,9 @@ import { field } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
 import { forgetsThinkingAtNextTurn } from "../../models/anthropic/kept-thinking.ts";
+import { hasOutputRoom, type OutputRoomOptions, thinkingBudget } from "../../models/output-limit.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
 import type { ForkSource } from "../sources.ts";
 import { type AskOptions, ask } from "./ask.ts";
 import { wholeSummaryIn } from "./read-summary.ts";
@@ -26,9 +28,15 @@ export async function requestFork(
   prompt: string,
   options: AskOptions = {},
 ): Promise<ModelSummary | Unavailable> {
-  const request = forkedRequest(fork, entries, prompt, LEAST_OUTPUT_TOKENS);
+  const request = forkedRequest(fork, entries, prompt, {
+    ...options,
+    leastOutputTokens: LEAST_OUTPUT_TOKENS,
+  });
   if ("unavailable" in request) return request;
-  const reply = await ask(fork.model, request, options);
+  const reply = await ask(fork.model, request, {
+    ...options,
+    promptTokens: promptTokens(fork, prompt, options),
+  });
   return {
     text: wholeSummaryIn(reply),
     model: reply.model,
@@ -36,6 +44,11 @@ export async function requestFork(
     isTruncated: false,
     condensedRounds: 0,
   };
+}
+
+export interface ForkOptions extends OutputRoomOptions {
+  /** A conversation whose own calls allow less would not get a whole answer. */
+  readonly leastOutputTokens: number;
 }
 
 /**
@@ -46,26 +59,44 @@ export function forkedRequest(
   fork: ForkSource,
   entries: readonly Entry[],
   prompt: string,
-  leastOutputTokens: number,
+  options: ForkOptions,
 ): ModelRequest | Unavailable {
   // Such a sequence may be anywhere in an answer and would end it; the cache does not look at them.
   const { stop_sequences: _, ...frame } = fork.frame;
   const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
-  const obstacle = obstacleIn(shared, fork.model, leastOutputTokens);
+  const obstacle = obstacleIn(shared, fork.model);
   if (obstacle !== undefined) return { unavailable: obstacle };
   const request = withPromptAndReadMark(shared, fork, prompt);
+  const room = { ...options, promptTokens: promptTokens(fork, prompt, options) };
+  if (!hasRoom(request, fork.model, room)) return { unavailable: "output-limit" };
   return isSound(request, fork.model) ? request : { unavailable: "invalid-request" };
 }
 
 /** What makes a text as answer impossible, or the cached prefix useless, and cannot be changed for this call. */
-function obstacleIn(shared: ModelRequest, { name }: Model, leastOutputTokens: number): string | undefined {
-  const { tool_choice, output_config, max_tokens, thinking } = shared;
+function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
+  const { tool_choice, output_config } = shared;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
   if (field(output_config, "format") !== undefined) return "forced-output-format";
-  const thinkingTokens = field(thinking, "budget_tokens");
-  const room = (max_tokens ?? Infinity) - (typeof thinkingTokens === "number" ? thinkingTokens : 0);
-  if (room < leastOutputTokens) return "output-limit";
   return forgetsThinkingAtNextTurn(name, shared) ? "thinking-not-kept" : undefined;
+}
+
+/** Size of a forked request; undefined where the size of the conversation is not known. */
+export function promptTokens(
+  { contextTokens }: ForkSource,
+  prompt: string,
+  { countTokens = ESTIMATORS.o200k }: OutputRoomOptions,
+): number | undefined {
+  return contextTokens === undefined ? undefined : contextTokens + countTokens(prompt);
+}
+
+/** Whether the request's own limit and the window leave enough for an answer, beside the thinking before it. */
+function hasRoom(
+  request: ModelRequest,
+  model: Model,
+  { leastOutputTokens, ...options }: ForkOptions,
+): boolean {
+  const own = (request.max_tokens ?? Infinity) - thinkingBudget(request);
+  return own >= leastOutputTokens && hasOutputRoom(model, request, options);
 }
 
 function withPromptAndReadMark(shared: ModelRequest, fork: ForkSource, prompt: string): ModelRequest {

@@ -10,6 +10,7 @@ import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import type { SummaryProgress } from "../progress.ts";
 import { isSummaryRequest } from "../prompt.ts";
 import { SECTION_NAMES } from "../sections.ts";
+import { messagesToSummarise } from "./messages.ts";
 import { requestSummary } from "./request-summary.ts";
 
 const GOOD = `<analysis>\nthinking aloud\n</analysis>\n<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}:\n   some`).join("\n")}\n</summary>`;
@@ -79,6 +80,53 @@ describe("requestSummary", () => {
     const { condensedRounds } = await requestSummary(model, entries);
     expect(condensedRounds).toBeGreaterThan(60);
     expect(condensedRounds).toBeLessThan(90);
+  });
+
+  it("follows the gap that the error states: no more is dropped than it, the digest and the least answer need", async () => {
+    const entries = longConversation(200).entries;
+    const model = scriptedModel((request, index) => {
+      const counted = measureRequest(request, ESTIMATORS.o200k);
+      return index === 0 ? tooLong(counted, counted - 11_000) : GOOD;
+    });
+    const { condensedRounds } = await requestSummary(model, entries);
+    const [first, second] = model.requests.map((request) => measureRequest(request, ESTIMATORS.o200k));
+    const freed = (first ?? 0) - (second ?? 0);
+    expect(freed).toBeGreaterThanOrEqual(11_000);
+    expect(freed).toBeLessThan(11_000 * 1.05 + 4_000 + 3_000 + 1_000);
+    expect(condensedRounds).toBeLessThan(60);
+  });
+
+  it.each([1_000, 5_000, 30_000])("a stated gap of %i tokens is gone after one cut", async (gap) => {
+    const entries = longConversation(200).entries;
+    const limits: number[] = [];
+    const model = scriptedModel((request) => {
+      const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.3);
+      limits.push(limits[0] ?? counted - gap);
+      return counted > (limits[0] ?? 0) ? tooLong(counted, limits[0] ?? 0) : GOOD;
+    });
+    await requestSummary(model, entries);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it("drops a fifth where the error states only a lower bound of the size", async () => {
+    const bound = new ModelError(
+      { kind: "too-long", tokens: 11_001, limit: 11_000, isLowerBound: true },
+      "too long",
+    );
+    const { progress } = await outcome([bound, GOOD]);
+    expect(progress).toContainEqual(expect.objectContaining({ phase: "cut", droppedRounds: 2 }));
+  });
+
+  it("asks again with less where the output that fitted broke the summary off", async () => {
+    const entries = longConversation(100).entries;
+    const model = scriptedModel(({ max_tokens = 0 }) =>
+      max_tokens < 8_000
+        ? { content: "<summary>1.", stopReason: "max_tokens", usage: { output_tokens: max_tokens } }
+        : GOOD,
+    );
+    const [prompt = 0] = [measureRequest({ messages: messagesToSummarise(entries) }, ESTIMATORS.o200k)];
+    await requestSummary(model, entries, { windowOf: () => Math.ceil(prompt * 1.05) + 8_000 });
+    expect(model.requests).toHaveLength(2);
   });
 
   it("asks again with less where a full window broke the summary off, and keeps that one if nothing can go", async () => {

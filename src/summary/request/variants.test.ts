@@ -46,7 +46,7 @@ describe("a summary from a point", () => {
   });
 
   it("has what stays condensed apart from what is to be summarised, where it is too long", async () => {
-    const model = scriptedModel([tooLong(0), GOOD]);
+    const model = scriptedModel([tooLong(1_000), GOOD]);
     await requestSummary(model, after, options);
     const [digest] = model.requests[1]?.messages ?? [];
     const notes = typeof digest?.content === "string" ? [] : (digest?.content ?? []);

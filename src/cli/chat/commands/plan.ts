@@ -1,5 +1,5 @@
-import { withoutControls } from "../../../conversation/text.ts";
 import { readTextFile } from "../../../host/text-file.ts";
+import { shownText } from "../../view/text-width.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import type { ChatCommand } from "./command.ts";
 import { misused } from "./misused.ts";
@@ -20,8 +20,7 @@ export const planCommand: ChatCommand = {
     }
     if (argument !== "") throw misused(planCommand, argument, "What is to be planned is your next prompt.");
     const file = await readTextFile(agent.planPath);
-    const plan =
-      file.state === "read" && file.text.trim() !== "" ? withoutControls(file.text.trim()) : undefined;
+    const plan = file.state === "read" && file.text.trim() !== "" ? shownText(file.text.trim()) : undefined;
     const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
     say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
   },

@@ -1,5 +1,4 @@
-import { withoutControls } from "../../../conversation/text.ts";
-import { textWidth } from "../../view/text-width.ts";
+import { shownText, textWidth } from "../../view/text-width.ts";
 
 /** What is on at some point of a text, by what it concerns: the sequence that switched it on. */
 export type Style = ReadonlyMap<string, string>;
@@ -81,10 +80,7 @@ export function safeLines(text: string, hasColours: boolean, before: Style = PLA
       style = after ?? style;
       continue;
     }
-    const [first = "", ...others] = withoutControls(piece)
-      .replace(DIRECTION_MARKS, "")
-      .toWellFormed()
-      .split("\n");
+    const [first = "", ...others] = shownText(piece).replace(DIRECTION_MARKS, "").toWellFormed().split("\n");
     add(first);
     for (const other of others) {
       add(closing(style));

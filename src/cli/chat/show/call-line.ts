@@ -1,8 +1,7 @@
-import { withoutControls } from "../../../conversation/text.ts";
 import { fileUseOf } from "../../../conversation/tool-kinds.ts";
 import type { Colours } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
-import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
+import { fitText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
 
 export interface EndedCall {
   readonly tool: string;
@@ -50,7 +49,7 @@ const firstLine = (display: string): string =>
 
 /** Only lines that say something changed, with the line before the first of them. */
 function changeLines(display: string, { width, colours, indent = "" }: LineStyle): readonly string[] {
-  const all = withoutControls(display)
+  const all = shownText(display)
     .split("\n")
     .filter((line) => /^(?:[+-](?![+-]{2} )|\s*\d+\s*[+-])/.test(line));
   const shown = all.slice(0, DIFF_LINES_SHOWN).map((line) => {
@@ -74,7 +73,7 @@ function fitTabbed(line: string, width: number): string {
 
 /** A diff or an output, whole. */
 export function unfoldedBody(display: string, colours: Colours): string {
-  const lines = withoutControls(display).split("\n");
+  const lines = shownText(display).split("\n");
   const isDiff = lines.some((line) => line.startsWith("@@"));
   if (!isDiff) return lines.join("\n");
   return lines

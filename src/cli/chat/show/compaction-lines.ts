@@ -32,6 +32,8 @@ function progressWords(progress: SummaryProgress | undefined): readonly string[]
   switch (progress?.phase) {
     case undefined:
       return [];
+    case "hooks":
+      return [`running ${plural(progress.hooks, `${progress.event} hook`)}`];
     case "step":
       return [STEPS[progress.step]];
     case "sent":

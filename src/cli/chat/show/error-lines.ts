@@ -1,6 +1,5 @@
-import { withoutControls } from "../../../conversation/text.ts";
 import type { LonghaulError } from "../../../errors.ts";
-import { foldText } from "../../view/text-width.ts";
+import { foldText, shownText } from "../../view/text-width.ts";
 import type { LineStyle } from "./call-line.ts";
 
 /** What happened, and what to do about it. */
@@ -9,7 +8,7 @@ export function errorLines(
   { width, colours }: LineStyle,
 ): string {
   const fold = (text: string, lead: string, indent: string): string =>
-    withoutControls(text)
+    shownText(text)
       .split("\n")
       .map((line, at) => foldText(`${at === 0 ? lead : "  "}${line}`, width, indent))
       .join("\n");

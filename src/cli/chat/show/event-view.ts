@@ -1,12 +1,11 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../../conversation/entry.ts";
 import { isSummaryEntry } from "../../../conversation/summary-entry.ts";
-import { withoutControls } from "../../../conversation/text.ts";
 import { undoRecordOf } from "../../../conversation/undo.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";
-import { foldText, oneLine } from "../../view/text-width.ts";
+import { foldText, oneLine, shownText } from "../../view/text-width.ts";
 import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
 import { summaryIn } from "../summaries.ts";
@@ -110,7 +109,7 @@ export class EventView {
   /** What the person said, when it is their turn. */
   prompt(text: string): void {
     const { colours, width } = this.#options.screen;
-    const lines = wrapped(withoutControls(text), width - 2).split("\n");
+    const lines = wrapped(shownText(text), width - 2).split("\n");
     const marked = lines.map((line, at) => colours.bold(`${at === 0 ? "›" : " "} ${line}`));
     this.#print("prompt", marked.join("\n"));
   }
@@ -148,7 +147,7 @@ export class EventView {
   }
 
   #text(text: string): void {
-    const clean = withoutControls(text);
+    const clean = shownText(text);
     if (!this.#isStreaming && clean.trim() === "") return;
     if (!this.#isStreaming) this.#separate("answer");
     this.#agentId = undefined;

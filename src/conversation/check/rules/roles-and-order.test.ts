@@ -5,6 +5,7 @@ import type { ApiMessage, ApiRequest } from "../../message.ts";
 import { checkRequest } from "../check.ts";
 import { EARLIER_PART_MISSING_TEXT } from "./first-role.ts";
 import { GO_ON_TEXT, refusesPrefill } from "./prefill.ts";
+import { CONTINUE_WITH_RESULTS_TEXT, RESULTS_READ_TEXT } from "./thinking-first.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const user = (content: ApiMessage["content"] = "go"): ApiMessage => ({ role: "user", content });
@@ -49,7 +50,7 @@ describe("roles and their order", () => {
   });
 
   it("sends a message of an unknown role as the user's", () => {
-    const messages = [{ role: "developer", content: "be brief" } as unknown as ApiMessage];
+    const messages = [{ role: "narrator", content: "be brief" } as unknown as ApiMessage];
     expect(checkRequest({ messages }).request.messages).toEqual([user("be brief")]);
     expect(rules({ messages })).toEqual(["role-unknown"]);
   });
@@ -184,10 +185,53 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("reports a tool turn that does not begin with thinking while thinking is enabled", () => {
+  it("ends a tool turn that does not begin with thinking while thinking is enabled", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), user([toolResult("a", "x")])];
-    expect(rules({ messages, thinking: { type: "enabled" } })).toEqual(["thinking-not-first"]);
+    const { request, findings } = checkRequest({ messages, thinking: { type: "enabled" } });
+    expect(findings.map(({ rule, path, action }) => [rule, path, action])).toEqual([
+      ["thinking-not-first", "messages.1", "text-added"],
+    ]);
+    expect(request.messages).toEqual([
+      ...messages,
+      assistant([text(RESULTS_READ_TEXT)]),
+      user([text(CONTINUE_WITH_RESULTS_TEXT)]),
+    ]);
+    expect(request.messages[2]).toBe(messages[2]);
     expect(rules({ messages, thinking: { type: "adaptive" } })).toEqual([]);
+  });
+
+  it("begins the next turn with the words that stand behind the results", () => {
+    const messages = [
+      user(),
+      assistant([toolUse("a", "Read", {})]),
+      user([toolResult("a", "x"), text("a summary")]),
+    ];
+    const { request } = checkRequest({ messages, thinking: { type: "enabled" } });
+    expect(request.messages.slice(2)).toEqual([
+      user([toolResult("a", "x")]),
+      assistant([text(RESULTS_READ_TEXT)]),
+      user([text("a summary")]),
+    ]);
+  });
+
+  it("accepts later calls of a turn without thinking, and moves the end of a turn before a response with it", () => {
+    const call = (id: string, ...before: ContentBlock[]): readonly ApiMessage[] => [
+      assistant([...before, toolUse(id, "Read", {})]),
+      user([toolResult(id, id)]),
+    ];
+    const request = (...rounds: (readonly ApiMessage[])[]): ApiRequest => ({
+      thinking: { type: "enabled" },
+      messages: [user(), ...rounds.flat()],
+    });
+    expect(rules(request(call("a", thinking("hm")), call("b")))).toEqual([]);
+    const mixed = request(call("a"), call("b", thinking("hm")), call("c"));
+    const after = checkRequest(mixed).request.messages;
+    expect(after.filter((message) => !mixed.messages.includes(message)).map(({ role }) => role)).toEqual([
+      "assistant",
+      "user",
+    ]);
+    expect(after[3]).toEqual(assistant([text(RESULTS_READ_TEXT)]));
+    expect(after[5]).toBe(mixed.messages[3]);
   });
 });
 

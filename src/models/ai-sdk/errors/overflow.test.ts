@@ -1,18 +1,20 @@
 import { APICallError } from "ai";
 import { describe, expect, it } from "vitest";
 import { wireOf } from "../../../../test/wire/folder.ts";
+import type { Overflow } from "../../overflow.ts";
 import { OVERFLOW_TEXTS } from "../../overflow-texts.ts";
 import { modelErrorOf } from "./model-error-of.ts";
 
 /** One saying of each server, and the numbers in it. */
 const SAYINGS: Readonly<
-  Record<string, readonly [text: string, tokens?: number | undefined, limit?: number]>
+  Record<string, readonly [text: string, tokens?: number | undefined, limit?: number, more?: Overflow]>
 > = {
   Anthropic: ["prompt is too long: 208656 tokens > 200000 maximum", 208_656, 200_000],
   "Anthropic, earlier models": [
     "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
     209_573,
     200_000,
+    { outputTokens: 21_333 },
   ],
   Google: [
     "The input token count (3475108) exceeds the maximum number of tokens allowed (1048576).",
@@ -31,11 +33,13 @@ const SAYINGS: Readonly<
     "This model's maximum context length is 262144 tokens. However, you requested 128000 output tokens and your prompt contains at least 134145 input tokens, for a total of at least 262145 tokens.",
     262_145,
     262_144,
+    { outputTokens: 128_000, isLowerBound: true },
   ],
   "vLLM, output limit": [
     "'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context length is 4096 tokens and your request has 3900 input tokens (1000 > 4096 - 3900).",
     4_900,
     4_096,
+    { outputTokens: 1_000 },
   ],
   "vLLM, prompt alone": [
     "The decoder prompt (length 50000) is longer than the maximum model length of 40960. Make sure that `max_model_len` is no smaller than the number of text tokens.",
@@ -105,11 +109,13 @@ const SAYINGS: Readonly<
     "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 30000 tokens from the input messages and 10000 tokens for the completion.",
     40_000,
     32_768,
+    { outputTokens: 10_000 },
   ],
   "Text Generation Inference": [
     "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`",
     4_512,
     4_096,
+    { outputTokens: 512 },
   ],
   Fireworks: ["The prompt is too long: 150000, model maximum context length: 131071", 150_000, 131_071],
   Copilot: ["prompt token count of 146270 exceeds the limit of 128000", 146_270, 128_000],
@@ -146,11 +152,12 @@ describe("an overflow in words", () => {
   });
 
   it.each(Object.entries(SAYINGS))("%s: is too long, with the numbers it gives", (server, said) => {
-    const [message, tokens, limit] = said;
+    const [message, tokens, limit, more] = said;
     const expected = {
       kind: "too-long",
       ...(tokens === undefined ? {} : { tokens }),
       ...(limit === undefined ? {} : { limit }),
+      ...more,
     };
     expect(modelErrorOf(refusal({ error: { message } }), state).failure).toEqual(expected);
     const first = OVERFLOW_TEXTS.find(({ pattern }) => pattern.test(message));

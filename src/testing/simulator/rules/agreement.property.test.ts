@@ -68,7 +68,9 @@ function optionsFor(body: object, { version, isMerged, requireTools }: Setting):
 }
 
 function expectAgreement(body: object, chosen: Setting): void {
-  const { findings } = checkRequest(body as unknown as ApiRequest, optionsFor(body, chosen));
+  const checked = checkRequest(body as unknown as ApiRequest, optionsFor(body, chosen));
+  // The API takes inputs that do not fit a tool's schema.
+  const findings = checked.findings.filter(({ rule }) => rule !== "tool-input-schema");
   const refusal = refusalOf(body, chosen);
   const verdicts = { checker: findings.map(({ rule, path }) => `${rule} ${path}`), simulator: refusal };
   if (findings.length > 0 !== (refusal !== undefined))

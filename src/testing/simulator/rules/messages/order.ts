@@ -55,13 +55,23 @@ function isResumable(last: PlacedBlock | undefined): boolean {
   return last !== undefined && (isServerToolBlock(last) || last.type === "compaction");
 }
 
-/** With thinking of type `enabled`, the turn whose tool results are being sent begins with thinking. */
+/**
+ * With thinking of type `enabled`, the turn whose tool results are being sent begins with thinking. Later responses
+ * of the same turn may do without: a model that does not interleave thinks once, before its first call.
+ */
 export function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
   if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
-  const spoken = turns.at(-1)?.role === "system" ? turns.slice(0, -1) : turns;
-  const turn = spoken.at(-2);
-  if (turn?.role !== "assistant" || !turn.blocks.some(({ type }) => type === "tool_use")) return;
-  const first = turn.blocks.find(({ type }) => type !== "compaction" && type !== "fallback");
+  const spoken = turns.filter(({ role }) => role !== "system");
+  const call = spoken.at(-2);
+  if (call?.role !== "assistant" || !call.blocks.some(({ type }) => type === "tool_use")) return;
+  const start = spoken.slice(0, -1).findLastIndex(({ role, blocks }) => {
+    const holds = (wanted: string): boolean => blocks.some(({ type }) => type === wanted);
+    return role === "user" ? !holds("tool_result") : holds("compaction");
+  });
+  const replies = spoken.slice(Math.max(0, start)).filter(({ role }) => role === "assistant");
+  const first = replies
+    .flatMap(({ blocks }) => blocks)
+    .find(({ type }) => type !== "compaction" && type !== "fallback");
   if (first !== undefined && !isThinking(first)) {
     refuse("thinkingFirst", { path: pathOf(first), type: first.type });
   }

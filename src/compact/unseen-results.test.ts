@@ -1,0 +1,234 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { apiRuleViolations } from "../../test/support/api-rules.ts";
+import { ConversationBuilder, image, toolResult, toolUse } from "../../test/support/builders.ts";
+import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { countingPorts, longSession, withoutUsage } from "../../test/support/long-session.ts";
+import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { contentText } from "../conversation/fields.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import { unseenFrom } from "../conversation/unseen.ts";
+import { ESTIMATORS } from "../tokens/measure.ts";
+import { planSpan } from "./collapse/plan-span.ts";
+import { type Compaction, compact, rebuild } from "./compact.ts";
+import { planFromNotes } from "./from-notes.ts";
+import { planFromPrepared } from "./from-prepared.ts";
+import { type CompactionPlan, planCompaction } from "./plan.ts";
+import { planReactive } from "./reactive.ts";
+import { snip } from "./snip.ts";
+
+const words = (tokens: number, seed = 0): string =>
+  Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
+const tokensIn = (text: string): number => ESTIMATORS.o200k(text);
+
+/** A long session whose last calls are answered, and no model has seen the answers. */
+function unseenSession(results: readonly number[], after: readonly string[] = []): readonly Entry[] {
+  const c = longSession(12);
+  const ids = results.map((_, at) => `new-${at}`);
+  c.assistant(ids.map((id) => toolUse(id, "Bash", { command: id })));
+  c.user(results.map((tokens, at) => toolResult(`new-${at}`, words(tokens, at))));
+  for (const text of after) c.user(text);
+  return deepFreeze(c.entries.map(withoutUsage));
+}
+
+const carriedOut = (plan: CompactionPlan, targetTokens?: number): Promise<Compaction> =>
+  compact(plan, countingPorts(), {
+    leastSaving: "none",
+    transcriptPath: "/t.jsonl",
+    ...(targetTokens === undefined ? {} : { targetTokens }),
+  });
+
+/** The results that answer the newest calls in the next request. */
+function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const messages = flatten(entries);
+  expect(apiRuleViolations(messages)).toEqual([]);
+  const blocks = (at: number): readonly ContentBlock[] => {
+    const content = messages[at]?.content ?? [];
+    return typeof content === "string" ? [] : content;
+  };
+  const call = messages.findLastIndex(({ role }) => role === "assistant");
+  const asked = blocks(call).flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  const results = blocks(call + 1).filter((block): block is ToolResultBlock => block.type === "tool_result");
+  expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(asked);
+  return new Map(results.map(({ tool_use_id, content }) => [tool_use_id, contentText(content ?? "")]));
+}
+
+const TARGET = 30_000;
+const last = (entries: readonly Entry[], back: number): string => entries.at(-back)?.uuid ?? "";
+
+/** Every way in which a conversation is compacted, with the limit that it keeps to. */
+const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
+  "a compaction of everything": (entries) =>
+    planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
+  "one that keeps recent messages": (entries) =>
+    planCompaction({ entries }, { keepRecentTokens: 3_000, targetTokens: TARGET }),
+  "a summary from a message on": (entries) =>
+    planCompaction({ entries }, { variant: "from", at: 9, targetTokens: TARGET, force: true }),
+  "a summary up to the newest message": (entries) =>
+    planCompaction({ entries }, { variant: "up-to", at: last(entries, 1), targetTokens: TARGET }),
+  "reactive compaction": (entries) =>
+    planReactive({ entries }, { failure: { kind: "too-long" }, targetTokens: TARGET }),
+  "a summary written ahead": (entries) =>
+    planFromPrepared(
+      { entries },
+      entries.map(({ uuid }) => uuid),
+      {},
+    ) as CompactionPlan,
+  "the session's notes": (entries) => {
+    const found = planFromNotes(
+      { entries },
+      { text: "# Notes\n", coveredUuid: last(entries, 1), leastSaving: "none" },
+    );
+    return "plan" in found ? found.plan : expect.fail(found.declined);
+  },
+};
+
+describe.each(Object.keys(WAYS))("%s", (name) => {
+  const way = WAYS[name] as (entries: readonly Entry[]) => CompactionPlan;
+
+  it.each([
+    ["nothing", []],
+    ["words of the user", ["By the way, use tabs."]],
+    ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
+  ])(
+    "keeps results that no model has seen, whole and as the answer to their calls, followed by %s",
+    async (_, after) => {
+      const entries = unseenSession([2_000, 40, 900], after);
+      const compaction = await carriedOut(way(entries), TARGET);
+      const answers = answersIn(rebuild(compaction));
+      expect([...answers.values()].map(tokensIn)).toEqual(
+        [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
+      );
+      expect(compaction.ledger?.shortened).toBeUndefined();
+      expect(JSON.stringify(compaction.summary)).toContain("have not read yet");
+    },
+  );
+});
+
+describe("results that do not fit beside the summary", () => {
+  it("keep head and tail with a pointer to recall, and the ledger records it", async () => {
+    const entries = unseenSession([60_000]);
+    const plan = planCompaction({ entries }, { targetTokens: TARGET });
+    const compaction = await carriedOut(plan, TARGET);
+    const text = answersIn(rebuild(compaction)).get("new-0") ?? "";
+    expect(tokensIn(text)).toBeGreaterThan(TARGET / 2);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+    const whole = words(60_000);
+    expect(text.startsWith(whole.slice(0, 1_000))).toBe(true);
+    expect(text.endsWith(whole.slice(-1_000))).toBe(true);
+    expect(text).toMatch(/characters of this result are left out .* recall it by the id new-0/);
+    expect(compaction.ledger?.shortened).toMatchObject([{ toolUseId: "new-0", entryId: last(entries, 1) }]);
+    expect(JSON.stringify(compaction.summary)).toContain("They are shortened");
+    expect(JSON.stringify(compaction.summary)).not.toContain("follow verbatim");
+  });
+
+  it("share the room: the longest give way, and each keeps 2,000 tokens", async () => {
+    const entries = unseenSession([40_000, 300, 20_000]);
+    const compaction = await carriedOut(planCompaction({ entries }, { targetTokens: TARGET }), TARGET);
+    const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
+    expect(sizes[1]).toBe(tokensIn(words(300, 1)));
+    expect(Math.min(sizes[0] ?? 0, sizes[2] ?? 0)).toBeGreaterThan(2_000);
+    expect(compaction.ledger?.shortened).toHaveLength(2);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+  });
+
+  it("are shortened even where nothing but a summary stands before them", async () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    c.summary("What was done.");
+    c.tool("new-0", "Bash", { command: "make" }, words(60_000));
+    const compaction = await carriedOut(
+      planCompaction({ entries: c.entries }, { targetTokens: TARGET }),
+      TARGET,
+    );
+    expect(tokensIn(answersIn(rebuild(compaction)).get("new-0") ?? "")).toBeGreaterThan(2_000);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+  });
+
+  it("keep their pictures where these fit, and a note where they do not", async () => {
+    const c = longSession(12);
+    c.assistant([toolUse("new-0", "Read", {})]);
+    c.user([toolResult("new-0", [image(), { type: "text", text: words(60_000) }])]);
+    const compactedTo = async (targetTokens: number): Promise<string> => {
+      const plan = planCompaction({ entries: c.entries.map(withoutUsage) }, { targetTokens });
+      return JSON.stringify((await carriedOut(plan, targetTokens)).kept);
+    };
+    expect(await compactedTo(TARGET)).toContain('"type":"image"');
+    expect(await compactedTo(3_500)).toContain("[image left out to fit the context window]");
+  });
+
+  it("say to call the tool again where no transcript has them", () => {
+    const entries = unseenSession([60_000]);
+    const { kept } = planCompaction({ entries, isRecorded: false }, { targetTokens: TARGET });
+    expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
+  });
+
+  it("never make a compaction that breaks the API's rules or loses a result, whatever their sizes", async () => {
+    const arbitrary = fc.record({
+      results: fc.array(fc.constantFrom(5, 400, 3_000, 9_000), { minLength: 1, maxLength: 5 }),
+      after: fc.array(fc.constantFrom("go on", words(4_000)), { maxLength: 2 }),
+      way: fc.constantFrom(...Object.keys(WAYS).slice(0, 5)),
+      targetTokens: fc.constantFrom(2_500, 8_000, TARGET),
+    });
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async ({ results, after, way, targetTokens }) => {
+        const entries = unseenSession(results, after);
+        const plan = (WAYS[way] as (entries: readonly Entry[]) => CompactionPlan)(entries);
+        const compaction = await carriedOut(plan, targetTokens);
+        const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
+        expect(sizes).toHaveLength(results.length);
+        const { shortened = [] } = compaction.ledger ?? {};
+        const cut = results.map((_, at) => shortened.some(({ toolUseId }) => toolUseId === `new-${at}`));
+        for (const [at, size] of sizes.entries()) {
+          if (cut[at] !== true) expect(size).toBe(tokensIn(words(results[at] ?? 0, at)));
+          if (cut[at] === true && targetTokens === TARGET) expect(size).toBeGreaterThanOrEqual(2_000);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("other rewrites", () => {
+  const separate = (): readonly Entry[] => {
+    const c = longSession(12);
+    for (let at = 0; at < 7; at++) {
+      c.assistant([toolUse(`new-${at}`, "Bash", { at })], { id: "msg_parallel" });
+      c.user([toolResult(`new-${at}`, words(600, at))]);
+    }
+    return c.entries.map(withoutUsage);
+  };
+
+  it("know a response that is stored as several entries with results between them", () => {
+    const entries = separate();
+    expect(unseenFrom(entries)).toBe(entries.length - 14);
+    const c = new ConversationBuilder("next");
+    expect(unseenFrom([...entries, c.assistant("I see.")])).toBe(entries.length + 1);
+    const error = c.assistant("API Error", { isApiErrorMessage: true });
+    expect(unseenFrom([...entries, error])).toBe(entries.length - 14);
+  });
+
+  it("leave such calls alone when spans are collapsed", () => {
+    const entries = separate();
+    const plan = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true });
+    const taken = new Set(plan?.uuids);
+    for (let left = plan; left !== undefined; ) {
+      for (const uuid of left.uuids) taken.add(uuid);
+      left = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true, taken });
+    }
+    expect(entries.slice(-14).some(({ uuid }) => taken.has(uuid ?? ""))).toBe(false);
+    expect(taken.size).toBeGreaterThan(0);
+  });
+
+  it("spare such calls when messages are removed", () => {
+    const entries = separate();
+    const options = { ports: countingPorts(), tokensOf: () => 1 };
+    const ids = entries.slice(-20).map(({ uuid }) => uuid ?? "");
+    for (const selection of [{ ids }, { keepLastTurns: 0 }]) {
+      const { entries: left, removed } = snip(entries, selection, options);
+      expect(removed).toBeGreaterThan(0);
+      expect(left.slice(-14)).toEqual(entries.slice(-14));
+    }
+  });
+});

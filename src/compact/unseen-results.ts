@@ -1,0 +1,228 @@
+import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
+import { isMedia } from "../conversation/block.ts";
+import { hasNestedBlocks, mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
+import type { Entry, UserEntry } from "../conversation/entry.ts";
+import { formatCount } from "../conversation/format-count.ts";
+import type { ShortenedResult } from "../conversation/ledger.ts";
+import { isBlock, rawContent } from "../conversation/untrusted.ts";
+import { headAndTail } from "../summary/builtin/clip.ts";
+import { type CountText, measureBlock } from "../tokens/measure.ts";
+
+/** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
+const LEAST_RESULT_TOKENS = 2_000;
+/** The cut text is measured again, and may come out this much shorter than wished. */
+const CUT_TOLERANCE = 1.02;
+/** Halvings of the interval in which the length of a cut text is searched. */
+const CUT_STEPS = 7;
+
+export interface Shortening {
+  /** Tokens that all entries together may have. */
+  readonly roomTokens: number;
+  /** Tokens that the entries have as they are. */
+  readonly tokens: number;
+  readonly countTokens: CountText;
+  /** Whether the transcript has the results, so that recall finds them. */
+  readonly isRecorded: boolean;
+}
+
+export interface ShortenedEntries {
+  readonly entries: readonly Entry[];
+  readonly shortened: readonly ShortenedResult[];
+}
+
+/**
+ * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
+ * results give way first. Each keeps {@link LEAST_RESULT_TOKENS} where the room allows. Pictures and documents stay as
+ * long as they leave room for that; words of the user are cut only where cutting results is not enough.
+ */
+export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
+  const { roomTokens, tokens } = shortening;
+  if (tokens <= roomTokens) return { entries, shortened: [] };
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > roomTokens) cutter.leaveOutMedia();
+  if (cutter.tokens > roomTokens) cutter.shrink("all", roomTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > roomTokens) cutter.shrink("all", roomTokens, 0);
+  return { entries: cutter.entries(), shortened: cutter.shortened() };
+}
+
+/** A text in a user message, and what is left of it. */
+interface Piece {
+  readonly text: string;
+  readonly tokens: number;
+  /** The result that it belongs to; undefined for words of the user. */
+  readonly result: ToolResultBlock | undefined;
+  cut: string;
+  cutTokens: number;
+}
+
+class Cutter {
+  readonly #entries: readonly Entry[];
+  readonly #options: Shortening;
+  readonly #pieces = new Map<ContentBlock | Entry, Piece>();
+  #withoutMedia = new Set<ContentBlock>();
+  readonly #entryOf = new Map<ToolResultBlock, Entry>();
+  #mediaTokens = 0;
+
+  constructor(entries: readonly Entry[], options: Shortening) {
+    this.#entries = entries;
+    this.#options = options;
+    for (const entry of entries) this.#read(entry);
+  }
+
+  /** By what the pieces have lost; the rest is as it was counted. */
+  get tokens(): number {
+    let left = this.#options.tokens - this.#mediaTokens;
+    for (const { tokens, cutTokens } of this.#pieces.values()) left -= tokens - cutTokens;
+    return left;
+  }
+
+  /** Finds the cap under which the texts fit, and cuts all that are longer. */
+  shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
+    const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
+    const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
+    const cap = Math.max(
+      leastTokens * CUT_TOLERANCE,
+      capFor(
+        pieces.map(({ tokens }) => tokens),
+        roomTokens - others,
+      ),
+    );
+    for (const piece of pieces) this.#cut(piece, cap);
+  }
+
+  leaveOutMedia(): void {
+    for (const entry of this.#entries) {
+      for (const block of blocksOf(entry)) {
+        if (!hasNestedBlocks(block)) continue;
+        for (const nested of block.content) {
+          if (!isBlock(nested) || !isMedia(nested)) continue;
+          this.#withoutMedia.add(nested);
+          this.#mediaTokens += measureBlock(nested, this.#options.countTokens);
+        }
+      }
+    }
+  }
+
+  entries(): readonly Entry[] {
+    return mapChanged(this.#entries, (entry) => this.#written(entry));
+  }
+
+  shortened(): readonly ShortenedResult[] {
+    const results = new Map<ToolResultBlock, { tokens: number; keptTokens: number }>();
+    for (const { result, tokens, cutTokens } of this.#pieces.values()) {
+      if (result === undefined) continue;
+      const sums = results.get(result) ?? { tokens: 0, keptTokens: 0 };
+      results.set(result, { tokens: sums.tokens + tokens, keptTokens: sums.keptTokens + cutTokens });
+    }
+    return [...results].flatMap(([result, { tokens, keptTokens }]) => {
+      const uuid = this.#entryOf.get(result)?.uuid;
+      if (keptTokens >= tokens) return [];
+      const sizes = { tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) };
+      return [{ toolUseId: result.tool_use_id, ...(uuid === undefined ? {} : { entryId: uuid }), ...sizes }];
+    });
+  }
+
+  #read(entry: Entry): void {
+    if (entry.type !== "user") return;
+    const content = rawContent(entry);
+    if (typeof content === "string") this.#add(entry, content, undefined);
+    for (const block of blocksOf(entry)) {
+      if (block.type === "text" && typeof block.text === "string") this.#add(block, block.text, undefined);
+      if (block.type !== "tool_result") continue;
+      this.#entryOf.set(block, entry);
+      if (typeof block.content === "string") this.#add(block, block.content, block);
+      else if (hasNestedBlocks(block)) this.#readNested(block, block.content);
+    }
+  }
+
+  #readNested(result: ToolResultBlock, content: readonly ContentBlock[]): void {
+    for (const nested of content) {
+      if (isBlock(nested) && nested.type === "text" && typeof nested.text === "string")
+        this.#add(nested, nested.text, result);
+    }
+  }
+
+  #add(holder: ContentBlock | Entry, text: string, result: ToolResultBlock | undefined): void {
+    const tokens = this.#options.countTokens(text);
+    this.#pieces.set(holder, { text, tokens, result, cut: text, cutTokens: tokens });
+  }
+
+  /** The longest head and tail that has no more tokens than the cap. */
+  #cut(piece: Piece, cap: number): void {
+    if (piece.tokens <= cap) return;
+    const { countTokens } = this.#options;
+    const note = this.#noteFor(piece);
+    let [low, high] = [0, piece.text.length];
+    let best = headAndTail(piece.text, 0, note);
+    for (let step = 0; step < CUT_STEPS; step++) {
+      const chars = step === 0 ? Math.floor((high * cap) / piece.tokens) : Math.floor((low + high) / 2);
+      const cut = headAndTail(piece.text, chars, note);
+      if (countTokens(cut) > cap) high = chars;
+      else [low, best] = [chars, cut];
+    }
+    const tokens = countTokens(best);
+    if (tokens < piece.tokens) [piece.cut, piece.cutTokens] = [best, tokens];
+  }
+
+  #noteFor({ text, result }: Piece): ((missing: number) => string) | undefined {
+    if (result === undefined) return undefined;
+    const where = this.#options.isRecorded
+      ? `The session's transcript has the whole result: recall it by the id ${result.tool_use_id}.`
+      : "Call the tool again for the missing part.";
+    return (missing) =>
+      `[… ${formatCount(missing)} of ${formatCount(text.length)} characters of this result are left out to fit the context window. ${where} …]`;
+  }
+
+  #written(entry: Entry): Entry {
+    if (entry.type !== "user") return entry;
+    const content = rawContent(entry);
+    if (typeof content === "string") {
+      const cut = this.#pieces.get(entry)?.cut ?? content;
+      return cut === content ? entry : withContent(entry, cut);
+    }
+    if (!Array.isArray(content)) return entry;
+    const blocks = mapChanged(content, (block: ContentBlock) => this.#writtenBlock(block));
+    return blocks === content ? entry : withContent(entry, blocks);
+  }
+
+  #writtenBlock(block: ContentBlock): ContentBlock {
+    const cut = this.#pieces.get(block)?.cut;
+    if (!isBlock(block)) return block;
+    if (block.type === "text")
+      return cut === undefined || cut === block.text ? block : { ...block, text: cut };
+    if (block.type !== "tool_result") return this.#withoutMedia.has(block) ? noteOnMedia(block) : block;
+    if (cut !== undefined) return cut === block.content ? block : { ...block, content: cut };
+    return rewriteNested(block, (nested) => this.#writtenBlock(nested));
+  }
+}
+
+const noteOnMedia = (block: ContentBlock): ContentBlock => ({
+  type: "text",
+  text: `[${block.type} left out to fit the context window]`,
+});
+
+function blocksOf(entry: Entry): readonly ContentBlock[] {
+  const content = entry.type === "user" ? rawContent(entry) : undefined;
+  return Array.isArray(content) ? content.filter(isBlock) : [];
+}
+
+/** Without the agent's own copy for its screen, which would be as long as ever. */
+export function withContent(
+  { toolUseResult: _, ...entry }: UserEntry,
+  content: UserEntry["message"]["content"],
+): UserEntry {
+  return { ...entry, message: { ...entry.message, content } };
+}
+
+/** The largest cap under which figures, each cut down to it, add up to no more than the room. */
+function capFor(figures: readonly number[], room: number): number {
+  const rising = [...figures].sort((one, other) => one - other);
+  let left = room;
+  for (const [at, figure] of rising.entries()) {
+    const share = left / (rising.length - at);
+    if (figure > share) return Math.max(0, Math.floor(share));
+    left -= figure;
+  }
+  return Number.POSITIVE_INFINITY;
+}

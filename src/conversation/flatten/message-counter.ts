@@ -1,0 +1,109 @@
+import { type ContentBlock, isThinking } from "../block.ts";
+import type { Draft } from "../check/draft.ts";
+import { readParts } from "../check/read.ts";
+import { type AssistantEntry, type Entry, isSynthetic } from "../entry.ts";
+import { IdTable } from "../id-table.ts";
+import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
+import { sentContent } from "./attachment-content.ts";
+
+/** Bits that say what a response holds. */
+const THOUGHT = 1;
+const SPOKEN = 2;
+
+/**
+ * Counts the messages that a `TurnSorter` makes of entries, without building them. A turn is a number: 0 is the user's
+ * first turn, every response has an odd number, and the user's turn after it has the next even one. Repeated blocks
+ * need no filter, because the first copy of a block is in the same turn.
+ */
+export class MessageCounter {
+  readonly #draft: Draft;
+  /** Number of blocks by turn. */
+  readonly #blocks: number[] = [0];
+  readonly #holds: number[] = [0];
+  /** Entries of responses by the id of the response: the first counts. */
+  readonly #responses: IdTable<Entry>;
+  readonly #turnByEntry: Int32Array;
+  readonly #answerTurnByCall = new Map<unknown, number>();
+  /** Results that stand before their calls. */
+  readonly #early: { readonly callId: unknown; readonly turn: number }[] = [];
+
+  constructor(draft: Draft, entries: readonly Entry[]) {
+    this.#draft = draft;
+    this.#responses = new IdTable(entries, idOfResponse);
+    this.#turnByEntry = new Int32Array(entries.length);
+    for (let index = 0; index < entries.length; index++) this.#add(entries[index], index);
+  }
+
+  #add(entry: Entry | undefined, index: number): void {
+    if (!isEntry(entry)) return;
+    if (entry.type === "assistant" && !isSynthetic(entry)) this.#addResponse(entry, index);
+    else if (entry.type === "user") this.#addUser(rawContent(entry), index);
+    else if (entry.type === "attachment") for (const block of sentContent(entry)) this.#addUserBlock(block);
+  }
+
+  total(): number {
+    for (const { callId, turn } of this.#early) {
+      const answerTurn = this.#answerTurnByCall.get(callId);
+      if (answerTurn === undefined) continue;
+      this.#count(turn, -1);
+      this.#count(answerTurn, 1);
+    }
+    let messages = 0;
+    let isUserOpen = false;
+    for (let turn = 0; turn < this.#blocks.length; turn++) {
+      if (this.#blocks[turn] === 0 || this.#holds[turn] === THOUGHT) continue;
+      const isUser = turn % 2 === 0;
+      if (!isUser || !isUserOpen) messages++;
+      isUserOpen = isUser;
+    }
+    return messages;
+  }
+
+  #addResponse(entry: AssistantEntry, index: number): void {
+    const turn = this.#turnOf(entry, index);
+    for (const { block } of readParts(this.#draft, rawContent(entry), { message: index })) {
+      if (block.type === "tool_use") this.#answerTurnByCall.set(block.id, turn + 1);
+      const held = isThinking(block) ? THOUGHT : isBlank(block) ? 0 : SPOKEN;
+      this.#holds[turn] = (this.#holds[turn] ?? 0) | held;
+      this.#count(turn, 1);
+    }
+  }
+
+  #turnOf(entry: AssistantEntry, index: number): number {
+    const id = responseIdOf(entry);
+    const first = id === undefined ? index : this.#responses.firstWith(id, index);
+    if (first !== index) return this.#turnByEntry[first] ?? 0;
+    this.#holds.push(0, 0);
+    const turn = this.#blocks.push(0, 0) - 2;
+    this.#turnByEntry[index] = turn;
+    return turn;
+  }
+
+  #addUser(content: unknown, index: number): void {
+    if (typeof content === "string") {
+      if (content !== "") this.#count(this.#blocks.length - 1, 1);
+      return;
+    }
+    for (const { block } of readParts(this.#draft, content, { message: index })) this.#addUserBlock(block);
+  }
+
+  #addUserBlock(block: ContentBlock): void {
+    const current = this.#blocks.length - 1;
+    if (block.type !== "tool_result") {
+      this.#count(current, 1);
+      return;
+    }
+    const answerTurn = this.#answerTurnByCall.get(block.tool_use_id);
+    if (answerTurn === undefined) this.#early.push({ callId: block.tool_use_id, turn: current });
+    this.#count(answerTurn ?? current, 1);
+  }
+
+  #count(turn: number, blocks: number): void {
+    this.#blocks[turn] = (this.#blocks[turn] ?? 0) + blocks;
+  }
+}
+
+const idOfResponse = (entry: Entry): string | undefined =>
+  isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+
+const isBlank = (block: ContentBlock): boolean => block.type === "text" && block.text.trim() === "";

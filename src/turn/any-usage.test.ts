@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inputTokens } from "../conversation/usage.ts";
+import { type AnyUsage, readResponse } from "./any-usage.ts";
+import { createCompactor } from "./create-compactor.ts";
+
+const own = (usage: AnyUsage) => readResponse({ usage }).usage;
+
+const FORMS: readonly (readonly [string, AnyUsage])[] = [
+  ["the Messages API", { input_tokens: 300, output_tokens: 50, cache_read_input_tokens: 700 }],
+  [
+    "OpenAI Chat Completions",
+    { prompt_tokens: 1_000, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 700 } },
+  ],
+  [
+    "OpenAI Responses",
+    { input_tokens: 1_000, output_tokens: 50, input_tokens_details: { cached_tokens: 700 } },
+  ],
+  ["the AI SDK", { inputTokens: 1_000, outputTokens: 50, cachedInputTokens: 700 }],
+  [
+    "the AI SDK with details",
+    {
+      inputTokens: 1_000,
+      outputTokens: 50,
+      inputTokenDetails: { cacheReadTokens: 600, cacheWriteTokens: 100 },
+    },
+  ],
+];
+
+describe("usage in the form of", () => {
+  it.each(FORMS)("%s counts every token of the input once", (_, usage) => {
+    const read = own(usage);
+    expect(read?.input_tokens).toBe(300);
+    expect(read?.output_tokens).toBe(50);
+    expect(read && inputTokens(read)).toBe(1_000);
+  });
+
+  it.each(FORMS)("%s anchors the size of the conversation", async (_, usage) => {
+    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+    const ask = { role: "user", content: "tide table ".repeat(480) } as const;
+    const turn = await compactor.before([ask]);
+    expect(turn.tokens).toBeGreaterThan(600);
+    compactor.after({ usage });
+    const next = await compactor.before([ask, { role: "assistant", content: "ok" }]);
+    expect(next.tokens).toBe(1_050);
+  });
+});
+
+describe("a usage", () => {
+  it("in our form stays the very object", () => {
+    const usage = { input_tokens: 1, output_tokens: 2 };
+    expect(own(usage)).toBe(usage);
+    expect(readResponse({}).usage).toBeUndefined();
+    expect(readResponse({ usage: null }).usage).toBeNull();
+  });
+
+  it("whose cache is larger than its input does not include the cache", () => {
+    const read = own({ inputTokens: 100, outputTokens: 5, cachedInputTokens: 900 });
+    expect(read && inputTokens(read)).toBe(1_000);
+  });
+
+  it("with figures that are missing is distrusted instead of read as zero", () => {
+    const events: string[] = [];
+    const host = { onEvent: ({ type }: { readonly type: string }) => void events.push(type) };
+    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {}, host });
+    return compactor.before([{ role: "user", content: "hi" }]).then(() => {
+      compactor.after({ usage: { inputTokens: undefined, outputTokens: undefined } as AnyUsage });
+      compactor.after({ usage: { prompt_tokens: "many" } as unknown as AnyUsage });
+      expect(events.filter((type) => type === "usage-distrusted").length).toBeGreaterThan(0);
+    });
+  });
+
+  it("of OpenAI never counts a token twice, whatever the cache held", () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000), fc.nat(1_000_000), fc.nat(10_000), (a, b, completion_tokens) => {
+        const [cached_tokens, prompt_tokens] = a < b ? [a, b] : [b, a];
+        const read = own({ prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } });
+        expect(read && inputTokens(read)).toBe(prompt_tokens);
+        expect(read?.output_tokens).toBe(completion_tokens);
+      }),
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
+import { digestOf, extended } from "./message-digest.ts";
+import type { Message } from "./options.ts";
+import { isSameJson } from "./same-json.ts";
+
+/** A list that a host may continue with: the one it gave, or one that it got back. */
+export class HostList {
+  /** The host began the conversation with it. */
+  readonly isFirst: boolean;
+  /** The first message of the log that comes after the messages below. */
+  at: number;
+  /** Messages of the log that the host has shown in this list: up to an index without a gap, then one by one. */
+  shownTo: number;
+  shownBeyond: readonly number[] = [];
+  /** The turn that last read it. */
+  usedIn = 0;
+  /** Messages up to the last rewrite. Undefined for a list that the host does not use now: then the digest is known. */
+  #messages: Message[] | undefined;
+  #length: number;
+  #digest = 0;
+  #lastDigest = 0;
+
+  constructor(messages: readonly Message[], at: number, isFirst: boolean) {
+    this.#messages = [...messages];
+    this.#length = messages.length;
+    this.at = at;
+    this.shownTo = at;
+    this.isFirst = isFirst;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get messages(): readonly Message[] | undefined {
+    return this.#messages;
+  }
+
+  /** Whether these messages start with it. */
+  starts(messages: readonly Message[]): boolean {
+    if (messages.length < this.#length || (this.#length === 0 && this.isFirst)) return false;
+    if (this.#messages !== undefined) return sharedLength(messages, this.#messages) === this.#length;
+    // One message is enough to tell most lists apart.
+    const last = messages[this.#length - 1];
+    if (last !== undefined && digestOf(last) !== this.#lastDigest) return false;
+    return digestOfList(messages.slice(0, this.#length)) === this.#digest;
+  }
+
+  /** Makes the message that comes after it a part of it. */
+  extend(next: { readonly messages: readonly Message[]; readonly digest: number }): void {
+    this.#length += 1;
+    if (this.#messages !== undefined) {
+      this.#messages.push(...next.messages);
+      return;
+    }
+    this.#digest = extended(this.#digest, next.digest);
+    this.#lastDigest = next.digest;
+  }
+
+  /** Takes the host's objects, by which the next turn recognizes the list at once. Returns those that are others. */
+  renew(messages: readonly Message[]): readonly Copy[] {
+    const before = this.#messages;
+    const copies: Copy[] = [];
+    if (before === undefined) this.#messages = messages.slice(0, this.#length);
+    else
+      for (let at = nextDifference(messages, before, 0); at < this.#length; ) {
+        copies.push({ message: messages[at] as Message, original: before[at] as Message });
+        before[at] = messages[at] as Message;
+        at = nextDifference(messages, before, at + 1);
+      }
+    return copies;
+  }
+
+  /** Keeps no message in memory that only the host could still need. */
+  release(): void {
+    if (this.#messages === undefined) return;
+    this.#digest = digestOfList(this.#messages);
+    const last = this.#messages.at(-1);
+    this.#lastDigest = last === undefined ? 0 : digestOf(last);
+    this.#messages = undefined;
+  }
+}
+
+/** An object that says the same as one that was known before. */
+export interface Copy {
+  readonly message: Message;
+  readonly original: Message;
+}
+
+const digestOfList = (messages: readonly Message[]): number =>
+  messages.reduce((digest, message) => extended(digest, digestOf(message)), 0);
+
+/**
+ * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a
+ * database, as a copy) is the same if it says the same.
+ */
+export function sharedLength(messages: readonly Message[], known: readonly Message[]): number {
+  let at = nextDifference(messages, known, 0);
+  while (at < known.length && saysTheSame(messages[at], known[at]))
+    at = nextDifference(messages, known, at + 1);
+  return at;
+}
+
+/** By reference. Four at a time, which halves the only part of a turn that grows with the conversation. */
+function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
+  const { length } = known;
+  let at = from;
+  while (
+    at + 3 < length &&
+    messages[at] === known[at] &&
+    messages[at + 1] === known[at + 1] &&
+    messages[at + 2] === known[at + 2] &&
+    messages[at + 3] === known[at + 3]
+  )
+    at += 4;
+  while (at < length && messages[at] === known[at]) at++;
+  return at;
+}
+
+export function saysTheSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!isRecord(one) || !isRecord(other)) return false;
+  // Most that differ do so here already, and need not be written out.
+  if (one.role !== other.role || one.uuid !== other.uuid || sizeOf(one) !== sizeOf(other)) return false;
+  return isSameJson(one, other);
+}
+
+const sizeOf = ({ content }: JsonRecord): number =>
+  typeof content === "string" || Array.isArray(content) ? content.length : -1;

@@ -1,0 +1,46 @@
+import type { Message } from "./options.ts";
+import { jsonOf } from "./same-json.ts";
+
+const digests = new WeakMap<object, number>();
+let unreadable = 0;
+
+/**
+ * A number for the text of a message: equal messages have the same one, whichever objects they are. It takes the place
+ * of messages that the engine must not keep in memory. Each object is read once, because messages are immutable.
+ */
+export function digestOf(message: Message): number {
+  if (typeof message !== "object" || message === null) return hash(String(message));
+  const known = digests.get(message);
+  if (known !== undefined) return known;
+  const json = jsonOf(message);
+  // A message without a JSON form equals no other message.
+  const digest = json === undefined ? -++unreadable : hash(json);
+  digests.set(message, digest);
+  return digest;
+}
+
+/** The digest of a list with one more message at its end. */
+export const extended = (list: number, digest: number): number =>
+  mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
+
+/** 53 bits, so that it fits into a number (cyrb53). */
+export function hash(text: string): number {
+  let one = 0xdeadbeef;
+  let other = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    one = Math.imul(one ^ code, 0x9e3779b1);
+    other = Math.imul(other ^ code, 0x5f356495);
+  }
+  return mixed(one, other);
+}
+
+function mixed(one: number, other: number): number {
+  const first = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
+  const second =
+    Math.imul(other ^ (other >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return 0x1_0000_0000 * (second & 0x1f_ffff) + (first >>> 0);
+}
+
+const low = (digest: number): number => digest | 0;
+const high = (digest: number): number => Math.floor(digest / 0x1_0000_0000) | 0;

@@ -1,0 +1,81 @@
+import type { AssistantEntry, Entry } from "../conversation/entry.ts";
+import { inputTokens } from "../conversation/usage.ts";
+import { extended, hash } from "./message-digest.ts";
+
+/** The newest reports. An older one is never the newest of a conversation again. */
+const MOST_REPORTS = 4_096;
+const EMPTY: Prefix = { length: 0, digest: 0, tokens: 0 };
+
+/** Hosts exchange a reminder here and there. A list that differs by more than this is another one. */
+const SMALL_CHANGE = { share: 0.05, tokens: 500 } as const;
+
+/** The beginning of a conversation: how many entries, a digest of what they are, and their estimated tokens. */
+export interface Prefix {
+  readonly length: number;
+  readonly digest: number;
+  readonly tokens: number;
+}
+
+/**
+ * A reported usage is the size of one exact request. It counts only in a conversation that starts with the entries of
+ * that request, or with nearly those. Entries are compared by id and size, so that adding one costs nothing.
+ */
+export class ReportedPrefixes {
+  /** Of no entry, of the first, of the first two, … */
+  #prefixes: Prefix[] = [EMPTY];
+  /** By the response's id, which copies of its message share. */
+  readonly #reports = new Map<string, Prefix & { readonly isExact: boolean }>();
+
+  /** All entries so far. */
+  get whole(): Prefix {
+    return this.#prefixes.at(-1) ?? EMPTY;
+  }
+
+  /** The conversation is read again. */
+  restart(): void {
+    this.#prefixes = [EMPTY];
+  }
+
+  add({ uuid = "" }: Entry, estimate: number): void {
+    const { length, digest, tokens } = this.whole;
+    const own = extended(hash(uuid), Math.round(estimate));
+    this.#prefixes.push({ length: length + 1, digest: extended(digest, own), tokens: tokens + estimate });
+  }
+
+  /** The response in this entry answered the conversation `to`. */
+  answered(entry: Entry, to: Prefix): void {
+    if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false });
+  }
+
+  /**
+   * The estimated tokens by which the entries so far have grown since the usage in the next entry was reported for
+   * them. Undefined where it was reported for another conversation.
+   */
+  grownSince(entry: AssistantEntry): number | undefined {
+    const key = keyOf(entry);
+    const reported = key === undefined ? undefined : this.#reports.get(key);
+    if (reported !== undefined && this.#prefixes[reported.length]?.digest !== reported.digest) {
+      const grown = this.whole.tokens - reported.tokens;
+      const most = Math.max(SMALL_CHANGE.tokens, reported.tokens * SMALL_CHANGE.share);
+      return Math.abs(grown) <= most ? grown : undefined;
+    }
+    if (!reported?.isExact) this.#remember(key, { ...this.whole, isExact: true });
+    return 0;
+  }
+
+  #remember(key: string | undefined, prefix: Prefix & { readonly isExact: boolean }): void {
+    if (key === undefined) return;
+    this.#reports.delete(key);
+    this.#reports.set(key, prefix);
+    const [oldest] = this.#reports.keys();
+    if (this.#reports.size > MOST_REPORTS && oldest !== undefined) this.#reports.delete(oldest);
+  }
+}
+
+/** With the figure, because some hosts give every response the same id. */
+function keyOf({ uuid, message }: AssistantEntry): string | undefined {
+  const id = message.id ?? uuid;
+  return id === undefined
+    ? undefined
+    : `${id} ${message.usage === undefined ? 0 : inputTokens(message.usage)}`;
+}

@@ -1,0 +1,267 @@
+import { expect } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { withoutTornWrites } from "../../src/conversation/one-write.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";
+import { indexEntries } from "../../src/transcript/entry-index.ts";
+import { stepBack } from "../../src/transcript/steps.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { Compactor, Turn } from "../../src/turn/options.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+
+export type ListName = "own" | "held";
+export type Copying = "none" | "clone" | "json";
+
+export interface Use {
+  readonly list: ListName;
+  readonly copying: Copying;
+  /** The host takes `turn.messages` as its second list. */
+  readonly adopts: boolean;
+  readonly inPlace: boolean;
+}
+
+export type HostStep = Use &
+  (
+    | { readonly kind: "tool" | "text"; readonly size: number; readonly other: "same" | "none" | "no reply" }
+    | { readonly kind: "idle" | "compact" | "clear" | "undo" | "redo" | "retract" | "edit" }
+    | { readonly kind: "snip"; readonly keepLastTurns: number }
+  );
+
+/** Tokens that the provider counts for each estimated one, and for the system prompt. */
+const TRUE_RATIO = 1.2;
+const SYSTEM_TOKENS = 500;
+/** The estimate may be off by a third, by a tenth of what was taken out, and by a little more in any case. */
+const ESTIMATE_ERROR = { share: 0.34, shareOfLargest: 0.1, tokens: 700 };
+
+const REWRITES: readonly string[] = [
+  "compacted",
+  "results-cleared",
+  "snipped",
+  "spans-committed",
+  "undone",
+  "media-replaced",
+];
+
+type Counts = ReadonlyMap<string, number>;
+
+/** Each message has a tag of its own, so that a request shows how often each message is in it. */
+function tagsIn(messages: readonly unknown[]): Counts {
+  const counts = new Map<string, number>();
+  for (const [tag] of JSON.stringify(messages).matchAll(/tag\d+e/g))
+    counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return counts;
+}
+
+/** A host with its own list of all messages, and the list that it last took from the engine. */
+export class AlternatingHost {
+  readonly compactor: Compactor;
+  readonly lists: Record<ListName, ApiMessage[]>;
+  readonly lines: Entry[] = [];
+  #serial = 0;
+  #rewrites = 0;
+  #largest = 0;
+  #sent: Counts = new Map();
+  /** The call that the provider has not answered yet. */
+  #called: Turn | undefined;
+  last: Turn | undefined;
+
+  constructor({ collapses, windowTokens = 14_000 }: { collapses: boolean; windowTokens?: number }) {
+    const list: ApiMessage[] = [{ role: "user", content: `the task ${this.#tag()}` }];
+    this.lists = { own: list, held: list };
+    this.#sent = tagsIn(list);
+    const { lines } = this;
+    this.compactor = createCompactor({
+      modelName: "claude-haiku-4-5",
+      windowTokens,
+      environment: {},
+      ...(collapses ? { collapse: { summariser: "built-in" as const } } : {}),
+      transcript: {
+        path: "/sessions/one.jsonl",
+        append: async (entries) => void lines.push(...entries),
+        has: (uuid) => lines.some((line) => line.uuid === uuid),
+        read: async (uuids) => lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
+        stepBack: async (choice) => stepBack(indexEntries(withoutTornWrites(lines)), choice),
+      },
+      ports: { newUuid: () => `u${++this.#serial}` },
+      host: {
+        onEvent: ({ type }) => {
+          if (REWRITES.includes(type)) this.#rewrites += 1;
+        },
+      },
+    });
+  }
+
+  #tag(): string {
+    return `tag${++this.#serial}e`;
+  }
+
+  async take(step: HostStep): Promise<void> {
+    const rewrites = this.#rewrites;
+    const written = this.lines.length;
+    const before = this.#sent;
+    const fresh = this.#change(step);
+    this.#answer(fresh);
+    const list = copied(this.lists[step.list], step.copying);
+    if (step.copying !== "none" && step.inPlace) this.#keep(step.list, list);
+    const turn = await this.#carryOut(step, list);
+    this.last = turn;
+    this.#sent = tagsIn(turn.request.messages);
+    if (step.adopts) this.#adopt(turn.messages as readonly ApiMessage[]);
+    const isRewritten = this.#rewrites > rewrites;
+    this.#check(turn, { before, fresh, isRewritten, step });
+    const isChanged = isRewritten || step.kind === "retract" || step.kind === "edit";
+    if (!isChanged && written > 0) expect(this.lines.length - written).toBe(fresh.length);
+  }
+
+  /** Nothing was rewritten where one list starts with the other: then the host has one list. */
+  #adopt(messages: readonly ApiMessage[]): void {
+    const { own } = this.lists;
+    const isDifferent = messages.some((message, at) => at < own.length && !isSame(message, own[at]));
+    if (isDifferent) this.lists.held = [...messages];
+    else this.#useOneList(messages.length > own.length ? [...messages] : own);
+  }
+
+  #useOneList(list: ApiMessage[]): void {
+    this.lists.own = list;
+    this.lists.held = list;
+  }
+
+  /** The host works for a while before it uses the engine. */
+  fill(rounds: number, size: number): void {
+    for (let round = 0; round < rounds; round++) this.lists.own.push(...this.#toolRound(size));
+    this.#sent = tagsIn(this.lists.own);
+  }
+
+  /** What the host does to its lists first. Returns the new messages. */
+  #change(step: HostStep): readonly ApiMessage[] {
+    const used = this.lists[step.list];
+    if (step.kind === "retract") {
+      // The host takes the message back for good, so that it has one list again.
+      this.#useOneList(used.length > 2 ? used.slice(0, -1) : used);
+      return [];
+    }
+    if (step.kind === "edit") {
+      const edited: ApiMessage = { role: "user", content: `another task ${this.#tag()}` };
+      this.#useOneList([edited, ...used.slice(1)]);
+      return [edited];
+    }
+    if (step.kind !== "tool" && step.kind !== "text") return [];
+    const round = step.kind === "tool" ? this.#toolRound(step.size) : this.#textRound(step.size);
+    const isOneList = this.lists.own === this.lists.held;
+    if (step.inPlace) used.push(...round);
+    else this.#keep(step.list, [...used, ...round]);
+    if (isOneList || step.other === "none") return round;
+    const isWhole = step.other === "same" || step.kind === "tool";
+    const shared = isWhole ? round : round.filter(({ role }) => role === "user");
+    this.lists[step.list === "own" ? "held" : "own"].push(...shared);
+    return round;
+  }
+
+  #keep(name: ListName, list: ApiMessage[]): void {
+    if (this.lists.own === this.lists.held) this.#useOneList(list);
+    else this.lists[name] = list;
+  }
+
+  #toolRound(size: number): readonly ApiMessage[] {
+    const id = `call${++this.#serial}`;
+    const input = { file_path: `/${this.#tag()}` };
+    const content = `${this.#tag()} ${"some words of a result ".repeat(size)}`;
+    return [
+      { role: "assistant", content: [{ type: "tool_use", id, name: "Read", input }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
+    ];
+  }
+
+  #textRound(size: number): readonly ApiMessage[] {
+    return [
+      { role: "assistant", content: `answer ${this.#tag()} ${"and more of it ".repeat(size)}` },
+      { role: "user", content: `question ${this.#tag()}` },
+    ];
+  }
+
+  async #carryOut(step: HostStep, list: readonly ApiMessage[]): Promise<Turn> {
+    const { compactor } = this;
+    // A host that uses a command calls the model afterwards.
+    const called = async (command: Promise<Turn>): Promise<Turn> => {
+      await command.catch((error: unknown) => expect(error).toBeInstanceOf(LonghaulError));
+      return this.#call(list);
+    };
+    switch (step.kind) {
+      case "compact":
+        return called(compactor.compact(list, { force: true }));
+      case "clear":
+        return called(compactor.clear(list, { keep: 1 }));
+      case "snip":
+        return called(compactor.snip(list, { keepLastTurns: step.keepLastTurns }));
+      case "undo":
+        return called(compactor.undo(list));
+      case "redo":
+        return called(compactor.redo(list));
+      default:
+        return this.#call(list);
+    }
+  }
+
+  async #call(list: readonly ApiMessage[]): Promise<Turn> {
+    const turn = await this.compactor.before(list);
+    this.#called = turn;
+    return turn;
+  }
+
+  /** The provider's answer to the last call is the first new message. */
+  #answer([reply]: readonly ApiMessage[]): void {
+    if (this.#called === undefined) return;
+    const output = reply?.role === "assistant" ? Math.round(tokensOf(reply) * TRUE_RATIO) : 20;
+    const usage = { input_tokens: trueTokens(this.#called), output_tokens: output };
+    this.compactor.after({ id: `m${++this.#serial}`, usage });
+    this.#called = undefined;
+  }
+
+  #check(
+    turn: Turn,
+    step: { before: Counts; fresh: readonly ApiMessage[]; isRewritten: boolean; step: HostStep },
+  ): void {
+    const { before, fresh, isRewritten } = step;
+    const { kind } = step.step;
+    const violations = apiRuleViolations(turn.request.messages);
+    expect(violations.filter((text) => !text.endsWith("alternation"))).toEqual([]);
+    const tokens = trueTokens(turn);
+    this.#largest = Math.max(this.#largest, tokens);
+    const { share, shareOfLargest, tokens: least } = ESTIMATE_ERROR;
+    expect(Math.abs(turn.tokens - tokens)).toBeLessThan(
+      tokens * share + this.#largest * shareOfLargest + least,
+    );
+    if (kind === "edit" && !isRewritten) {
+      // Another conversation: all of the host's list is in it, and nothing else.
+      expect(this.#sent).toEqual(tagsIn(this.lists[step.step.list]));
+      return;
+    }
+    if (kind === "retract" || kind === "edit") return;
+    const added = [...tagsIn(fresh).keys()];
+    if (!isRewritten) {
+      // Nothing is lost, nothing comes back, nothing is there twice.
+      expect(this.#sent).toEqual(new Map([...before, ...added.map((tag) => [tag, 1] as const)]));
+    } else if (kind !== "undo" && kind !== "redo") {
+      for (const tag of this.#sent.keys()) expect(before.has(tag) || added.includes(tag)).toBe(true);
+    }
+  }
+}
+
+const copied = (list: ApiMessage[], copying: Copying): ApiMessage[] => {
+  if (copying === "none") return list;
+  return copying === "clone" ? structuredClone(list) : (JSON.parse(JSON.stringify(list)) as ApiMessage[]);
+};
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const measured = new WeakMap<ApiMessage, number>();
+
+function tokensOf(message: ApiMessage): number {
+  const tokens = measured.get(message) ?? measureRequest({ messages: [message] }, ESTIMATORS.o200k);
+  measured.set(message, tokens);
+  return tokens;
+}
+
+const trueTokens = ({ request }: Turn): number =>
+  SYSTEM_TOKENS + Math.round(request.messages.reduce((sum, each) => sum + tokensOf(each), 0) * TRUE_RATIO);

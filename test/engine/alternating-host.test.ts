@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { AlternatingHost, type HostStep, type Use } from "./alternating-host.case.ts";
+
+const use = {
+  list: fc.constantFrom("own" as const, "held" as const),
+  copying: fc.constantFrom("none" as const, "none" as const, "clone" as const, "json" as const),
+  adopts: fc.boolean(),
+  inPlace: fc.boolean(),
+};
+
+const talk = fc.record({
+  ...use,
+  kind: fc.constantFrom("tool" as const, "text" as const),
+  size: fc.integer({ min: 0, max: 500 }),
+  other: fc.constantFrom("same" as const, "same" as const, "none" as const, "no reply" as const),
+});
+
+const step: fc.Arbitrary<HostStep> = fc.oneof(
+  { weight: 8, arbitrary: talk },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...use,
+      kind: fc.constantFrom<"idle" | "compact" | "clear" | "undo" | "redo" | "retract">(
+        "idle",
+        "compact",
+        "clear",
+        "undo",
+        "redo",
+        "retract",
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ ...use, kind: fc.constant("edit" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...use,
+      kind: fc.constant("snip" as const),
+      keepLastTurns: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+);
+
+const plainUse: Use = { list: "own", copying: "none", adopts: false, inPlace: false };
+
+describe("a host that alternates between its own list and the one that it got back", () => {
+  it("sends one conversation, whichever list it uses, copies, mutates or changes", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.boolean(), async (steps, collapses) => {
+        const host = new AlternatingHost({ collapses });
+        for (const next of steps) await host.take(next);
+        await host.compactor.close();
+        const ids = host.lines.map(({ uuid }) => uuid);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("stays compacted when it uses the compacted list once and then its full list", async () => {
+    const host = new AlternatingHost({ collapses: false, windowTokens: 400_000 });
+    host.fill(300, 60);
+    await host.take({ ...plainUse, kind: "idle" });
+    const full = host.last?.tokens ?? 0;
+    await host.take({ ...plainUse, kind: "compact", adopts: true });
+    const compacted = host.last?.tokens ?? 0;
+    expect(compacted).toBeLessThan(full / 3);
+    for (const list of ["held", "own", "own", "held", "own"] as const) {
+      await host.take({ ...plainUse, list, kind: "text", size: 1, other: "same" });
+      expect(host.last?.tokens).toBeLessThan(compacted + 1_000);
+      expect(host.last?.request.messages.length).toBeLessThan(120);
+    }
+    expect(host.lists.own.length).toBeGreaterThan(600);
+  });
+});

@@ -1,0 +1,467 @@
+import { describe, expect, it } from "vitest";
+import { openAgent } from "../../src/agent/open-agent.ts";
+import { checkRequest } from "../../src/conversation/check/check.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { complete } from "../../src/models/reply.ts";
+import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
+import { accountTokens } from "../../src/tokens/accounting.ts";
+import { contextTokens } from "../../src/tokens/context.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorOptions } from "../../src/turn/options.ts";
+
+/** A JavaScript host: no compiler tells it what is wrong. */
+const any = (value: unknown): never => value as never;
+const create = (options: unknown): unknown => createCompactor(any(options));
+const engine = () => createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+const before = (...messages: readonly unknown[]): Promise<unknown> => engine().before(any(messages));
+const ask = { role: "user", content: "What is in a.ts?" };
+
+const cyclic = (): Record<string, unknown> => {
+  const value: Record<string, unknown> = { path: "/a.ts" };
+  value.self = value;
+  return value;
+};
+const deep = (): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < 100_000; level++) value = [value];
+  return value;
+};
+const call = (input: unknown): unknown => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id: "t1", name: "Read", input }],
+});
+
+interface LangChainMessage {
+  readonly lc_namespace: readonly string[];
+  readonly content: string;
+  _getType(): string;
+}
+const langChain: LangChainMessage = {
+  lc_namespace: ["langchain_core", "messages"],
+  content: "hello",
+  _getType: () => "human",
+};
+
+type Mistake = readonly [mistake: string, attempt: () => unknown, code: string, remedy: RegExp];
+
+const OPENAI = /tool_use block.*aiSdkModel/s;
+
+const MESSAGES: readonly Mistake[] = [
+  ["no messages", () => engine().before(any(undefined)), "messages-invalid", /as an array/],
+  [
+    "a request in place of its messages",
+    () => engine().before(any({ messages: [ask] })),
+    "messages-invalid",
+    /as an array/,
+  ],
+  ["one prompt as a string", () => engine().compact(any("hello")), "messages-invalid", /as an array/],
+  ["a promise of messages", () => engine().before(any(Promise.resolve([ask]))), "messages-invalid", /Await/],
+  [
+    "a whole reply of the Messages API among messages",
+    () => before(ask, { type: "message", id: "msg_1", role: "assistant", content: [], usage: {} }),
+    "messages-invalid",
+    /role: "assistant", content: reply\.content/,
+  ],
+  [
+    "a whole ModelReply among messages",
+    () => before(ask, { id: "msg_1", content: [], stopReason: "end_turn" }),
+    "messages-invalid",
+    /role: "assistant", content: reply\.content/,
+  ],
+  [
+    "an OpenAI message with tool_calls",
+    () =>
+      before(ask, {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "read", arguments: "{}" } }],
+      }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI message of role tool",
+    () => before(ask, { role: "tool", tool_call_id: "c1", content: "x" }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI message of role developer",
+    () => before({ role: "developer", content: "Be brief." }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI message of role function",
+    () => before({ role: "function", name: "f", content: "1" }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI image part",
+    () => before({ role: "user", content: [{ type: "image_url", image_url: { url: "https://a/b.png" } }] }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI Responses message",
+    () => before({ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "an OpenAI Responses call",
+    () => before(ask, { type: "function_call", call_id: "c1", name: "read", arguments: "{}" }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  ["a whole completion of OpenAI", () => before(ask, { id: "c", choices: [] }), "messages-foreign", OPENAI],
+  [
+    "an AI SDK tool call",
+    () =>
+      before(ask, {
+        role: "assistant",
+        content: [{ type: "tool-call", toolCallId: "c1", toolName: "read", input: {} }],
+      }),
+    "messages-foreign",
+    /aiSdkModel.*converts/s,
+  ],
+  [
+    "an AI SDK tool result",
+    () =>
+      before(ask, {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: "c1", toolName: "read", output: {} }],
+      }),
+    "messages-foreign",
+    /aiSdkModel.*converts/s,
+  ],
+  [
+    "an AI SDK UI message",
+    () => before({ id: "1", role: "user", parts: [{ type: "text", text: "hi" }] }),
+    "messages-foreign",
+    /UI messages for the screen/,
+  ],
+  ["a LangChain message", () => before(langChain), "messages-foreign", /anthropicModel/],
+  [
+    "a stored LangChain message",
+    () => before({ type: "human", data: { content: "hi" } }),
+    "messages-foreign",
+    /anthropicModel/,
+  ],
+  ["a Gemini content", () => before({ role: "user", parts: [{ text: "hi" }] }), "messages-foreign", /Google/],
+  [
+    "a Bedrock Converse message",
+    () =>
+      before(ask, { role: "assistant", content: [{ toolUse: { toolUseId: "a", name: "read", input: {} } }] }),
+    "messages-foreign",
+    /Bedrock/,
+  ],
+  [
+    "a foreign message given to compact",
+    () => engine().compact(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "a foreign message given to clear",
+    () => engine().clear(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "a foreign message given to checkRequest",
+    () => checkRequest({ messages: any([ask, { role: "tool", tool_call_id: "c1", content: "x" }]) }),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "a foreign message given to flatten",
+    () => flatten(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "a foreign message given to complete",
+    () => complete(scriptedModel(["hi"]), any({ messages: [ask, { role: "tool", content: "x" }] })),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "foreign messages to be counted",
+    () => contextTokens(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
+    "messages-foreign",
+    OPENAI,
+  ],
+  [
+    "foreign messages to be accounted for",
+    () => accountTokens(any([{ type: "function_call", call_id: "c1", name: "read" }]), any(String)),
+    "messages-foreign",
+    OPENAI,
+  ],
+  ["a cyclic tool input", () => before(ask, call(cyclic())), "content-not-json", /references to its parents/],
+  [
+    "a BigInt in a tool input",
+    () => before(ask, call({ size: 1n })),
+    "content-not-json",
+    /BigInt to a string/,
+  ],
+  ["a tool input nested 100,000 deep", () => before(ask, call(deep())), "content-not-json", /plain data/],
+  [
+    "a BigInt in a tool result",
+    () =>
+      before(ask, call({}), {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "t1", content: 1n }],
+      }),
+    "content-not-json",
+    /BigInt to a string/,
+  ],
+  [
+    "a cyclic tool definition",
+    () => engine().before([ask] as ApiMessage[], { request: { tools: [any(cyclic())] } }),
+    "content-not-json",
+    /plain data/,
+  ],
+];
+
+const RESPONSES: readonly Mistake[] = [
+  ["no response", () => engine().after(any(undefined)), "response-invalid", /response of the provider/],
+  [
+    "the text of a response",
+    () => engine().after(any("Hello.")),
+    "response-invalid",
+    /response of the provider/,
+  ],
+  ["a promise of a response", () => engine().after(any(Promise.resolve({}))), "response-invalid", /Await/],
+  [
+    "an HTTP response",
+    () => engine().after(any(new Response("{}"))),
+    "response-invalid",
+    /response\.json\(\)/,
+  ],
+  [
+    "a response whose usage is a promise",
+    () => engine().after(any({ usage: Promise.resolve({}) })),
+    "response-invalid",
+    /await result\.usage/,
+  ],
+];
+
+const OPTIONS: readonly Mistake[] = [
+  ["a window of zero", () => create({ windowTokens: 0 }), "window-invalid", /200_000/],
+  ["a negative window", () => create({ windowTokens: -1 }), "window-invalid", /200_000/],
+  ["a window that is not a number", () => create({ windowTokens: Number.NaN }), "window-invalid", /200_000/],
+  [
+    "an endless window",
+    () => create({ windowTokens: Number.POSITIVE_INFINITY }),
+    "window-invalid",
+    /200_000/,
+  ],
+  ["a window in words", () => create({ windowTokens: "200k" }), "window-invalid", /200_000/],
+  ["a table of models without windows", () => create({ models: { mine: {} } }), "window-invalid", /200_000/],
+  [
+    "a name in place of a model",
+    () => create({ model: "claude-sonnet-5-5" }),
+    "not-a-model",
+    /anthropicModel\(\{ model: "claude-sonnet-5-5" \}\).*modelName/,
+  ],
+  [
+    "an AI SDK model in place of a model",
+    () => create({ model: { specificationVersion: "v2", provider: "openai", modelId: "gpt-5" } }),
+    "not-a-model",
+    /aiSdkModel\(\{ model \}\)/,
+  ],
+  [
+    "an Anthropic client in place of a model",
+    () => create({ model: { messages: {} } }),
+    "not-a-model",
+    /anthropicModel\(\{ model, client \}\)/,
+  ],
+  [
+    "an OpenAI client in place of a model",
+    () => create({ model: { chat: {}, responses: {} } }),
+    "not-a-model",
+    /aiSdkModel\(\{ model: openai/,
+  ],
+  [
+    "a name in place of the model to call",
+    () => complete(any("gpt-5"), { messages: [] }),
+    "not-a-model",
+    /modelName/,
+  ],
+  ["a summary model that is none", () => create({ summaryModel: {} }), "not-a-model", /Model port/],
+  [
+    "a model in place of options",
+    () => create(scriptedModel([])),
+    "option-invalid",
+    /createCompactor\(\{ model \}\)/,
+  ],
+  ["options that are no object", () => create("claude"), "option-invalid", /an object/],
+  ["a misspelled option", () => create({ widnowTokens: 5_000 }), "option-unknown", /"windowTokens"/],
+  ["an option in the wrong case", () => create({ modelname: "gpt-5" }), "option-unknown", /"modelName"/],
+  [
+    "the name another library has for an option",
+    () => create({ contextWindow: 5_000 }),
+    "option-unknown",
+    /"windowTokens"/,
+  ],
+  [
+    "an option that nothing resembles",
+    () => create({ flavor: "plain" }),
+    "option-unknown",
+    /one of: .*windowTokens/,
+  ],
+  [
+    "a misspelled option in a group",
+    () => create({ compaction: { summarizer: "model" } }),
+    "option-unknown",
+    /"summariser"/,
+  ],
+  [
+    "a misspelled callback",
+    () => create({ host: { onEvents: () => undefined } }),
+    "option-unknown",
+    /"onEvent"/,
+  ],
+  [
+    "a form of clearing that does not exist",
+    () => create({ clearing: { form: "sizes" } }),
+    "option-invalid",
+    /"auto" or "size"/,
+  ],
+  ["a name of a model that is no text", () => create({ modelName: 5 }), "option-invalid", /name of a model/],
+  [
+    "settings in place of a hook runner",
+    () => create({ hooks: { PreCompact: [] } }),
+    "option-invalid",
+    /createHooks/,
+  ],
+  [
+    "a path in place of a transcript",
+    () => create({ transcript: "/tmp/a.jsonl" }),
+    "option-invalid",
+    /openTranscript/,
+  ],
+  [
+    "a path in place of a notes file",
+    () => create({ notes: { file: "/tmp/notes.md" } }),
+    "option-invalid",
+    /notesFile/,
+  ],
+  [
+    "a callback that is no function",
+    () => create({ host: { onEvent: console } }),
+    "option-invalid",
+    /a function/,
+  ],
+  [
+    "a misspelled option of compact",
+    () => engine().compact([ask] as ApiMessage[], any({ instruction: "x" })),
+    "option-unknown",
+    /"instructions"/,
+  ],
+  [
+    "a misspelled option of before",
+    () => engine().before([ask] as ApiMessage[], any({ requst: {} })),
+    "option-unknown",
+    /"request"/,
+  ],
+  ["a child with a window of zero", () => engine().child({ windowTokens: 0 }), "window-invalid", /200_000/],
+  [
+    "a child with a name in place of a model",
+    () => engine().child({ model: any("gpt-5") }),
+    "not-a-model",
+    /modelName/,
+  ],
+  [
+    "a misspelled option of child",
+    () => engine().child(any({ agentID: "a" })),
+    "option-unknown",
+    /"agentId"/,
+  ],
+  ["an agent without options", () => openAgent(any(undefined)), "option-invalid", /an object/],
+  ["an agent without a model", () => openAgent(any({})), "not-a-model", /Model port/],
+  [
+    "a misspelled option of an agent",
+    () => openAgent(any({ modle: scriptedModel([]) })),
+    "option-unknown",
+    /"model"/,
+  ],
+  [
+    "a misspelled engine option of an agent",
+    () => openAgent({ model: scriptedModel([]), compactor: any({ windowToken: 5_000 }) }),
+    "option-unknown",
+    /"windowTokens"/,
+  ],
+];
+
+async function failureOf(attempt: () => unknown): Promise<unknown> {
+  try {
+    await attempt();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("a host that makes a mistake gets a typed error with a remedy for", () => {
+  it.each([...MESSAGES, ...RESPONSES, ...OPTIONS])("%s", async (_mistake, attempt, code, remedy) => {
+    const error = await failureOf(attempt);
+    expect(error).toBeInstanceOf(LonghaulError);
+    expect(error).toMatchObject({ code, remedy: expect.stringMatching(remedy) });
+    // The message says what was wrong and where.
+    expect((error as LonghaulError).message).toMatch(/^.{20,}\.$/s);
+  });
+});
+
+describe("a mistake", () => {
+  it("changes nothing: the next turn with the right messages works as if it had not happened", async () => {
+    const compactor = engine();
+    const first = await compactor.before([ask] as ApiMessage[]);
+    const foreign = [ask, { role: "tool", tool_call_id: "c1", content: "x" }];
+    await expect(compactor.before(any(foreign))).rejects.toMatchObject({ code: "messages-foreign" });
+    await expect(compactor.before(any(undefined))).rejects.toMatchObject({ code: "messages-invalid" });
+    const messages = [ask, { role: "assistant", content: "exports" }, { role: "user", content: "go on" }];
+    const turn = await compactor.before(messages as ApiMessage[]);
+    expect(turn.messages).toBe(messages);
+    expect(turn.findings).toEqual([]);
+    expect(turn.tokens).toBeGreaterThan(first.tokens);
+    expect(turn.problem).toBeUndefined();
+  });
+
+  it("is looked for only in messages that are new", async () => {
+    const compactor = engine();
+    let reads = 0;
+    const old = { role: "user", content: [{ type: "text", text: "hi" }] };
+    const watched = new Proxy(old, {
+      get: (target, name) => {
+        if (name === "tool_calls") reads++;
+        return Reflect.get(target, name);
+      },
+    });
+    const messages: unknown[] = [watched];
+    await compactor.before(any(messages));
+    expect(reads).toBe(1);
+    for (let turn = 0; turn < 5; turn++) {
+      messages.push({ role: turn % 2 === 0 ? "assistant" : "user", content: `turn ${turn}` });
+      await compactor.before(any([...messages]));
+    }
+    expect(reads).toBe(1);
+  });
+
+  it("is none where a host passes what every form of message has in common", async () => {
+    const options: CompactorOptions = { modelName: "claude-haiku-4-5", environment: {}, model: undefined };
+    const compactor = createCompactor(options);
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      // As the OpenAI SDK gives an answer in words.
+      { role: "assistant", content: "Hello.", refusal: null, annotations: [], tool_calls: undefined },
+      { role: "user", content: [{ type: "kind_of_tomorrow", payload: { deep: [1] } }] },
+    ];
+    await expect(compactor.before(any(messages))).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,71 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorOptions } from "../../src/turn/options.ts";
+import { connect } from "./agent-loop.case.ts";
+
+// Loading it takes longer than the tests wait.
+beforeAll(async () => void (await import("@anthropic-ai/sdk")));
+
+let server: Server;
+let calls: string[];
+let isBegun = false;
+beforeEach(async () => {
+  calls = [];
+  isBegun = false;
+  server = createServer((request, response) => {
+    calls.push(request.url ?? "");
+    if (!isBegun) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('event: ping\ndata: {"type":"ping"}\n\n');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => void server.close(resolve));
+});
+
+const conversation: readonly ApiMessage[] = [
+  ...Array.from({ length: 60 }, (_, nth): readonly ApiMessage[] => [
+    { role: "user", content: `question ${nth}: ${"word ".repeat(150)}` },
+    { role: "assistant", content: `answer ${nth}: ${"word ".repeat(150)}` },
+  ]).flat(),
+  { role: "user", content: "on" },
+];
+
+const optionsOf = (compaction: CompactorOptions["compaction"]): CompactorOptions => ({
+  environment: {},
+  windowTokens: 20_000,
+  clearing: { form: "off" },
+  model: connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, "claude-haiku-4-5"),
+  compaction: { background: false, ...compaction },
+});
+
+describe("a provider on a real connection that accepts a call and never answers it", () => {
+  it("is given up after the limit for the first byte, and the turn goes on with the built-in summary", async () => {
+    const compactor = createCompactor(optionsOf({ firstByteTimeoutMs: 800 }));
+    const turn = await compactor.before(conversation);
+    expect(turn.compaction?.attempts).toMatchObject([
+      { step: "fork", outcome: "unavailable" },
+      { step: "direct", outcome: "failed", reason: "model-timed-out" },
+      { step: "built-in", outcome: "written" },
+    ]);
+    expect(calls.filter((url) => url.startsWith("/v1/messages"))).toHaveLength(1);
+    await compactor.close();
+  });
+
+  it("is given up after the limit of the whole chain where it shows that it is alive but says nothing", async () => {
+    isBegun = true;
+    const compactor = createCompactor(optionsOf({ timeoutMs: 800 }));
+    const turn = await compactor.compact(conversation);
+    expect(turn.compaction?.attempts).toMatchObject([
+      { step: "fork", outcome: "unavailable" },
+      { step: "direct", outcome: "failed", reason: "model-timed-out" },
+      { step: "built-in", outcome: "written" },
+    ]);
+    await compactor.close();
+  });
+});
