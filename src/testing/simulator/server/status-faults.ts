@@ -19,6 +19,9 @@ const REFUSALS: Readonly<Record<number, () => ApiRefusal>> = {
   529: () => refusal("overloaded"),
 };
 
+/** Every status that the API has words for. */
+export const FAULT_STATUSES: readonly number[] = [...Object.keys(REFUSALS).map(Number), 429];
+
 /** A status on demand, in the API's words for it unless the fault has its own. */
 export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
   const { status, message, details, type } = wordsFor(fault, organization, model);

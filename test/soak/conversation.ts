@@ -1,0 +1,266 @@
+import { join } from "node:path";
+import {
+  type Compactor,
+  type CompactorEvent,
+  type CompactorOptions,
+  type ContentBlock,
+  complete,
+  createCompactor,
+  type Message,
+  ModelError,
+  type ModelReply,
+  type ThinkingMode,
+  type ToolUseBlock,
+  type TranscriptPort,
+  type Turn,
+} from "../../src/index.ts";
+import { openTranscript, resumeSession, type TranscriptWriter } from "../../src/node.ts";
+import type { LoggedRequest } from "../../src/testing/index.ts";
+import { HeldNotes } from "../engine/notes-file.case.ts";
+import { isAccepted, isOverflow, lostMessages, refusal, unseenResults, wrongCount } from "./exam.ts";
+import { type Usage, WRONG_USAGE, WRONG_USAGE_KINDS } from "./faults.ts";
+import { HostLists, hasBlock, roleOf } from "./host-lists.ts";
+import { Journal } from "./journal.ts";
+import { ENGINE } from "./provider.ts";
+import { newResults, newWords } from "./said.ts";
+import { SessionView } from "./session-view.ts";
+import { frameOf } from "./setup.ts";
+import { faultyPort } from "./transcript-port.ts";
+import type { World } from "./world.ts";
+
+const HOST_LIMIT_MS = 120_000;
+const MOST_ATTEMPTS = 4;
+const RETRY_MS = 2_000;
+
+/** A host's loop around one compactor, with its own journal of all that was said. */
+export class Conversation {
+  readonly name: string;
+  readonly world: World;
+  readonly lists: HostLists;
+  readonly journal: Journal = new Journal();
+  readonly view: SessionView;
+  compactor: Compactor;
+  thinking: ThinkingMode | undefined;
+  /** The markers in the request that was accepted last. */
+  events: CompactorEvent[] = [];
+  readonly #notes = new HeldNotes();
+  #writer: TranscriptWriter;
+  #isTrusted = true;
+  #reports = 0;
+
+  private constructor(world: World, name: string, writer: TranscriptWriter, parent: Compactor | undefined) {
+    const { setup, chance, time, newUuid } = world;
+    this.world = world;
+    this.name = name;
+    this.view = new SessionView(writer.path);
+    this.thinking = setup.thinking;
+    this.#writer = writer;
+    this.lists = new HostLists(setup, chance, { now: () => new Date(time.now()), newUuid });
+    this.compactor = this.#open(parent);
+  }
+
+  static async open(world: World, name: string, parent?: Compactor): Promise<Conversation> {
+    return new Conversation(world, name, await openWriter(world, join(world.folder, `${name}.jsonl`)), parent);
+  }
+
+  /** One model call with everything around it. */
+  async turn(): Promise<void> {
+    if (roleOf(this.lists.full.at(-1)) !== "user") this.say();
+    const { world, lists, journal } = this;
+    const messages = lists.pass();
+    journal.giveAll();
+    const request = frameOf(world.setup, this.thinking);
+    const caller = this.name === "main" ? "main" : "subagent";
+    const turn = await world.call(
+      "before",
+      (signal) => this.#planted(this.compactor.before(messages, { signal, request, caller })),
+      { mayFail: false },
+    );
+    if (turn === undefined) return;
+    lists.take(turn.messages);
+    await this.#callModel(turn);
+  }
+
+  say(): void {
+    const { content, texts } = newWords(this.world);
+    this.lists.addUser(content);
+    for (const text of texts) this.journal.add("user", text);
+  }
+
+  /** Calls the engine between two turns and continues with the list that it returns. */
+  async operate(
+    name: string,
+    work: (messages: readonly Message[], signal: AbortSignal) => Promise<Turn>,
+  ): Promise<Turn | undefined> {
+    const messages = this.lists.pass();
+    this.journal.giveAll();
+    const turn = await this.world.call(name, (signal) => work(messages, signal));
+    if (turn !== undefined) this.lists.take(turn.messages);
+    return turn;
+  }
+
+  /** The process ends, with or without a proper end of the session; a new one resumes from the file. */
+  async restart(isClosed: boolean): Promise<void> {
+    const { world, view, journal } = this;
+    if (isClosed) await this.close();
+    else await world.time.sleep(1_000);
+    const { path } = this.#writer;
+    await world.time.hold(() => this.#writer.close());
+    const resumed = await world.time.hold(() => resumeSession(path).catch(() => undefined));
+    this.#writer = await openWriter(world, path);
+    this.compactor = this.#open(undefined);
+    const unwritten = journal.all.filter(({ isLive, marker }) => isLive && !view.holds(marker));
+    const lost = unwritten.filter(({ isGiven }) => isGiven && isClosed && world.setup.transcript === "sound");
+    world.report(...lost.map(({ kind, marker }) => ({ kind: `${kind} not in the closed session`, detail: marker })));
+    journal.retract(unwritten.map(({ marker }) => marker));
+    if (resumed !== undefined) this.lists.resume(resumed.conversation);
+    world.time.advance(world.chance.pick([1_000, 400_000, 7_200_000]));
+  }
+
+  async close(): Promise<void> {
+    await this.world.call("close", () => this.compactor.close(), { mayAbort: false });
+  }
+
+  async end(): Promise<void> {
+    await this.close();
+    await this.world.time.hold(() => this.#writer.close());
+  }
+
+  #open(parent: Compactor | undefined): Compactor {
+    const { world } = this;
+    const { setup, time, newUuid, provider } = world;
+    const options: CompactorOptions = {
+      model: provider.model(setup.model, ENGINE),
+      request: frameOf(setup, this.thinking),
+      windowTokens: setup.toldWindow,
+      clearing: setup.clearing,
+      compaction: setup.compaction,
+      transcript: this.#port(),
+      host: { onEvent: (event) => this.events.push(event) },
+      sessionId: "soak",
+      cwd: "/home/dev/harbor",
+    };
+    if (parent !== undefined) return parent.child(options);
+    const ports = { now: () => new Date(time.now()), newUuid };
+    return createCompactor({ ...options, ...this.#headroom(), ports, environment: {} });
+  }
+
+  #headroom(): Pick<CompactorOptions, "notes" | "collapse"> {
+    const { headroom } = this.world.setup;
+    if (headroom === "none") return {};
+    const isBuiltIn = headroom.startsWith("built-in");
+    const writer = isBuiltIn ? "built-in" : "model";
+    return headroom.endsWith("notes")
+      ? { notes: { file: this.#notes, writer } }
+      : { collapse: { summariser: writer } };
+  }
+
+  #port(): TranscriptPort {
+    return faultyPort(this.world, () => this.#writer);
+  }
+
+  /** Sends, and sends again as the engine or the error says, until there is a reply or no hope. */
+  async #callModel(first: Turn): Promise<void> {
+    const { world, lists } = this;
+    let turn = first;
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const { reply, error, last } = await this.#send(turn);
+      if (reply !== undefined) return this.#finish(reply);
+      const again = await world.call("recover", (signal) => this.compactor.recover(error, { signal }), {
+        mayFail: false,
+      });
+      if (last !== undefined && isOverflow(last)) this.#judgeOverflow(attempt, again !== undefined);
+      if (again !== undefined) {
+        lists.take(again.messages);
+        turn = again;
+      } else if (error instanceof ModelError && error.retryHelps) await world.time.sleep(RETRY_MS);
+      else return;
+    }
+  }
+
+  /** One request of the host, with what the provider logged about it. */
+  async #send(turn: Turn): Promise<{ reply?: ModelReply; error?: unknown; last: LoggedRequest | undefined }> {
+    const { world, name } = this;
+    const { provider, time, setup } = world;
+    const abort = new AbortController();
+    const limit = setTimeout(() => abort.abort(), HOST_LIMIT_MS);
+    if (world.chance.is(setup.aborts)) void time.sleep(world.chance.pick([0, 200, 2_000])).then(() => abort.abort());
+    const before = provider.requestsOf(name).length;
+    const sent = (): readonly LoggedRequest[] => provider.requestsOf(name).slice(before);
+    try {
+      const reply = await complete(provider.model(setup.model, name), turn.request, { signal: abort.signal });
+      this.#examine(turn, sent());
+      return { reply, last: sent().at(-1) };
+    } catch (error) {
+      this.#examine(turn, sent());
+      return { error, last: sent().at(-1) };
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  #examine(turn: Turn, requests: readonly LoggedRequest[]): void {
+    const { world, journal, view } = this;
+    for (const request of requests) {
+      world.report(refusal(request, "host"));
+      if (!isAccepted(request)) continue;
+      world.report(...lostMessages(request, journal, view), ...unseenResults(request, journal));
+      journal.seeAll();
+      if (request.inputTokens === undefined || request.appliedEdits.length > 0) continue;
+      const isTrusted = this.#isTrusted && this.#reports > 0;
+      world.report(...wrongCount({ counted: turn.tokens, actual: request.inputTokens, isTrusted }));
+    }
+  }
+
+  /** A prompt that is too long may happen; then `recover` has to help, and its request has to be accepted. */
+  #judgeOverflow(attempt: number, isRecovered: boolean): void {
+    const { world } = this;
+    if (world.setup.transcript !== "sound") return;
+    const isBreakerOpen = this.events.some(({ type }) => type === "breaker-opened");
+    const when = `${attempt === 0 ? "" : " again after a recovery"}${isBreakerOpen ? " with a breaker opened" : ""}`;
+    if (attempt > 0 || !isRecovered) {
+      const failed = this.events.findLast((event) => event.type === "recovery-failed");
+      world.report({ kind: `overflow${isRecovered ? "" : " not recovered"}${when}`, detail: JSON.stringify(failed) ?? "" });
+    }
+  }
+
+  #finish(reply: ModelReply): void {
+    const { world, lists, journal } = this;
+    const { chance, setup } = world;
+    const isWrong = chance.is(setup.wrongUsage);
+    const distort = isWrong ? WRONG_USAGE[chance.pick(WRONG_USAGE_KINDS)] : undefined;
+    if (isWrong) this.#isTrusted = false;
+    const usage = distort === undefined ? reply.usage : distort(reply.usage as Usage);
+    this.compactor.after({ ...reply, usage: usage as ModelReply["usage"] });
+    this.#reports += 1;
+    if (reply.content.length === 0) return;
+    lists.addReply(reply);
+    for (const block of reply.content) if (block.type === "text") journal.add("assistant", block.text);
+    const calls = reply.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
+    if (calls.length === 0) return;
+    const results = newResults(world, calls);
+    lists.addUser(results.content as readonly ContentBlock[]);
+    for (const { text, toolUseId } of results.texts) journal.add(toolUseId === undefined ? "user" : "result", text, toolUseId);
+  }
+
+  /** Wrong on purpose, where a test asks for it. */
+  async #planted<T extends Turn>(result: Promise<T>): Promise<T> {
+    const { plant } = this.world;
+    const turn = await result;
+    if (plant === undefined || turn.messages.length < 4) return turn;
+    if (plant === "never-settle") return await new Promise<never>(() => undefined);
+    const { messages } = turn.request;
+    const at = messages.findIndex((message) =>
+      plant === "drop-message" ? !hasBlock(message, "tool_use") && message.role === "assistant" : hasBlock(message, "tool_use"),
+    );
+    const request = { ...turn.request, messages: messages.filter((_, index) => index !== at) };
+    return { ...turn, ...asPlain(turn), request };
+  }
+}
+
+/** The parts of a turn that the host reads; its class has getters that a copy would lose. */
+const asPlain = ({ messages, tokens }: Turn): Pick<Turn, "messages" | "tokens"> => ({ messages, tokens });
+
+async function openWriter(world: World, path: string): Promise<TranscriptWriter> {
+  return await world.time.hold(() => openTranscript(path, { lock: async () => async () => undefined }));
+}

@@ -1,0 +1,110 @@
+import type { LoggedRequest } from "../../src/testing/index.ts";
+import type { Journal, Said } from "./journal.ts";
+import type { SessionView } from "./session-view.ts";
+import { markersIn, roughTokens, tokensKept } from "./texts.ts";
+
+/** A broken promise of the engine. */
+export interface Violation {
+  readonly kind: string;
+  readonly detail: string;
+  /** Number of the step in which it was found. */
+  readonly step: number;
+}
+
+export type Finding = Omit<Violation, "step">;
+
+/** Tokens of a result that must stay when it is shortened, by the rough count of this examiner. */
+const LEAST_RESULT_TOKENS = 1_500;
+/** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
+const HONEST_FACTOR = 1.6;
+const HONEST_SLACK_TOKENS = 2_000;
+/** The count is never lower than this share of the truth, however wrong the reports were. */
+const LEAST_SHARE = 0.45;
+
+const OVERFLOW = /prompt is too long|exceed context limit/i;
+
+export const isOverflow = ({ error, fault }: LoggedRequest): boolean =>
+  fault === undefined && error !== undefined && OVERFLOW.test(error.message);
+
+export const isAccepted = ({ status, error }: LoggedRequest): boolean => status === 200 && error === undefined;
+
+/** A request that the simulator's rules refused, without a fault that the schedule injected. */
+export function refusal(request: LoggedRequest, who: string): Finding | undefined {
+  const { error, fault } = request;
+  if (error === undefined || fault !== undefined || isOverflow(request)) return undefined;
+  if (error.code?.startsWith("thread_")) return undefined;
+  return { kind: `refused ${who} request: ${error.rule ?? error.type}`, detail: `${error.status} ${error.message}` };
+}
+
+/** Everything that the host said is in the request, or in the session file that the request points to. */
+export function lostMessages(request: LoggedRequest, journal: Journal, view: SessionView): readonly Finding[] {
+  const text = JSON.stringify(request.body?.messages ?? []);
+  const visible = markersIn(text);
+  const missing = journal.given.filter(({ marker }) => !visible.has(marker));
+  if (missing.length === 0) return [];
+  const pointsToFile = text.includes(JSON.stringify(view.path).slice(1, -1));
+  return missing.flatMap((said): Finding[] => {
+    const about = `${said.kind} ${said.marker} (${roughTokens(said.text)} tokens)`;
+    if (!view.holds(said.marker)) {
+      return [{ kind: `lost ${said.kind}`, detail: `${about} is neither in the request nor in the file` }];
+    }
+    if (pointsToFile || isClearedInPlace(said, text)) return [];
+    return [{ kind: `${said.kind} without a pointer`, detail: `${about}: the request does not name the file` }];
+  });
+}
+
+/** The call still has an answer in the request: the result was emptied in its place. */
+const isClearedInPlace = ({ toolUseId }: Said, text: string): boolean =>
+  toolUseId !== undefined && text.includes(`"tool_use_id":${JSON.stringify(toolUseId)}`);
+
+/** A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. */
+export function unseenResults(request: LoggedRequest, journal: Journal): readonly Finding[] {
+  const unseen = journal.given.filter(({ kind, isSeen }) => kind === "result" && !isSeen);
+  if (unseen.length === 0) return [];
+  const sent = resultsIn(request.body?.messages);
+  return unseen.flatMap(({ marker, text, toolUseId = "" }): Finding[] => {
+    const content = sent.get(toolUseId);
+    const about = `${marker} (${roughTokens(text)} tokens)`;
+    if (content === undefined) return [{ kind: "unseen result dropped", detail: about }];
+    if (content.includes(text)) return [];
+    const kept = tokensKept(text, content);
+    if (kept >= Math.min(LEAST_RESULT_TOKENS, roughTokens(text))) return [];
+    return [{ kind: "unseen result cut short", detail: `${about}: ${kept} tokens are left` }];
+  });
+}
+
+/** The text of each tool result in a request, by the id of its call. */
+function resultsIn(messages: unknown): ReadonlyMap<string, string> {
+  const results = new Map<string, string>();
+  for (const { content } of Array.isArray(messages) ? (messages as { content: unknown }[]) : []) {
+    for (const block of Array.isArray(content) ? (content as Record<string, unknown>[]) : []) {
+      if (block.type !== "tool_result") continue;
+      results.set(String(block.tool_use_id), textIn(block.content));
+    }
+  }
+  return results;
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return (content as Record<string, unknown>[]).map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
+}
+
+export interface Count {
+  /** The engine's figure for the turn. */
+  readonly counted: number;
+  /** The figure of the simulator for the same request. */
+  readonly actual: number;
+  /** Every report so far was right. */
+  readonly isTrusted: boolean;
+}
+
+export function wrongCount({ counted, actual, isTrusted }: Count): readonly Finding[] {
+  const detail = `counted ${counted}, actual ${actual}`;
+  if (counted + HONEST_SLACK_TOKENS < actual * LEAST_SHARE) return [{ kind: "count far too low", detail }];
+  if (!isTrusted) return [];
+  if (counted * HONEST_FACTOR + HONEST_SLACK_TOKENS < actual) return [{ kind: "count too low", detail }];
+  if (counted > actual * HONEST_FACTOR + HONEST_SLACK_TOKENS) return [{ kind: "count too high", detail }];
+  return [];
+}

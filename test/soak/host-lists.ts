@@ -1,0 +1,120 @@
+import type { ContentBlock, Message, ModelReply } from "../../src/index.ts";
+import type { Chance } from "./chance.ts";
+import type { Setup } from "./setup.ts";
+import { openingMarker } from "./texts.ts";
+
+export interface ListPorts {
+  readonly now: () => Date;
+  readonly newUuid: () => string;
+}
+
+type Content = string | readonly ContentBlock[];
+
+/** The host's two lists: all that it ever appended, and the list that the engine handed back last. */
+export class HostLists {
+  full: readonly Message[] = [];
+  taken: readonly Message[] = [];
+  form: Setup["form"];
+  readonly #setup: Setup;
+  readonly #chance: Chance;
+  readonly #ports: ListPorts;
+
+  constructor(setup: Setup, chance: Chance, ports: ListPorts) {
+    this.#setup = setup;
+    this.#chance = chance;
+    this.#ports = ports;
+    this.form = setup.form;
+  }
+
+  /** The list for the next call, as this host keeps it. */
+  pass(): readonly Message[] {
+    const { mode, copies } = this.#setup;
+    const takes = mode === "take" || (mode === "alternate" && this.#chance.is(0.5));
+    const list = takes ? this.taken : this.full;
+    return this.#chance.is(copies) ? (JSON.parse(JSON.stringify(list)) as readonly Message[]) : list;
+  }
+
+  take(messages: readonly Message[]): void {
+    this.taken = messages;
+  }
+
+  /** A new process has only what the session file gave. */
+  resume(messages: readonly Message[]): void {
+    this.full = messages;
+    this.taken = messages;
+    this.form = "entries";
+  }
+
+  addUser(content: Content): void {
+    if (this.form === "messages") return this.#append({ role: "user", content } as Message);
+    this.#append({ ...this.#link(), type: "user", message: { role: "user", content } } as Message);
+  }
+
+  /** Agents write one entry for each block, all with the id of the response. */
+  addReply({ id, model, content, usage }: ModelReply): void {
+    if (this.form === "messages") return this.#append({ role: "assistant", content } as Message);
+    for (const block of content) {
+      const message = { id, model, role: "assistant", content: [block], usage };
+      this.#append({ ...this.#link(), type: "assistant", message } as unknown as Message);
+    }
+  }
+
+  /** Applies the same edit to both lists. */
+  edit(change: (list: readonly Message[]) => readonly Message[]): void {
+    this.full = change(this.full);
+    this.taken = change(this.taken);
+  }
+
+  /** Messages that both lists hold as messages of their own, oldest first. */
+  get common(): readonly Message[] {
+    const known = new Set(this.full.flatMap((message) => ownMarkers(message)));
+    return this.taken.filter((message) => {
+      const markers = ownMarkers(message);
+      return markers.length > 0 && markers.every((marker) => known.has(marker));
+    });
+  }
+
+  #append(message: Message): void {
+    this.full = [...this.full, message];
+    this.taken = [...this.taken, message];
+  }
+
+  #link(): object {
+    const last = this.taken.findLast((message) => "uuid" in message && typeof message.uuid === "string");
+    return {
+      uuid: this.#ports.newUuid(),
+      parentUuid: last !== undefined && "uuid" in last ? last.uuid : null,
+      timestamp: this.#ports.now().toISOString(),
+      sessionId: "soak",
+    };
+  }
+}
+
+/** The role and the content of a message in either form; undefined for entries of other types. */
+export function bodyOf(message: Message): { readonly role: string; readonly content: Content } | undefined {
+  if ("role" in message) return message as { readonly role: string; readonly content: Content };
+  if (message.type !== "user" && message.type !== "assistant") return undefined;
+  return message.message as { readonly role: string; readonly content: Content };
+}
+
+const textsOf = (block: ContentBlock): readonly string[] => {
+  if (block.type === "text") return [block.text];
+  if (block.type !== "tool_result") return [];
+  if (typeof block.content === "string") return [block.content];
+  return (block.content ?? []).flatMap((inner) => textsOf(inner as ContentBlock));
+};
+
+/** The markers that open a text of the message. A summary that quotes a marker does not open with it. */
+export function ownMarkers(message: Message): readonly string[] {
+  const content = bodyOf(message)?.content ?? "";
+  const texts = typeof content === "string" ? [content] : content.flatMap(textsOf);
+  return texts.map(openingMarker).filter((marker) => marker !== undefined);
+}
+
+export const hasBlock = (message: Message | undefined, type: ContentBlock["type"]): boolean => {
+  const content = message === undefined ? undefined : bodyOf(message)?.content;
+  return Array.isArray(content) && content.some((block) => (block as ContentBlock).type === type);
+};
+
+export const roleOf = (message: Message | undefined): string | undefined =>
+  message === undefined ? undefined : bodyOf(message)?.role;

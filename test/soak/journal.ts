@@ -1,0 +1,63 @@
+import { openingMarker } from "./texts.ts";
+
+/** One text that the host put into its conversation. */
+export interface Said {
+  readonly marker: string;
+  readonly kind: "user" | "assistant" | "result";
+  readonly text: string;
+  /** Of a tool result. */
+  readonly toolUseId: string | undefined;
+  /** False once the host itself took it out of its conversation. */
+  isLive: boolean;
+  /** The host passed it to the engine. */
+  isGiven: boolean;
+  /** The provider accepted a request after it was passed. */
+  isSeen: boolean;
+}
+
+/** The host's own record of one conversation. It shares nothing with the engine. */
+export class Journal {
+  readonly #said = new Map<string, Said>();
+
+  get all(): readonly Said[] {
+    return [...this.#said.values()];
+  }
+
+  /** What the engine has to answer for. */
+  get given(): readonly Said[] {
+    return this.all.filter(({ isLive, isGiven }) => isLive && isGiven);
+  }
+
+  get(marker: string): Said | undefined {
+    return this.#said.get(marker);
+  }
+
+  add(kind: Said["kind"], text: string, toolUseId?: string): void {
+    const marker = openingMarker(text);
+    if (marker === undefined) return;
+    this.#said.set(marker, {
+      marker,
+      kind,
+      text,
+      toolUseId,
+      isLive: true,
+      isGiven: false,
+      isSeen: false,
+    });
+  }
+
+  giveAll(): void {
+    for (const said of this.#said.values()) if (said.isLive) said.isGiven = true;
+  }
+
+  seeAll(): void {
+    for (const said of this.#said.values()) if (said.isGiven) said.isSeen = true;
+  }
+
+  retract(markers: Iterable<string>): void {
+    for (const marker of markers) {
+      const said = this.#said.get(marker);
+      if (said !== undefined) said.isLive = false;
+    }
+  }
+}

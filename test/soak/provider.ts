@@ -1,0 +1,82 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { anthropicModel, type Model } from "../../src/index.ts";
+import type { MovableClock } from "../../src/testing/clock.ts";
+import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
+import { createTokenCounter } from "../../src/testing/simulator/prompt/count.ts";
+import type { Fault, FaultCandidate, FaultConditions } from "../../src/testing/simulator/server/faults.ts";
+import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/log.ts";
+import { serve } from "../../src/testing/simulator/server/serve.ts";
+import { beginSession, type Session } from "../../src/testing/simulator/server/session.ts";
+import { inProcessFetch } from "./in-process-fetch.ts";
+
+export interface ProviderOptions {
+  readonly windowTokens: number;
+  readonly seed: number;
+  readonly clock: MovableClock;
+  readonly countText: (text: string) => number;
+  readonly behaviours: readonly Behaviour[];
+  readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
+}
+
+/** Requests of the compactors themselves: summaries, notes, spans, counts. */
+export const ENGINE = "engine";
+const TAG_HEADER = "x-soak-call";
+
+/** The strict simulator in this process, without sockets. Each request carries the name of its sender. */
+export class Provider {
+  readonly #log = new RequestLog(Number.POSITIVE_INFINITY);
+  readonly #session: Session;
+  readonly #senders: string[] = [];
+  readonly #fetch: typeof fetch;
+  /** Called when a request goes out. */
+  onRequest: (() => void) | undefined;
+
+  private constructor(session: (log: RequestLog) => Session) {
+    this.#session = session(this.#log);
+    this.#fetch = inProcessFetch((request, response) => {
+      this.#senders[this.#log.length] = String(request.headers[TAG_HEADER] ?? ENGINE);
+      this.onRequest?.();
+      return serve(request, response, this.#session.desk);
+    });
+  }
+
+  static async open(options: ProviderOptions): Promise<Provider> {
+    const counter = await createTokenCounter(options.countText);
+    const { clock } = options;
+    return new Provider((log) => beginSession(options, { counter, clock, log }));
+  }
+
+  get requests(): readonly LoggedRequest[] {
+    return this.#log.all;
+  }
+
+  senderOf({ index }: Pick<FaultCandidate, "index">): string {
+    return this.#senders[index] ?? ENGINE;
+  }
+
+  /** The requests of one sender, oldest first. */
+  requestsOf(sender: string): readonly LoggedRequest[] {
+    return this.#log.all.filter((request) => this.senderOf(request) === sender);
+  }
+
+  fail(fault: Fault, conditions?: FaultConditions): void {
+    this.#session.faults.arm(fault, conditions);
+  }
+
+  stopFailing(): void {
+    this.#session.faults.clear();
+  }
+
+  /** A model behind this provider whose requests carry this sender's name. */
+  model(name: string, sender: string): Model {
+    const client = new Anthropic({
+      apiKey: "any",
+      baseURL: "http://simulator.invalid",
+      fetch: this.#fetch,
+      logLevel: "off",
+      maxRetries: 0,
+      defaultHeaders: { [TAG_HEADER]: sender },
+    });
+    return anthropicModel({ model: name, client: client as never });
+  }
+}

@@ -1,0 +1,85 @@
+import { openRecall } from "../../src/node.ts";
+import { Conversation } from "./conversation.ts";
+import type { Violation } from "./exam.ts";
+import type { Setup } from "./setup.ts";
+import { runStep } from "./steps.ts";
+import { type Plant, ScheduleEnded, World } from "./world.ts";
+
+/** The outcome of one schedule. */
+export interface ScheduleReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly steps: readonly string[];
+  readonly setup: Setup;
+  readonly requests: number;
+  readonly faults: number;
+  readonly compactions: number;
+  readonly events: Readonly<Record<string, number>>;
+}
+
+export interface ScheduleOptions {
+  /** Where session files go; each schedule has a folder of its own there. */
+  readonly folder: string;
+  readonly plant?: Plant | undefined;
+}
+
+const MARKERS_TO_RECALL = 2;
+
+/** Runs one schedule to its end. The same seed gives the same schedule. */
+export async function runSchedule(seed: number, { folder, plant }: ScheduleOptions): Promise<ScheduleReport> {
+  const world = await World.open(seed, folder, plant);
+  const onRejection = (error: unknown): void =>
+    world.report({ kind: "unhandled rejection", detail: error instanceof Error ? (error.stack ?? "") : String(error) });
+  process.on("unhandledRejection", onRejection);
+  world.time.install();
+  try {
+    const main = await Conversation.open(world, "main");
+    await runSteps(main, world);
+    await new Promise((resolve) => setImmediate(resolve));
+    return reportOf(seed, world, main);
+  } finally {
+    world.time.uninstall();
+    process.off("unhandledRejection", onRejection);
+    world.close();
+  }
+}
+
+async function runSteps(main: Conversation, world: World): Promise<void> {
+  try {
+    for (let step = 0; step < world.setup.steps; step++) await runStep(main, world);
+    world.begin("end");
+    await main.end();
+    world.examineEngineRequests();
+    await recallSome(main, world);
+  } catch (error) {
+    if (error instanceof ScheduleEnded) return;
+    world.report({ kind: "the schedule broke", detail: error instanceof Error ? (error.stack ?? "") : String(error) });
+  }
+}
+
+/** Whatever left the conversation can be recalled from the session file. */
+async function recallSome({ journal, view }: Conversation, world: World): Promise<void> {
+  const written = journal.given.filter(({ marker }) => view.holds(marker));
+  if (written.length === 0) return;
+  const recall = openRecall(view.path, { indexPath: null });
+  for (let count = 0; count < MARKERS_TO_RECALL; count++) {
+    const { marker, kind } = world.chance.pick(written);
+    const { hits } = await world.time.hold(() => recall.search({ exact: marker, all: true }));
+    if (hits.length === 0) world.report({ kind: `recall does not find a ${kind}`, detail: marker });
+  }
+}
+
+function reportOf(seed: number, { violations, steps, setup, provider }: World, main: Conversation): ScheduleReport {
+  const events: Record<string, number> = {};
+  for (const { type } of main.events) events[type] = (events[type] ?? 0) + 1;
+  return {
+    seed,
+    violations,
+    steps,
+    setup,
+    requests: provider.requests.length,
+    faults: provider.requests.filter(({ fault }) => fault !== undefined).length,
+    compactions: events.compacted ?? 0,
+    events,
+  };
+}

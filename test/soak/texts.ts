@@ -1,0 +1,65 @@
+import { createRandom, type Random } from "../../src/demo/random.ts";
+
+/** Opens every text of a schedule. No two texts have the same marker. */
+const MARKERS = /mk-\d+-[0-9a-f]{6}/g;
+const OPENING_MARKER = /^mk-\d+-[0-9a-f]{6}/;
+
+const WORDS = [
+  ...["const", "return", "value", "harbor", "tide", "ledger", "(boat)", "=>", "await", "export", "function"],
+  ...["berth", "42", "===", "error", "at", "line", "src/books.ts", "{", "}", "total", "import", "check", "false"],
+] as const;
+const STOCK_CHARACTERS = 400_000;
+const CHARACTERS_PER_TOKEN = 4;
+const PIECE_CHARACTERS = 160;
+
+const STOCK = stockOfText(createRandom(1));
+
+/** A one-pixel picture. */
+export const PICTURE_DATA =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Texts of a schedule, each with a marker of its own. */
+export class Texts {
+  readonly #random: Random;
+  #count = 0;
+
+  constructor(seed: number) {
+    this.#random = createRandom(seed);
+  }
+
+  /** A text of about so many tokens that starts with a new marker. */
+  text(tokens: number): string {
+    this.#count += 1;
+    const marker = `mk-${this.#count}-${this.#random.hex(6)}`;
+    const length = Math.min(STOCK_CHARACTERS, Math.round(tokens * CHARACTERS_PER_TOKEN));
+    const start = this.#random.between(0, STOCK_CHARACTERS - length);
+    return `${marker}: ${STOCK.slice(start, start + length)}`;
+  }
+}
+
+export const openingMarker = (text: string): string | undefined => OPENING_MARKER.exec(text)?.[0];
+
+export const markersIn = (text: string): ReadonlySet<string> => new Set(text.match(MARKERS));
+
+/** How much of a text another one still holds verbatim, in tokens of four characters. */
+export function tokensKept(whole: string, left: string): number {
+  let kept = 0;
+  for (let at = 0; at < whole.length; at += PIECE_CHARACTERS) {
+    const piece = whole.slice(at, at + PIECE_CHARACTERS);
+    if (left.includes(piece)) kept += piece.length;
+  }
+  return Math.round(kept / CHARACTERS_PER_TOKEN);
+}
+
+export const roughTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+
+function stockOfText(random: Random): string {
+  const parts: string[] = [];
+  let length = 0;
+  while (length < STOCK_CHARACTERS) {
+    const word = WORDS[random.between(0, WORDS.length - 1)] ?? "";
+    parts.push(word, random.between(1, 9) === 1 ? "\n" : " ");
+    length += word.length + 1;
+  }
+  return parts.join("").slice(0, STOCK_CHARACTERS);
+}
