@@ -41,7 +41,6 @@ export class Conversation {
   readonly view: SessionView;
   compactor: Compactor;
   thinking: ThinkingMode | undefined;
-  /** The markers in the request that was accepted last. */
   events: CompactorEvent[] = [];
   readonly #notes = new HeldNotes();
   #writer: TranscriptWriter;
@@ -60,7 +59,12 @@ export class Conversation {
   }
 
   static async open(world: World, name: string, parent?: Compactor): Promise<Conversation> {
-    return new Conversation(world, name, await openWriter(world, join(world.folder, `${name}.jsonl`)), parent);
+    return new Conversation(
+      world,
+      name,
+      await openWriter(world, join(world.folder, `${name}.jsonl`)),
+      parent,
+    );
   }
 
   /** One model call with everything around it. */
@@ -111,7 +115,9 @@ export class Conversation {
     this.compactor = this.#open(undefined);
     const unwritten = journal.all.filter(({ isLive, marker }) => isLive && !view.holds(marker));
     const lost = unwritten.filter(({ isGiven }) => isGiven && isClosed && world.setup.transcript === "sound");
-    world.report(...lost.map(({ kind, marker }) => ({ kind: `${kind} not in the closed session`, detail: marker })));
+    world.report(
+      ...lost.map(({ kind, marker }) => ({ kind: `${kind} not in the closed session`, detail: marker })),
+    );
     journal.retract(unwritten.map(({ marker }) => marker));
     if (resumed !== undefined) this.lists.resume(resumed.conversation);
     world.time.advance(world.chance.pick([1_000, 400_000, 7_200_000]));
@@ -166,9 +172,14 @@ export class Conversation {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { reply, error, last } = await this.#send(turn);
       if (reply !== undefined) return this.#finish(reply);
+      let isAborted = false;
       const again = await world.call("recover", (signal) => this.compactor.recover(error, { signal }), {
         mayFail: false,
+        onAbort: () => {
+          isAborted = true;
+        },
       });
+      if (isAborted) return;
       if (last !== undefined && isOverflow(last)) this.#judgeOverflow(attempt, again !== undefined);
       if (again !== undefined) {
         lists.take(again.messages);
@@ -184,23 +195,26 @@ export class Conversation {
     const { provider, time, setup } = world;
     const abort = new AbortController();
     const limit = setTimeout(() => abort.abort(), HOST_LIMIT_MS);
-    if (world.chance.is(setup.aborts)) void time.sleep(world.chance.pick([0, 200, 2_000])).then(() => abort.abort());
+    if (world.chance.is(setup.aborts))
+      void time.sleep(world.chance.pick([0, 200, 2_000])).then(() => abort.abort());
     const before = provider.requestsOf(name).length;
     const sent = (): readonly LoggedRequest[] => provider.requestsOf(name).slice(before);
     try {
       const reply = await complete(provider.model(setup.model, name), turn.request, { signal: abort.signal });
-      this.#examine(turn, sent());
+      await this.#examine(turn, sent());
       return { reply, last: sent().at(-1) };
     } catch (error) {
-      this.#examine(turn, sent());
+      await this.#examine(turn, sent());
       return { error, last: sent().at(-1) };
     } finally {
       clearTimeout(limit);
     }
   }
 
-  #examine(turn: Turn, requests: readonly LoggedRequest[]): void {
+  /** The engine writes the session file beside the turn, so the file is looked at when that is done. */
+  async #examine(turn: Turn, requests: readonly LoggedRequest[]): Promise<void> {
     const { world, journal, view } = this;
+    await world.time.unheld();
     for (const request of requests) {
       world.report(refusal(request, "host"));
       if (!isAccepted(request)) continue;
@@ -220,7 +234,10 @@ export class Conversation {
     const when = `${attempt === 0 ? "" : " again after a recovery"}${isBreakerOpen ? " with a breaker opened" : ""}`;
     if (attempt > 0 || !isRecovered) {
       const failed = this.events.findLast((event) => event.type === "recovery-failed");
-      world.report({ kind: `overflow${isRecovered ? "" : " not recovered"}${when}`, detail: JSON.stringify(failed) ?? "" });
+      world.report({
+        kind: `overflow${isRecovered ? "" : " not recovered"}${when}`,
+        detail: JSON.stringify(failed) ?? "",
+      });
     }
   }
 
@@ -240,7 +257,8 @@ export class Conversation {
     if (calls.length === 0) return;
     const results = newResults(world, calls);
     lists.addUser(results.content as readonly ContentBlock[]);
-    for (const { text, toolUseId } of results.texts) journal.add(toolUseId === undefined ? "user" : "result", text, toolUseId);
+    for (const { text, toolUseId } of results.texts)
+      journal.add(toolUseId === undefined ? "user" : "result", text, toolUseId);
   }
 
   /** Wrong on purpose, where a test asks for it. */
@@ -251,7 +269,9 @@ export class Conversation {
     if (plant === "never-settle") return await new Promise<never>(() => undefined);
     const { messages } = turn.request;
     const at = messages.findIndex((message) =>
-      plant === "drop-message" ? !hasBlock(message, "tool_use") && message.role === "assistant" : hasBlock(message, "tool_use"),
+      plant === "drop-message"
+        ? !hasBlock(message, "tool_use") && message.role === "assistant"
+        : hasBlock(message, "tool_use"),
     );
     const request = { ...turn.request, messages: messages.filter((_, index) => index !== at) };
     return { ...turn, ...asPlain(turn), request };

@@ -26,18 +26,26 @@ const OVERFLOW = /prompt is too long|exceed context limit/i;
 export const isOverflow = ({ error, fault }: LoggedRequest): boolean =>
   fault === undefined && error !== undefined && OVERFLOW.test(error.message);
 
-export const isAccepted = ({ status, error }: LoggedRequest): boolean => status === 200 && error === undefined;
+export const isAccepted = ({ status, error }: LoggedRequest): boolean =>
+  status === 200 && error === undefined;
 
 /** A request that the simulator's rules refused, without a fault that the schedule injected. */
 export function refusal(request: LoggedRequest, who: string): Finding | undefined {
   const { error, fault } = request;
   if (error === undefined || fault !== undefined || isOverflow(request)) return undefined;
   if (error.code?.startsWith("thread_")) return undefined;
-  return { kind: `refused ${who} request: ${error.rule ?? error.type}`, detail: `${error.status} ${error.message}` };
+  return {
+    kind: `refused ${who} request: ${error.rule ?? error.type}`,
+    detail: `${error.status} ${error.message}`,
+  };
 }
 
 /** Everything that the host said is in the request, or in the session file that the request points to. */
-export function lostMessages(request: LoggedRequest, journal: Journal, view: SessionView): readonly Finding[] {
+export function lostMessages(
+  request: LoggedRequest,
+  journal: Journal,
+  view: SessionView,
+): readonly Finding[] {
   const text = JSON.stringify(request.body?.messages ?? []);
   const visible = markersIn(text);
   const missing = journal.given.filter(({ marker }) => !visible.has(marker));
@@ -49,7 +57,9 @@ export function lostMessages(request: LoggedRequest, journal: Journal, view: Ses
       return [{ kind: `lost ${said.kind}`, detail: `${about} is neither in the request nor in the file` }];
     }
     if (pointsToFile || isClearedInPlace(said, text)) return [];
-    return [{ kind: `${said.kind} without a pointer`, detail: `${about}: the request does not name the file` }];
+    return [
+      { kind: `${said.kind} without a pointer`, detail: `${about}: the request does not name the file` },
+    ];
   });
 }
 
@@ -88,7 +98,9 @@ function resultsIn(messages: unknown): ReadonlyMap<string, string> {
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return (content as Record<string, unknown>[]).map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
+  return (content as Record<string, unknown>[])
+    .map(({ text }) => (typeof text === "string" ? text : ""))
+    .join("\n");
 }
 
 export interface Count {

@@ -16,13 +16,18 @@ export function modelPlay(setup: Setup, chance: Chance, texts: Texts): readonly 
     summaries(setup.summaryKind),
     noteTaker(setup.notesKind),
     spanSummaries(setup.spanKind),
-    () => work(chance, texts),
+    ({ body }) => work(chance, texts, thinksAlways(body.thinking)),
   ];
 }
 
-function work(chance: Chance, texts: Texts): Turn {
+/** With this type of thinking, the API wants each turn with tools to begin with thinking. */
+const thinksAlways = (thinking: unknown): boolean =>
+  (thinking as { type?: unknown } | undefined)?.type === "enabled";
+
+function work(chance: Chance, texts: Texts, thinks: boolean): Turn {
   const blocks: TurnBlock[] = [];
-  if (chance.is(0.6)) blocks.push({ type: "thinking", thinking: texts.text(chance.between(5, 150)) });
+  if (chance.is(0.6) || thinks)
+    blocks.push({ type: "thinking", thinking: texts.text(chance.between(5, 150)) });
   const calls = chance.is(0.25) ? 0 : chance.pick([1, 1, 1, 2, 3, 4]);
   if (calls === 0 || chance.is(0.5)) blocks.push({ type: "text", text: texts.text(chance.between(5, 200)) });
   for (let call = 0; call < calls; call++) blocks.push(toolCall(chance, texts));
@@ -36,7 +41,11 @@ function toolCall(chance: Chance, texts: Texts): TurnBlock {
     { type: "tool_use", name: "Read", input: { file_path: path } },
     { type: "tool_use", name: "Bash", input: { command: `npm test -- ${path}` } },
     { type: "tool_use", name: "Grep", input: { pattern: `berth ${chance.between(1, 99)}`, path } },
-    { type: "tool_use", name: "Write", input: { file_path: path, content: texts.text(chance.between(10, 300)) } },
+    {
+      type: "tool_use",
+      name: "Write",
+      input: { file_path: path, content: texts.text(chance.between(10, 300)) },
+    },
     {
       type: "tool_use",
       name: "TodoWrite",

@@ -16,7 +16,9 @@ export function newWords({ chance, texts, setup }: World): {
   readonly texts: readonly string[];
 } {
   const isPaste = chance.is(0.06);
-  const tokens = isPaste ? Math.round((setup.windowTokens * chance.between(8, 25)) / 100) : chance.between(8, 200);
+  const tokens = isPaste
+    ? Math.round((setup.windowTokens * chance.between(8, 25)) / 100)
+    : chance.between(8, 200);
   const text = texts.text(tokens);
   if (chance.is(0.8)) return { content: text, texts: [text] };
   const pictures = Array.from({ length: chance.pick([0, 1, 1, 3]) }, () => PICTURE);

@@ -28,9 +28,10 @@ const MARKERS_TO_RECALL = 2;
 /** Runs one schedule to its end. The same seed gives the same schedule. */
 export async function runSchedule(seed: number, { folder, plant }: ScheduleOptions): Promise<ScheduleReport> {
   const world = await World.open(seed, folder, plant);
-  const onRejection = (error: unknown): void =>
-    world.report({ kind: "unhandled rejection", detail: error instanceof Error ? (error.stack ?? "") : String(error) });
+  const reporter = (kind: string) => (error: unknown) => world.report({ kind, detail: textOf(error) });
+  const [onRejection, onException] = [reporter("unhandled rejection"), reporter("uncaught exception")];
   process.on("unhandledRejection", onRejection);
+  process.on("uncaughtException", onException);
   world.time.install();
   try {
     const main = await Conversation.open(world, "main");
@@ -40,6 +41,7 @@ export async function runSchedule(seed: number, { folder, plant }: ScheduleOptio
   } finally {
     world.time.uninstall();
     process.off("unhandledRejection", onRejection);
+    process.off("uncaughtException", onException);
     world.close();
   }
 }
@@ -53,9 +55,12 @@ async function runSteps(main: Conversation, world: World): Promise<void> {
     await recallSome(main, world);
   } catch (error) {
     if (error instanceof ScheduleEnded) return;
-    world.report({ kind: "the schedule broke", detail: error instanceof Error ? (error.stack ?? "") : String(error) });
+    world.report({ kind: "the schedule broke", detail: textOf(error) });
   }
 }
+
+const textOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 /** Whatever left the conversation can be recalled from the session file. */
 async function recallSome({ journal, view }: Conversation, world: World): Promise<void> {
@@ -69,7 +74,11 @@ async function recallSome({ journal, view }: Conversation, world: World): Promis
   }
 }
 
-function reportOf(seed: number, { violations, steps, setup, provider }: World, main: Conversation): ScheduleReport {
+function reportOf(
+  seed: number,
+  { violations, steps, setup, provider }: World,
+  main: Conversation,
+): ScheduleReport {
   const events: Record<string, number> = {};
   for (const { type } of main.events) events[type] = (events[type] ?? 0) + 1;
   return {

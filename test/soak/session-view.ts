@@ -42,7 +42,8 @@ export class SessionView {
     for (const line of lines) {
       if (!line.includes("mk-")) continue;
       const entry = parsed(line);
-      if (entry?.isCompactSummary === true || (entry?.type !== "user" && entry?.type !== "assistant")) continue;
+      if (entry?.isCompactSummary === true || (entry?.type !== "user" && entry?.type !== "assistant"))
+        continue;
       for (const marker of markersIn(line)) this.#markers.add(marker);
     }
   }

@@ -1,10 +1,10 @@
 import type { ClearingOptions, CompactionOptions, RequestFrame, ThinkingMode } from "../../src/index.ts";
 import { claudeFeatures, MODELS } from "../../src/index.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
-import type { BadNotesKind } from "../../src/testing/simulator/behaviours/notes/bad-notes.ts";
-import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
 import { BAD_NOTES_KINDS, BAD_SUMMARY_KINDS, type SummaryKind } from "../../src/testing/index.ts";
+import type { BadNotesKind } from "../../src/testing/simulator/behaviours/notes/bad-notes.ts";
 import { SPAN_KINDS, type SpanKind } from "../../src/testing/simulator/behaviours/spans.ts";
+import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
 import type { Chance } from "./chance.ts";
 
 /** The way in which a host keeps the list that it passes to `before`. */
@@ -42,7 +42,9 @@ export interface Setup {
 
 /** Rows of the table that stand for whole families. */
 const FAMILIES: readonly string[] = ["claude", "claude-3"];
-const MODEL_NAMES = Object.keys(MODELS).filter((name) => name.startsWith("claude") && !FAMILIES.includes(name));
+const MODEL_NAMES = Object.keys(MODELS).filter(
+  (name) => name.startsWith("claude") && !FAMILIES.includes(name),
+);
 const CLEARING_FORMS = ["auto", "size", "time", "api", "off"] as const;
 
 export function drawSetup(chance: Chance): Setup {

@@ -13,7 +13,10 @@ const STEPS: Readonly<Record<string, { readonly weight: number; readonly run: St
   turn: { weight: 60, run: (main) => main.turn() },
   "several turns": { weight: 12, run: severalTurns },
   "say twice": { weight: 3, run: async (main) => main.say() },
-  pause: { weight: 4, run: async (_, { time, chance }) => time.advance(chance.pick([60_000, 400_000, 7_200_000])) },
+  pause: {
+    weight: 4,
+    run: async (_, { time, chance }) => time.advance(chance.pick([60_000, 400_000, 7_200_000])),
+  },
   compact: { weight: 5, run: compact },
   "compact from": { weight: 3, run: (main) => compactAt(main, "from") },
   "compact up to": { weight: 3, run: (main) => compactAt(main, "upTo") },
@@ -41,7 +44,9 @@ export async function runStep(main: Conversation, world: World): Promise<void> {
     const fault = drawFault(chance, setup.windowTokens);
     const times = chance.pick([1, 1, 2, 3]);
     const isAnything = chance.is(0.2);
-    world.note(`{${fault.kind}${"status" in fault ? ` ${fault.status}` : ""}${times > 1 ? ` x${times}` : ""}}`);
+    world.note(
+      `{${fault.kind}${"status" in fault ? ` ${fault.status}` : ""}${times > 1 ? ` x${times}` : ""}}`,
+    );
     provider.fail(fault, { times, ...(isAnything ? { when: () => true } : {}) });
   }
   await STEPS[name]?.run(main, world);
@@ -59,7 +64,9 @@ async function compact(main: Conversation, { chance }: World): Promise<void> {
     ...(chance.is(0.2) ? { instructions: "Keep the names of all files." } : {}),
     ...(chance.is(0.3) ? { keepRecentTokens: chance.pick([0, 1_000, 8_000]) } : {}),
   };
-  await main.operate("compact", (messages, signal) => main.compactor.compact(messages, { ...options, signal }));
+  await main.operate("compact", (messages, signal) =>
+    main.compactor.compact(messages, { ...options, signal }),
+  );
 }
 
 async function compactAt(main: Conversation, end: "from" | "upTo"): Promise<void> {
@@ -68,13 +75,19 @@ async function compactAt(main: Conversation, end: "from" | "upTo"): Promise<void
     const at = chance.between(0, Math.max(0, messages.length - 1));
     const uuid = uuidOf(messages[at]);
     main.world.note(`${at} of ${messages.length}`);
-    return main.compactor.compact(messages, { [end]: uuid !== undefined && chance.is(0.5) ? uuid : at, force: true, signal });
+    return main.compactor.compact(messages, {
+      [end]: uuid !== undefined && chance.is(0.5) ? uuid : at,
+      force: true,
+      signal,
+    });
   });
 }
 
 /** A person who clears results keeps at least those that the model has not seen. */
 async function clear(main: Conversation, { chance }: World): Promise<void> {
-  const unseen = main.journal.all.filter(({ kind, isLive, isSeen }) => kind === "result" && isLive && !isSeen);
+  const unseen = main.journal.all.filter(
+    ({ kind, isLive, isSeen }) => kind === "result" && isLive && !isSeen,
+  );
   const keep = unseen.length + chance.between(0, 3);
   await main.operate("clear", (messages) => main.compactor.clear(messages, { keep }));
 }
@@ -137,7 +150,8 @@ async function switchThinking(main: Conversation, { chance, setup }: World): Pro
 /** Messages of a person in both lists that hold nothing but text. */
 const plainMessages = (main: Conversation): readonly Message[] =>
   main.lists.common.filter(
-    (message) => roleOf(message) === "user" && !hasBlock(message, "tool_result") && !hasBlock(message, "image"),
+    (message) =>
+      roleOf(message) === "user" && !hasBlock(message, "tool_result") && !hasBlock(message, "image"),
   );
 
 /** The host changes one of its own objects in place. */
@@ -148,7 +162,8 @@ async function mutate(main: Conversation, { chance, texts }: World): Promise<voi
   const body = bodyOf(chance.pick(candidates)) as { content: unknown };
   const text = texts.text(chance.between(5, 60));
   const before = body.content;
-  const blocks = typeof before === "string" ? [{ type: "text", text: before }] : (before as readonly object[]);
+  const blocks =
+    typeof before === "string" ? [{ type: "text", text: before }] : (before as readonly object[]);
   try {
     body.content = [...blocks, { type: "text", text }];
   } catch {

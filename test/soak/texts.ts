@@ -6,7 +6,21 @@ const OPENING_MARKER = /^mk-\d+-[0-9a-f]{6}/;
 
 const WORDS = [
   ...["const", "return", "value", "harbor", "tide", "ledger", "(boat)", "=>", "await", "export", "function"],
-  ...["berth", "42", "===", "error", "at", "line", "src/books.ts", "{", "}", "total", "import", "check", "false"],
+  ...[
+    "berth",
+    "42",
+    "===",
+    "error",
+    "at",
+    "line",
+    "src/books.ts",
+    "{",
+    "}",
+    "total",
+    "import",
+    "check",
+    "false",
+  ],
 ] as const;
 const STOCK_CHARACTERS = 400_000;
 const CHARACTERS_PER_TOKEN = 4;

@@ -75,6 +75,11 @@ export class VirtualTime implements MovableClock {
     }
   }
 
+  /** Resolves when no work is held. */
+  async unheld(): Promise<void> {
+    while (this.#held > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   sleep(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       this.#add(resolve, milliseconds, undefined);
@@ -130,11 +135,15 @@ export class VirtualTime implements MovableClock {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<T | undefined> =>
     new Promise((resolve, reject) => {
-      const timer = this.#add(() => resolve(value), milliseconds, undefined);
       const abort = (): void => {
         this.#timers.delete(timer);
         reject(signal?.reason);
       };
+      const done = (): void => {
+        signal?.removeEventListener("abort", abort);
+        resolve(value);
+      };
+      const timer = this.#add(done, milliseconds, undefined);
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
     });

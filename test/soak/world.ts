@@ -60,7 +60,8 @@ export class World {
       latency: setup.latency,
     });
     if (setup.isEngineCutOff) {
-      const isOfEngine = (call: { readonly index: number }): boolean => world.provider.senderOf(call) === ENGINE;
+      const isOfEngine = (call: { readonly index: number }): boolean =>
+        world.provider.senderOf(call) === ENGINE;
       world.provider.fail({ kind: "silence" }, { times: Number.POSITIVE_INFINITY, when: isOfEngine });
     }
     return world;
@@ -72,7 +73,7 @@ export class World {
   }
 
   close(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    if (process.env.SOAK_KEEP === undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 
   begin(step: string): void {
@@ -95,14 +96,19 @@ export class World {
   examineEngineRequests(): void {
     const { requests } = this.provider;
     for (const request of requests.slice(this.#examined)) {
-      if (this.provider.senderOf(request) === ENGINE && !isOverflow(request)) this.report(refusal(request, "engine"));
+      if (this.provider.senderOf(request) === ENGINE && !isOverflow(request))
+        this.report(refusal(request, "engine"));
     }
     this.#examined = requests.length;
   }
 
   /** Calls the engine as a host does, at times with an abort. Undefined when the call failed. */
-  async call<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options: CallLimits = {}): Promise<T | undefined> {
-    const { mayFail = true, mayAbort = true } = options;
+  async call<T>(
+    name: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    options: CallLimits = {},
+  ): Promise<T | undefined> {
+    const { mayFail = true, mayAbort = true, onAbort } = options;
     const abort = new AbortController();
     const isAborted = mayAbort && this.chance.is(this.setup.aborts);
     const stop = isAborted ? this.#abortLater(abort) : (): void => undefined;
@@ -114,6 +120,7 @@ export class World {
       throw new ScheduleEnded(name);
     } catch (error) {
       if (error instanceof ScheduleEnded) throw error;
+      if (abort.signal.aborted) onAbort?.();
       this.#judge(name, error, abort.signal.aborted, mayFail);
       return undefined;
     } finally {
@@ -126,7 +133,8 @@ export class World {
   #judge(name: string, error: unknown, isAborted: boolean, mayFail: boolean): void {
     const code = error instanceof LonghaulError ? error.code : undefined;
     this.note(`[${name}: ${code ?? (error instanceof Error ? error.name : String(error))}]`);
-    if (isAborted && (code === "model-aborted" || (error instanceof Error && error.name === "AbortError"))) return;
+    if (isAborted && (code === "model-aborted" || (error instanceof Error && error.name === "AbortError")))
+      return;
     if (code === undefined) {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.report({ kind: `untyped error from ${name}`, detail });
@@ -155,6 +163,7 @@ export interface CallLimits {
   /** Whether a typed error is an answer that the host has to expect. */
   readonly mayFail?: boolean;
   readonly mayAbort?: boolean;
+  readonly onAbort?: () => void;
 }
 
 function abortAfterTurns(abort: AbortController, turns: number): void {

@@ -1,0 +1,126 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ScheduleReport } from "./schedule.ts";
+import type { Answer, Order } from "./schedules-process.ts";
+import type { Plant } from "./world.ts";
+
+export interface PoolOptions {
+  readonly seeds: readonly number[];
+  readonly jobs: number;
+  readonly plant?: Plant | undefined;
+  /** Longest that a schedule may take in real time; a busy loop never returns to the virtual clock. */
+  readonly limitMs?: number;
+  readonly onReport: (report: PoolReport) => void;
+}
+
+/** A schedule's report, or only its seed and a violation where its process did not answer. */
+export type PoolReport = Pick<ScheduleReport, "seed" | "violations"> & Partial<ScheduleReport>;
+
+/** Heap of one process after a garbage collection, in megabytes: after the warm-up, and at the end. */
+export interface HeapFigures {
+  readonly first: number;
+  readonly last: number;
+  readonly schedules: number;
+}
+
+const PROGRAM = join(import.meta.dirname, "schedules-process.ts");
+const DEFAULT_LIMIT_MS = 90_000;
+/** Caches and compiled code grow at first; from then on the heap has to stay flat. */
+const WARM_UP_SCHEDULES = 40;
+const MEASURE_EVERY = 20;
+
+/** Runs all schedules in several processes. Resolves with the heap figures of each process. */
+export async function runPool(options: PoolOptions): Promise<readonly HeapFigures[]> {
+  const folder = mkdtempSync(join(tmpdir(), "longhaul-soak-"));
+  const waiting = [...options.seeds];
+  const lanes = Array.from(
+    { length: Math.min(options.jobs, waiting.length) },
+    () => new Lane(options, folder),
+  );
+  try {
+    await Promise.all(lanes.map((lane) => lane.work(waiting)));
+    return lanes.flatMap(({ heap }) => heap ?? []);
+  } finally {
+    for (const lane of lanes) lane.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One process at a time. A process that hangs or dies is replaced, and its schedule is reported. */
+class Lane {
+  readonly #options: PoolOptions;
+  readonly #folder: string;
+  readonly #samples: number[] = [];
+  #child: ChildProcess | undefined;
+  #schedules = 0;
+
+  constructor(options: PoolOptions, folder: string) {
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  /** Undefined where too few schedules ran in one process to compare. */
+  get heap(): HeapFigures | undefined {
+    const [first, last] = [this.#samples.at(0), this.#samples.at(-1)];
+    if (first === undefined || last === undefined || this.#samples.length < 2) return undefined;
+    return { first, last, schedules: this.#schedules };
+  }
+
+  async work(waiting: number[]): Promise<void> {
+    for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
+      this.#options.onReport(await this.#run(seed));
+    }
+  }
+
+  stop(): void {
+    this.#child?.kill("SIGKILL");
+    this.#child = undefined;
+  }
+
+  async #run(seed: number): Promise<PoolReport> {
+    this.#child ??= this.#start();
+    const child = this.#child;
+    const isWarm = this.#schedules >= WARM_UP_SCHEDULES;
+    const measures = isWarm && (this.#schedules - WARM_UP_SCHEDULES) % MEASURE_EVERY === 0;
+    this.#schedules += 1;
+    const order: Order = { seed, folder: this.#folder, plant: this.#options.plant, measures };
+    const answer = await this.#answerOf(child, order);
+    if (typeof answer === "string") {
+      this.stop();
+      this.#schedules = 0;
+      this.#samples.length = 0;
+      return { seed, violations: [{ kind: answer, detail: "", step: 0 }] };
+    }
+    if (answer.heapMegabytes !== undefined) this.#samples.push(answer.heapMegabytes);
+    return answer.report;
+  }
+
+  #start(): ChildProcess {
+    const stdio = ["ignore", "inherit", "inherit", "ipc"] as const;
+    return fork(PROGRAM, {
+      execArgv: ["--no-warnings", "--import", "tsx"],
+      stdio: [...stdio],
+      serialization: "advanced",
+    });
+  }
+
+  /** The answer, or words for the way in which the process failed. */
+  #answerOf(child: ChildProcess, order: Order): Promise<Answer | string> {
+    const limitMs = this.#options.limitMs ?? DEFAULT_LIMIT_MS;
+    return new Promise((resolve) => {
+      const limit = setTimeout(() => end("hang: the process does not answer"), limitMs);
+      const onExit = (code: number | null): void => end(`the process died (exit ${code})`);
+      const end = (answer: Answer | string): void => {
+        clearTimeout(limit);
+        child.off("exit", onExit);
+        child.off("message", end);
+        resolve(answer);
+      };
+      child.once("exit", onExit);
+      child.once("message", end);
+      child.send(order);
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// Runs schedules that the parent process names by their seeds, one after the other.
+import { collectGarbage } from "../engine/garbage.case.ts";
+import { runSchedule, type ScheduleReport } from "./schedule.ts";
+import type { Plant } from "./world.ts";
+
+/** What the parent asks for. */
+export interface Order {
+  readonly seed: number;
+  readonly folder: string;
+  readonly plant: Plant | undefined;
+  /** Whether to measure the heap afterwards. */
+  readonly measures: boolean;
+}
+
+export interface Answer {
+  readonly report: ScheduleReport;
+  /** Heap in use after a garbage collection, in megabytes. */
+  readonly heapMegabytes: number | undefined;
+}
+
+/** The SDK warns of old models for each call. */
+console.warn = () => undefined;
+
+process.on("message", ({ seed, folder, plant, measures }: Order) => {
+  void runSchedule(seed, { folder, plant }).then((report) => {
+    const answer: Answer = { report, heapMegabytes: measures ? heapNow() : undefined };
+    process.send?.(answer);
+  });
+});
+process.on("disconnect", () => process.exit(0));
+
+function heapNow(): number {
+  collectGarbage();
+  return Math.round(process.memoryUsage().heapUsed / 1e5) / 10;
+}
