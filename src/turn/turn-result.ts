@@ -120,8 +120,9 @@ export function sendingFrame(state: ConversationState): RequestFrame {
   return edits.length === 0 ? frame : { ...frame, context_management: { edits } };
 }
 
+/** The API takes `clear_thinking` with these two types of thinking and refuses it with all others. */
 const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
-  thinking !== undefined && thinking.type !== "disabled";
+  thinking?.type === "enabled" || thinking?.type === "adaptive";
 
 function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
   const { headroomBy } = thresholds;

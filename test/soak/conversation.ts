@@ -7,6 +7,7 @@ import {
   complete,
   createCompactor,
   type Message,
+  type Model,
   ModelError,
   type ModelReply,
   type ThinkingMode,
@@ -32,6 +33,15 @@ const HOST_LIMIT_MS = 120_000;
 const MOST_ATTEMPTS = 4;
 const RETRY_MS = 2_000;
 
+/** The outcome of one request of the host. */
+interface Sent {
+  readonly reply?: ModelReply;
+  readonly error?: unknown;
+  /** As the provider logged it. */
+  readonly last: LoggedRequest | undefined;
+  readonly isAborted: boolean;
+}
+
 /** A host's loop around one compactor, with its own journal of all that was said. */
 export class Conversation {
   readonly name: string;
@@ -44,6 +54,7 @@ export class Conversation {
   events: CompactorEvent[] = [];
   readonly #notes = new HeldNotes();
   #writer: TranscriptWriter;
+  readonly #model: Model;
   #isTrusted = true;
   #reports = 0;
 
@@ -55,6 +66,7 @@ export class Conversation {
     this.thinking = setup.thinking;
     this.#writer = writer;
     this.lists = new HostLists(setup, chance, { now: () => new Date(time.now()), newUuid });
+    this.#model = world.provider.model(setup.model, name);
     this.compactor = this.#open(parent);
   }
 
@@ -170,8 +182,9 @@ export class Conversation {
     const { world, lists } = this;
     let turn = first;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const { reply, error, last } = await this.#send(turn);
+      const { reply, error, last, isAborted: isGivenUp } = await this.#send(turn);
       if (reply !== undefined) return this.#finish(reply);
+      if (isGivenUp) return;
       let isAborted = false;
       const again = await world.call("recover", (signal) => this.compactor.recover(error, { signal }), {
         mayFail: false,
@@ -190,25 +203,21 @@ export class Conversation {
   }
 
   /** One request of the host, with what the provider logged about it. */
-  async #send(turn: Turn): Promise<{ reply?: ModelReply; error?: unknown; last: LoggedRequest | undefined }> {
+  async #send(turn: Turn): Promise<Sent> {
     const { world, name } = this;
-    const { provider, time, setup } = world;
+    const { provider, time, chance, setup } = world;
     const abort = new AbortController();
     const limit = setTimeout(() => abort.abort(), HOST_LIMIT_MS);
-    if (world.chance.is(setup.aborts))
-      void time.sleep(world.chance.pick([0, 200, 2_000])).then(() => abort.abort());
+    if (chance.is(setup.aborts)) void time.sleep(chance.pick([0, 200, 2_000])).then(() => abort.abort());
     const before = provider.requestsOf(name).length;
-    const sent = (): readonly LoggedRequest[] => provider.requestsOf(name).slice(before);
-    try {
-      const reply = await complete(provider.model(setup.model, name), turn.request, { signal: abort.signal });
-      await this.#examine(turn, sent());
-      return { reply, last: sent().at(-1) };
-    } catch (error) {
-      await this.#examine(turn, sent());
-      return { error, last: sent().at(-1) };
-    } finally {
-      clearTimeout(limit);
-    }
+    const outcome = await complete(this.#model, turn.request, { signal: abort.signal }).then(
+      (reply) => ({ reply }),
+      (error: unknown) => ({ error }),
+    );
+    clearTimeout(limit);
+    const requests = provider.requestsOf(name).slice(before);
+    await this.#examine(turn, requests);
+    return { ...outcome, last: requests.at(-1), isAborted: abort.signal.aborted };
   }
 
   /** The engine writes the session file beside the turn, so the file is looked at when that is done. */
@@ -221,7 +230,7 @@ export class Conversation {
       world.report(...lostMessages(request, journal, view), ...unseenResults(request, journal));
       journal.seeAll();
       if (request.inputTokens === undefined || request.appliedEdits.length > 0) continue;
-      const isTrusted = this.#isTrusted && this.#reports > 0;
+      const isTrusted = this.#isTrusted && world.areFiguresTrue && this.#reports > 0;
       world.report(...wrongCount({ counted: turn.tokens, actual: request.inputTokens, isTrusted }));
     }
   }

@@ -11,12 +11,16 @@ export interface Violation {
   readonly step: number;
 }
 
+/** Damages of the host that prove that the examiner notices them. */
+export const PLANTS = ["drop-message", "break-pairing", "never-settle"] as const;
+export type Plant = (typeof PLANTS)[number];
+
 export type Finding = Omit<Violation, "step">;
 
 /** Tokens of a result that must stay when it is shortened, by the rough count of this examiner. */
 const LEAST_RESULT_TOKENS = 1_500;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
-const HONEST_FACTOR = 1.6;
+const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
 /** The count is never lower than this share of the truth, however wrong the reports were. */
 const LEAST_SHARE = 0.45;

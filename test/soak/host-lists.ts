@@ -46,13 +46,17 @@ export class HostLists {
   }
 
   addUser(content: Content): void {
-    if (this.form === "messages") return this.#append({ role: "user", content } as Message);
-    this.#append({ ...this.#link(), type: "user", message: { role: "user", content } } as Message);
+    if (this.form === "messages") this.#append({ role: "user", content } as Message);
+    else this.#append({ ...this.#link(), type: "user", message: { role: "user", content } } as Message);
   }
 
   /** Agents write one entry for each block, all with the id of the response. */
   addReply({ id, model, content, usage }: ModelReply): void {
-    if (this.form === "messages") return this.#append({ role: "assistant", content } as Message);
+    if (this.form === "messages") this.#append({ role: "assistant", content } as Message);
+    else this.#appendBlocks({ id, model, content, usage });
+  }
+
+  #appendBlocks({ id, model, content, usage }: Pick<ModelReply, "id" | "model" | "content" | "usage">): void {
     for (const block of content) {
       const message = { id, model, role: "assistant", content: [block], usage };
       this.#append({ ...this.#link(), type: "assistant", message } as unknown as Message);

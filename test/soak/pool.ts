@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Plant } from "./exam.ts";
 import type { ScheduleReport } from "./schedule.ts";
 import type { Answer, Order } from "./schedules-process.ts";
-import type { Plant } from "./world.ts";
 
 export interface PoolOptions {
   readonly seeds: readonly number[];

@@ -1,9 +1,9 @@
 // npm run soak [-- --schedules N] [--seed S] [--only I] [--jobs J] [--plant FAULT] [--json]
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { PLANTS, type Plant } from "./exam.ts";
 import { type HeapFigures, type PoolReport, runPool } from "./pool.ts";
 import { Tally } from "./tally.ts";
-import { PLANTS, type Plant } from "./world.ts";
 
 const DEFAULT_SCHEDULES = 500;
 const SEED_LIMIT = 1_000_000_000;

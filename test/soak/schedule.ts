@@ -1,9 +1,9 @@
 import { openRecall } from "../../src/node.ts";
 import { Conversation } from "./conversation.ts";
-import type { Violation } from "./exam.ts";
+import type { Plant, Violation } from "./exam.ts";
 import type { Setup } from "./setup.ts";
 import { runStep } from "./steps.ts";
-import { type Plant, ScheduleEnded, World } from "./world.ts";
+import { ScheduleEnded, World } from "./world.ts";
 
 /** The outcome of one schedule. */
 export interface ScheduleReport {
@@ -24,6 +24,8 @@ export interface ScheduleOptions {
 }
 
 const MARKERS_TO_RECALL = 2;
+/** To read a session for recall takes as long as several turns. */
+const RECALL_SHARE = 0.4;
 
 /** Runs one schedule to its end. The same seed gives the same schedule. */
 export async function runSchedule(seed: number, { folder, plant }: ScheduleOptions): Promise<ScheduleReport> {
@@ -65,7 +67,7 @@ const textOf = (error: unknown): string =>
 /** Whatever left the conversation can be recalled from the session file. */
 async function recallSome({ journal, view }: Conversation, world: World): Promise<void> {
   const written = journal.given.filter(({ marker }) => view.holds(marker));
-  if (written.length === 0) return;
+  if (written.length === 0 || !world.chance.is(RECALL_SHARE)) return;
   const recall = openRecall(view.path, { indexPath: null });
   for (let count = 0; count < MARKERS_TO_RECALL; count++) {
     const { marker, kind } = world.chance.pick(written);

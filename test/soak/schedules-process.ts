@@ -1,7 +1,7 @@
 // Runs schedules that the parent process names by their seeds, one after the other.
 import { collectGarbage } from "../engine/garbage.case.ts";
+import type { Plant } from "./exam.ts";
 import { runSchedule, type ScheduleReport } from "./schedule.ts";
-import type { Plant } from "./world.ts";
 
 /** What the parent asks for. */
 export interface Order {

@@ -1,9 +1,10 @@
-import type { Message, SnipSelection } from "../../src/index.ts";
+import type { Message, SnipSelection, Turn } from "../../src/index.ts";
 import { claudeFeatures } from "../../src/index.ts";
 import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";
 import { bodyOf, hasBlock, ownMarkers, roleOf } from "./host-lists.ts";
+import { markersIn } from "./texts.ts";
 import type { World } from "./world.ts";
 
 type Step = (main: Conversation, world: World) => Promise<void>;
@@ -47,6 +48,7 @@ export async function runStep(main: Conversation, world: World): Promise<void> {
     world.note(
       `{${fault.kind}${"status" in fault ? ` ${fault.status}` : ""}${times > 1 ? ` x${times}` : ""}}`,
     );
+    if (fault.kind === "status" && fault.message !== undefined) world.areFiguresTrue = false;
     provider.fail(fault, { times, ...(isAnything ? { when: () => true } : {}) });
   }
   await STEPS[name]?.run(main, world);
@@ -111,8 +113,25 @@ async function snip(main: Conversation, { chance }: World): Promise<void> {
 async function undo(main: Conversation, { chance }: World): Promise<void> {
   const times = chance.pick([1, 1, 2, 3]);
   for (let time = 0; time < times; time++) {
-    await main.operate("undo", (messages, signal) => main.compactor.undo(messages, { signal }));
+    const before = markersIn(JSON.stringify(main.lists.taken));
+    const turn = await main.operate("undo", (messages, signal) => main.compactor.undo(messages, { signal }));
+    if (turn !== undefined) examineUndo(main, before, turn);
   }
+}
+
+/** The undo of a compaction or a snip brings messages back and hides none. */
+function examineUndo(
+  { journal, events, world }: Conversation,
+  before: ReadonlySet<string>,
+  turn: Turn,
+): void {
+  const undone = events.findLast((event) => event.type === "undone");
+  if (undone?.step !== "compaction" && undone?.step !== "snip") return;
+  const after = markersIn(JSON.stringify(turn.request.messages));
+  const hidden = journal.given.filter(
+    ({ kind, marker }) => kind !== "result" && before.has(marker) && !after.has(marker),
+  );
+  world.report(...hidden.map(({ kind, marker }) => ({ kind: `undo hides ${kind}`, detail: marker })));
 }
 
 async function redo(main: Conversation): Promise<void> {
@@ -178,12 +197,14 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   if (candidates.length === 0) return;
   const markers = new Set(ownMarkers(chance.pick(candidates)));
   const text = texts.text(chance.between(5, 200));
+  const renamed = chance.is(0.5) ? { uuid: main.world.newUuid() } : {};
+  main.world.note("uuid" in renamed ? "(new id)" : "(same id)");
   main.lists.edit((list) =>
     list.map((message) => {
       if (!ownMarkers(message).some((marker) => markers.has(marker))) return message;
       return "role" in message
         ? ({ ...message, content: text } as Message)
-        : ({ ...message, message: { role: "user", content: text } } as Message);
+        : ({ ...message, ...renamed, message: { role: "user", content: text } } as Message);
     }),
   );
   main.journal.retract(markers);

@@ -2,16 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { LonghaulError } from "../../src/index.ts";
 import { Chance } from "./chance.ts";
-import { type Finding, isOverflow, refusal, type Violation } from "./exam.ts";
+import { type Finding, isOverflow, type Plant, refusal, type Violation } from "./exam.ts";
 import { modelPlay } from "./model-play.ts";
 import { ENGINE, Provider } from "./provider.ts";
 import { drawSetup, type Setup } from "./setup.ts";
 import { Texts } from "./texts.ts";
 import { HUNG, VirtualTime } from "./virtual-time.ts";
-
-/** A damage that proves that the examiner notices it. */
-export const PLANTS = ["drop-message", "break-pairing", "never-settle"] as const;
-export type Plant = (typeof PLANTS)[number];
 
 /** The schedule cannot continue: a call never settled. */
 export class ScheduleEnded extends Error {}
@@ -35,6 +31,8 @@ export class World {
   /** Short words for each step so far. */
   readonly steps: string[] = [];
   readonly newUuid: () => string;
+  /** False once an injected error stated a wrong size of a prompt. */
+  areFiguresTrue = true;
   #provider: Provider | undefined;
   #examined = 0;
 

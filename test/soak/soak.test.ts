@@ -1,0 +1,77 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Plant } from "./exam.ts";
+import { runSchedule } from "./schedule.ts";
+
+const PROGRAM = join(import.meta.dirname, "run.ts");
+/** Drawn with different models, list modes and faults; `npm run soak` runs many more. */
+const SEEDS = [3, 5, 11, 15, 18, 49];
+/** A schedule without violations, for faults that are planted. */
+const SOUND_SEED = 3;
+
+const soak = (...args: readonly string[]): ReturnType<typeof spawnSync> =>
+  spawnSync(process.execPath, ["--import", "tsx", PROGRAM, ...args], { encoding: "utf8" });
+
+describe("npm run soak", () => {
+  let folder: string;
+  const kindsOf = async (seed: number, plant?: Plant): Promise<readonly string[]> => {
+    const { violations } = await runSchedule(seed, { folder, plant });
+    return [...new Set(violations.map(({ kind }) => kind))];
+  };
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "longhaul-soak-test-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(SEEDS)("finds no violation in the schedule with seed %i", async (seed) => {
+    expect(await kindsOf(seed)).toEqual([]);
+  });
+
+  it("repeats the same schedule for the same seed", async () => {
+    const first = await runSchedule(SOUND_SEED, { folder });
+    const second = await runSchedule(SOUND_SEED, { folder });
+    expect(second).toEqual(first);
+  });
+
+  it("reports a message that is missing in a request", async () => {
+    expect(await kindsOf(SOUND_SEED, "drop-message")).toContain("assistant without a pointer");
+  });
+
+  it("reports a request that the API refuses", async () => {
+    expect((await kindsOf(SOUND_SEED, "break-pairing")).join()).toMatch(/refused host request/);
+  });
+
+  it("reports a call that never settles", async () => {
+    expect(await kindsOf(SOUND_SEED, "never-settle")).toEqual(["hang: before"]);
+  });
+
+  it("prints its options for --help", () => {
+    const { status, stdout } = soak("--help");
+    expect(status).toBe(0);
+    expect(stdout).toContain("--schedules N");
+  });
+
+  it("exits with 2 for an option that it does not understand", () => {
+    const { status, stderr } = soak("--schedules", "many");
+    expect(status).toBe(2);
+    expect(stderr).toContain('--schedules takes a whole number of at least 1, not "many".');
+  });
+
+  it("exits with 1 and names the seed when a schedule has a violation", () => {
+    const { status, stdout } = soak(
+      "--seed",
+      String(SOUND_SEED),
+      "--schedules",
+      "1",
+      "--plant",
+      "drop-message",
+      "--json",
+    );
+    expect(status).toBe(1);
+    expect(JSON.parse(String(stdout))).toMatchObject({ schedules: 1, failed: 1, seed: SOUND_SEED });
+  });
+});
