@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FRAME } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 
@@ -31,5 +32,19 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
     );
     expect(scene.simulator.requests.invalid).toEqual([]);
     expect(loop.problems).toEqual([]);
+  });
+});
+
+describe("the provider's own clearing", () => {
+  it.each(["adaptive", "between_tools", "disabled"])("is accepted with thinking of type %s", async (type) => {
+    const frame = { ...FRAME, thinking: { type } } as typeof FRAME;
+    const loop = scene.loop({
+      modelName: "claude-sonnet-5-5",
+      frame,
+      compactor: { clearing: { form: "api" } },
+    });
+    await loop.run(2);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+    expect(JSON.stringify(scene.simulator.requests.last?.body)).toContain("context_management");
   });
 });
