@@ -19,14 +19,13 @@ import { openTranscript, resumeSession, type TranscriptWriter } from "../../src/
 import type { LoggedRequest } from "../../src/testing/index.ts";
 import { HeldNotes } from "../engine/notes-file.case.ts";
 import { isAccepted, isOverflow, lostMessages, refusal, unseenResults, wrongCount } from "./exam.ts";
-import { type Usage, WRONG_USAGE, WRONG_USAGE_KINDS } from "./faults.ts";
+import { faultyPort, type Usage, WRONG_USAGE, WRONG_USAGE_KINDS } from "./faults.ts";
 import { HostLists, hasBlock, roleOf } from "./host-lists.ts";
 import { Journal } from "./journal.ts";
 import { ENGINE } from "./provider.ts";
 import { newResults, newWords } from "./said.ts";
 import { SessionView } from "./session-view.ts";
 import { frameOf } from "./setup.ts";
-import { faultyPort } from "./transcript-port.ts";
 import type { World } from "./world.ts";
 
 const HOST_LIMIT_MS = 120_000;

@@ -28,10 +28,6 @@ export class Journal {
     return this.all.filter(({ isLive, isGiven }) => isLive && isGiven);
   }
 
-  get(marker: string): Said | undefined {
-    return this.#said.get(marker);
-  }
-
   add(kind: Said["kind"], text: string, toolUseId?: string): void {
     const marker = openingMarker(text);
     if (marker === undefined) return;

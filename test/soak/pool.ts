@@ -10,6 +10,8 @@ export interface PoolOptions {
   readonly seeds: readonly number[];
   readonly jobs: number;
   readonly plant?: Plant | undefined;
+  /** Keeps all session files in this folder. */
+  readonly keepIn?: string | undefined;
   /** Longest that a schedule may take in real time; a busy loop never returns to the virtual clock. */
   readonly limitMs?: number;
   readonly onReport: (report: PoolReport) => void;
@@ -33,7 +35,7 @@ const MEASURE_EVERY = 20;
 
 /** Runs all schedules in several processes. Resolves with the heap figures of each process. */
 export async function runPool(options: PoolOptions): Promise<readonly HeapFigures[]> {
-  const folder = mkdtempSync(join(tmpdir(), "longhaul-soak-"));
+  const folder = options.keepIn ?? mkdtempSync(join(tmpdir(), "longhaul-soak-"));
   const waiting = [...options.seeds];
   const lanes = Array.from(
     { length: Math.min(options.jobs, waiting.length) },
@@ -44,7 +46,7 @@ export async function runPool(options: PoolOptions): Promise<readonly HeapFigure
     return lanes.flatMap(({ heap }) => heap ?? []);
   } finally {
     for (const lane of lanes) lane.stop();
-    rmSync(folder, { recursive: true, force: true });
+    if (options.keepIn === undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -85,7 +87,8 @@ class Lane {
     const isWarm = this.#schedules >= WARM_UP_SCHEDULES;
     const measures = isWarm && (this.#schedules - WARM_UP_SCHEDULES) % MEASURE_EVERY === 0;
     this.#schedules += 1;
-    const order: Order = { seed, folder: this.#folder, plant: this.#options.plant, measures };
+    const { plant, keepIn } = this.#options;
+    const order: Order = { seed, folder: this.#folder, plant, keeps: keepIn !== undefined, measures };
     const answer = await this.#answerOf(child, order);
     if (typeof answer === "string") {
       this.stop();

@@ -1,5 +1,7 @@
-// npm run soak [-- --schedules N] [--seed S] [--only I] [--jobs J] [--plant FAULT] [--json]
+// npm run soak [-- --schedules N] [--seed S] [--only I] [--jobs J] [--plant FAULT] [--keep FOLDER] [--json]
+import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { PLANTS, type Plant } from "./exam.ts";
 import { type HeapFigures, type PoolReport, runPool } from "./pool.ts";
@@ -18,6 +20,7 @@ Usage: npm run soak -- [options]
   --only I        run only the schedule with this index, counted from 0
   --jobs J        number of processes (default: number of cores)
   --plant FAULT   damage turns on purpose, to see that the examiner reports it: ${PLANTS.join(", ")}
+  --keep FOLDER   keep the session files of all schedules in this folder
   --json          print one JSON object at the end
   --help          print this text
 
@@ -35,6 +38,7 @@ interface Options {
   readonly seed: number;
   readonly jobs: number;
   readonly plant: Plant | undefined;
+  readonly keepIn: string | undefined;
   readonly json: boolean;
 }
 
@@ -53,10 +57,14 @@ function readOptions(): Options | undefined {
     throw new WrongUsage(`Unknown fault "${values.plant}". Use one of ${PLANTS.join(", ")}.`);
   }
   const seeds = only === undefined ? Array.from({ length: schedules }, (_, at) => seed + at) : [seed + only];
-  return { seeds, seed, jobs, plant, json: values.json ?? false };
+  const keepIn = values.keep === undefined ? undefined : resolve(values.keep);
+  if (keepIn !== undefined) mkdirSync(keepIn, { recursive: true });
+  return { seeds, seed, jobs, plant, keepIn, json: values.json ?? false };
 }
 
-function parsed(): Readonly<Record<"schedules" | "seed" | "only" | "jobs" | "plant", string | undefined>> & {
+function parsed(): Readonly<
+  Record<"schedules" | "seed" | "only" | "jobs" | "plant" | "keep", string | undefined>
+> & {
   readonly json?: boolean | undefined;
   readonly help?: boolean | undefined;
 } {
@@ -68,12 +76,13 @@ function parsed(): Readonly<Record<"schedules" | "seed" | "only" | "jobs" | "pla
     only: text,
     jobs: text,
     plant: text,
+    keep: text,
     json: flag,
     help: flag,
   };
   try {
-    const { schedules, seed, only, jobs, plant, json, help } = parseArgs({ options }).values;
-    return { schedules, seed, only, jobs, plant, json, help };
+    const { schedules, seed, only, jobs, plant, keep, json, help } = parseArgs({ options }).values;
+    return { schedules, seed, only, jobs, plant, keep, json, help };
   } catch (error) {
     throw new WrongUsage((error as Error).message);
   }
@@ -86,7 +95,7 @@ function wholeNumber(name: string, value: string, least: number): number {
 }
 
 async function soak(options: Options): Promise<number> {
-  const { seeds, seed, jobs, plant, json } = options;
+  const { seeds, seed, jobs, plant, keepIn, json } = options;
   const startedAt = performance.now();
   const tally = new Tally();
   process.stderr.write(`soak: ${seeds.length} schedules, seed ${seed}, ${jobs} processes\n`);
@@ -95,7 +104,7 @@ async function soak(options: Options): Promise<number> {
     const isRare = tally.add(report);
     if (report.violations.length > 0) process.stderr.write(failureText(report, seed, isRare));
   };
-  const heap = await runPool({ seeds, jobs, plant, onReport });
+  const heap = await runPool({ seeds, jobs, plant, keepIn, onReport });
   clearInterval(progress);
   tally.addHeap(heap);
   const seconds = Math.round((performance.now() - startedAt) / 1000);

@@ -21,6 +21,8 @@ export interface ScheduleOptions {
   /** Where session files go; each schedule has a folder of its own there. */
   readonly folder: string;
   readonly plant?: Plant | undefined;
+  /** Keep the session files. */
+  readonly keeps?: boolean;
 }
 
 const MARKERS_TO_RECALL = 2;
@@ -28,7 +30,10 @@ const MARKERS_TO_RECALL = 2;
 const RECALL_SHARE = 0.4;
 
 /** Runs one schedule to its end. The same seed gives the same schedule. */
-export async function runSchedule(seed: number, { folder, plant }: ScheduleOptions): Promise<ScheduleReport> {
+export async function runSchedule(
+  seed: number,
+  { folder, plant, keeps = false }: ScheduleOptions,
+): Promise<ScheduleReport> {
   const world = await World.open(seed, folder, plant);
   const reporter = (kind: string) => (error: unknown) => world.report({ kind, detail: textOf(error) });
   const [onRejection, onException] = [reporter("unhandled rejection"), reporter("uncaught exception")];
@@ -44,7 +49,7 @@ export async function runSchedule(seed: number, { folder, plant }: ScheduleOptio
     world.time.uninstall();
     process.off("unhandledRejection", onRejection);
     process.off("uncaughtException", onException);
-    world.close();
+    if (!keeps) world.close();
   }
 }
 

@@ -8,6 +8,8 @@ export interface Order {
   readonly seed: number;
   readonly folder: string;
   readonly plant: Plant | undefined;
+  /** Keep the session files. */
+  readonly keeps: boolean;
   /** Whether to measure the heap afterwards. */
   readonly measures: boolean;
 }
@@ -21,8 +23,8 @@ export interface Answer {
 /** The SDK warns of old models for each call. */
 console.warn = () => undefined;
 
-process.on("message", ({ seed, folder, plant, measures }: Order) => {
-  void runSchedule(seed, { folder, plant }).then((report) => {
+process.on("message", ({ seed, folder, plant, keeps, measures }: Order) => {
+  void runSchedule(seed, { folder, plant, keeps }).then((report) => {
     const answer: Answer = { report, heapMegabytes: measures ? heapNow() : undefined };
     process.send?.(answer);
   });

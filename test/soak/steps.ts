@@ -4,7 +4,6 @@ import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";
 import { bodyOf, hasBlock, ownMarkers, roleOf } from "./host-lists.ts";
-import { markersIn } from "./texts.ts";
 import type { World } from "./world.ts";
 
 type Step = (main: Conversation, world: World) => Promise<void>;
@@ -113,7 +112,7 @@ async function snip(main: Conversation, { chance }: World): Promise<void> {
 async function undo(main: Conversation, { chance }: World): Promise<void> {
   const times = chance.pick([1, 1, 2, 3]);
   for (let time = 0; time < times; time++) {
-    const before = markersIn(JSON.stringify(main.lists.taken));
+    const before = new Set(main.lists.taken.flatMap(ownMarkers));
     const turn = await main.operate("undo", (messages, signal) => main.compactor.undo(messages, { signal }));
     if (turn !== undefined) examineUndo(main, before, turn);
   }
@@ -127,7 +126,7 @@ function examineUndo(
 ): void {
   const undone = events.findLast((event) => event.type === "undone");
   if (undone?.step !== "compaction" && undone?.step !== "snip") return;
-  const after = markersIn(JSON.stringify(turn.request.messages));
+  const after = new Set(turn.messages.flatMap(ownMarkers));
   const hidden = journal.given.filter(
     ({ kind, marker }) => kind !== "result" && before.has(marker) && !after.has(marker),
   );

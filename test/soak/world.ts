@@ -71,7 +71,7 @@ export class World {
   }
 
   close(): void {
-    if (process.env.SOAK_KEEP === undefined) rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   begin(step: string): void {
@@ -114,7 +114,7 @@ export class World {
     try {
       const result = await this.time.within(CALL_LIMIT_MS, work(abort.signal));
       if (result !== HUNG) return result;
-      this.report({ kind: `hang: ${name}`, detail: `no answer after ${CALL_LIMIT_MS / 1_000} s` });
+      this.report({ kind: `hang: ${name}`, detail: this.#afterLimit() });
       throw new ScheduleEnded(name);
     } catch (error) {
       if (error instanceof ScheduleEnded) throw error;
@@ -126,6 +126,12 @@ export class World {
       const seconds = Math.round((this.time.now() - startedAt) / 1_000);
       if (seconds >= 100) this.note(`(${name} took ${seconds} s)`);
     }
+  }
+
+  #afterLimit(): string {
+    const { transcript, isEngineCutOff } = this.setup;
+    const cause = isEngineCutOff ? "the model never answers the engine" : `the session file is ${transcript}`;
+    return `no answer after ${CALL_LIMIT_MS / 1_000} s (${cause})`;
   }
 
   #judge(name: string, error: unknown, isAborted: boolean, mayFail: boolean): void {
