@@ -130,7 +130,7 @@ export class World {
 
   #afterLimit(): string {
     const { transcript, isEngineCutOff } = this.setup;
-    const cause = isEngineCutOff ? "the model never answers the engine" : `the session file is ${transcript}`;
+    const cause = isEngineCutOff ? "the model never answers the engine" : `session file: ${transcript}`;
     return `no answer after ${CALL_LIMIT_MS / 1_000} s (${cause})`;
   }
 
