@@ -8,7 +8,7 @@ import { runSchedule } from "./schedule.ts";
 
 const PROGRAM = join(import.meta.dirname, "run.ts");
 /** Drawn with different models, list modes and faults; `npm run soak` runs many more. */
-const SEEDS = [3, 5, 11, 15, 18, 49];
+const SEEDS = [3, 5, 12, 15, 18, 49];
 /** A schedule without violations, for faults that are planted. */
 const SOUND_SEED = 3;
 
