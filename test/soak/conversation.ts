@@ -173,7 +173,7 @@ export class Conversation {
   }
 
   #port(): TranscriptPort {
-    return faultyPort(this.world, () => this.#writer);
+    return faultyPort(this.world, this.view.shownPath, () => this.#writer);
   }
 
   /** Sends, and sends again as the engine or the error says, until there is a reply or no hope. */

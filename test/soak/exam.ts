@@ -54,7 +54,7 @@ export function lostMessages(
   const visible = markersIn(text);
   const missing = journal.given.filter(({ marker }) => !visible.has(marker));
   if (missing.length === 0) return [];
-  const pointsToFile = text.includes(JSON.stringify(view.path).slice(1, -1));
+  const pointsToFile = text.includes(view.shownPath);
   return missing.flatMap((said): Finding[] => {
     const about = `${said.kind} ${said.marker} (${roughTokens(said.text)} tokens)`;
     if (!view.holds(said.marker)) {

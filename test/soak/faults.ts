@@ -83,7 +83,7 @@ const FAILURES = 0.25;
 const HANGS = 0.08;
 
 /** The session file behind a port that is sound, fails at times, or never settles at times. */
-export function faultyPort(world: World, writer: () => TranscriptWriter): TranscriptPort {
+export function faultyPort(world: World, path: string, writer: () => TranscriptWriter): TranscriptPort {
   const { time, chance, setup } = world;
   const through = async <T>(work: () => Promise<T>): Promise<T> => {
     if (setup.transcript === "fails at times" && chance.is(FAILURES)) {
@@ -95,7 +95,7 @@ export function faultyPort(world: World, writer: () => TranscriptWriter): Transc
     return await time.hold(work);
   };
   return {
-    path: writer().path,
+    path,
     append: (entries) => through(() => writer().append(entries)),
     read: (uuids) => through(() => writer().read(uuids)),
     stepBack: (choice) => through(() => writer().stepBack(choice)),

@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * A `fetch` that hands each request to a server's handler in this process. Without sockets nothing depends on real
- * time, so a seed always gives the same run.
+ * A `fetch` that hands each request to a server's handler in this process. Without sockets no answer
+ * depends on real time.
  */
 export function inProcessFetch(serve: Serve): typeof fetch {
   return (input, init = {}) =>

@@ -29,7 +29,7 @@ const MARKERS_TO_RECALL = 2;
 /** To read a session for recall takes as long as several turns. */
 const RECALL_SHARE = 0.4;
 
-/** Runs one schedule to its end. The same seed gives the same schedule. */
+/** Runs one schedule to its end. The same seed draws the same schedule. */
 export async function runSchedule(
   seed: number,
   { folder, plant, keeps = false }: ScheduleOptions,

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { basename } from "node:path";
 import { markersIn } from "./texts.ts";
 
 const CHUNK_BYTES = 1 << 20;
@@ -6,12 +7,15 @@ const CHUNK_BYTES = 1 << 20;
 /** The markers that a session file holds in the original messages. Reads on from the place where it stopped. */
 export class SessionView {
   readonly path: string;
+  /** The path that the engine sees. Temporary folders have random names, which would change the counts of tokens. */
+  readonly shownPath: string;
   readonly #markers = new Set<string>();
   #offset = 0;
   #rest = "";
 
   constructor(path: string) {
     this.path = path;
+    this.shownPath = `/home/dev/sessions/${basename(path)}`;
   }
 
   /** Whether a line of the file holds the message with this marker; a summary that quotes it does not count. */

@@ -54,6 +54,9 @@ export class VirtualTime implements MovableClock {
   #held = 0;
   #idleTurns = 0;
   #isInstalled = false;
+  /** Whether the next look for idleness is planned; none is while work is held, because it would only burn time. */
+  #isTicking = false;
+  readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<Timer>();
 
   now(): number {
@@ -72,12 +75,18 @@ export class VirtualTime implements MovableClock {
     } finally {
       this.#held -= 1;
       this.#idleTurns = 0;
+      if (this.#held === 0) this.#release();
     }
   }
 
   /** Resolves when no work is held. */
   async unheld(): Promise<void> {
-    while (this.#held > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#held > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (!this.#isTicking && this.#isInstalled) this.#tickSoon();
   }
 
   sleep(milliseconds: number): Promise<void> {
@@ -115,7 +124,7 @@ export class VirtualTime implements MovableClock {
     globalThis.clearInterval = stop as typeof clearInterval;
     timersPromises.setTimeout = this.#delay as typeof timersPromises.setTimeout;
     syncBuiltinESMExports();
-    setImmediate(this.#tick);
+    this.#tickSoon();
   }
 
   uninstall(): void {
@@ -155,10 +164,15 @@ export class VirtualTime implements MovableClock {
     return timer;
   }
 
-  readonly #tick = (): void => {
-    if (!this.#isInstalled) return;
+  #tickSoon(): void {
+    this.#isTicking = true;
     setImmediate(this.#tick);
-    if (this.#held > 0) return;
+  }
+
+  readonly #tick = (): void => {
+    this.#isTicking = false;
+    if (!this.#isInstalled || this.#held > 0) return;
+    this.#tickSoon();
     this.#idleTurns += 1;
     if (this.#idleTurns < IDLE_TURNS) return;
     const next = this.#next();
