@@ -147,6 +147,7 @@ export {
   MODEL_TIME_LIMITS,
   type ModelTimeLimits,
   TimeLimitError,
+  withFirstByteLimit,
   withTimeLimit,
 } from "./models/time-limit.ts";
 export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";

@@ -6,6 +6,7 @@ import {
   type Entry,
   type HostState,
   LonghaulError,
+  MODEL_TIME_LIMITS,
   type Model,
   type NotesOptions,
   type RequestFrame,
@@ -128,6 +129,8 @@ export class Conversation {
       model,
       tools,
       retries: this.#house.options.retries,
+      firstByteMs:
+        this.#house.options.compactor?.compaction?.firstByteTimeoutMs ?? MODEL_TIME_LIMITS.firstByteMs,
       reading: readingOf(journal.entries, thresholds),
       caller: agentId === undefined ? "main" : "subagent",
       mayRun: (tool, input, context) => this.#mayRun(tool, input, context),

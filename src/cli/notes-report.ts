@@ -57,6 +57,8 @@ export interface NotesWorkReport {
   readonly refused: number;
   /** False where edits were refused and never put right: it ended there. */
   readonly complete: boolean;
+  /** The model did not answer in time: why, and how many messages were noted without it. */
+  readonly fallback: { readonly reason: string; readonly messages: number } | null;
   readonly usage: ModelUsage | null;
   readonly cost: number | null;
 }
@@ -104,7 +106,7 @@ function coverageReport({ coverage, notes }: ReadNotes): CoverageReport {
 }
 
 function workReport(built: BuiltNotes, model: string | undefined): NotesWorkReport {
-  const { by, messages, calls, edits, refused, usage, isComplete } = built;
+  const { by, messages, calls, edits, refused, usage, isComplete, fallback } = built;
   return {
     by,
     model: model ?? null,
@@ -113,6 +115,7 @@ function workReport(built: BuiltNotes, model: string | undefined): NotesWorkRepo
     edits,
     refused,
     complete: isComplete,
+    fallback: fallback ?? null,
     usage: usage ?? null,
     cost: (usage && model !== undefined ? costOf(usage, model) : undefined) ?? null,
   };

@@ -1,4 +1,5 @@
 import type { Model } from "../models/port.ts";
+import { isTimeLimit } from "../models/time-limit.ts";
 import type { HookCallbacks } from "./callbacks.ts";
 import type { RunCommand } from "./command-port.ts";
 import { type Handler, type HandlerAnswer, type Handlers, type HookAgent, readHandlers } from "./handlers.ts";
@@ -33,6 +34,10 @@ export interface Hooks extends HookRunner {
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Processes are ended within a second or two; a host's own way of running them must not hold us up longer. */
 const CLEAN_UP_MS = 3_000;
+/** The longest that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** A host's own runner does not say which hook took so long. */
+const RUNNER_NAME = "hooks";
 
 export function createHooks(options: HooksOptions = {}): Hooks {
   const warnings = new Set<string>();
@@ -44,6 +49,7 @@ export function createHooks(options: HooksOptions = {}): Hooks {
   );
   return {
     warnings: [...warnings],
+    timeoutMs: longestRunMs(handlers),
     run: async (input, { signal, onStart } = {}) => {
       const stops = new Set<() => void>();
       const stopAll = (): void => {
@@ -59,6 +65,57 @@ export function createHooks(options: HooksOptions = {}): Hooks {
       }
     },
   };
+}
+
+/** Each hook has its own limit. A run is over when the slowest hook has been ended and cleaned up. */
+function longestRunMs(handlers: Handlers): number {
+  const limits = HOOK_EVENTS.flatMap((event) =>
+    handlers[event].map(({ timeoutMs = DEFAULT_TIMEOUT_MS }) => timeoutMs),
+  );
+  return Math.min(LONGEST_MS, Math.max(DEFAULT_TIMEOUT_MS, ...limits) + 2 * CLEAN_UP_MS);
+}
+
+/**
+ * The same runner, but nobody waits longer than its `timeoutMs`. A run that takes longer ends like a hook that timed out:
+ * its signal fires, and the compaction continues without it.
+ */
+export function withRunLimit(runner: HookRunner): HookRunner {
+  const timeoutMs = Math.min(
+    LONGEST_MS,
+    isTimeLimit(runner.timeoutMs) ? runner.timeoutMs : DEFAULT_TIMEOUT_MS,
+  );
+  return {
+    timeoutMs,
+    run: async (input, options = {}) => {
+      const { signal } = options;
+      const stops = new Set<() => void>();
+      const stopAll = (): void => {
+        for (const stop of [...stops]) stop();
+      };
+      signal?.addEventListener("abort", stopAll, { once: true });
+      try {
+        const running = runLimited(async (own) => runner.run(input, { ...options, signal: own }), {
+          timeoutMs,
+          stops,
+          cleanUpMs: 0,
+          goesOn: () => false,
+        });
+        if (signal?.aborted) stopAll();
+        const end = await running;
+        return end.state === "done" ? end.value : endedRun(end.state, input, timeoutMs);
+      } finally {
+        signal?.removeEventListener("abort", stopAll);
+      }
+    },
+  };
+}
+
+function endedRun(state: "timed-out" | "aborted", input: HookInput, timeoutMs: number): HookRun {
+  const event = input.hook_event_name;
+  const { said } = endOf({ state }, input, timeoutMs);
+  const text = outcomeText(event, RUNNER_NAME, state, said);
+  const durationMs = state === "timed-out" ? timeoutMs : 0;
+  return { outcomes: [{ event, name: RUNNER_NAME, kind: "function", state, text, durationMs }], output: "" };
 }
 
 function matching(handlers: Handlers, input: HookInput): readonly Handler[] {

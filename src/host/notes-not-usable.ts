@@ -42,6 +42,14 @@ const WORDS: Readonly<Record<NotesDecline, Words>> = {
     message: "Notes know nothing of the instructions that a hook gives.",
     remedy: `Take the hook out, ${WITHOUT_NOTES}.`,
   },
+  "partial-compaction": {
+    message: "Notes stand for the whole conversation, not for a part of it.",
+    remedy: `Compact the whole conversation, ${WITHOUT_NOTES}.`,
+  },
+  "keep-recent-tokens": {
+    message: "With notes, the newest noted message decides which messages are kept.",
+    remedy: `Leave out how many tokens to keep, ${WITHOUT_NOTES}.`,
+  },
   "above-threshold": {
     message: "With the notes and what they do not hold yet, the next compaction would be due at once.",
     remedy: `Bring the notes up to date or shorten them, ${WITHOUT_NOTES}.`,

@@ -1,5 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
+import type { LonghaulErrorCode } from "../errors.ts";
 import { updateNotes } from "../memory/builtin/update-notes.ts";
 import { extractNotes } from "../memory/extract/extract-notes.ts";
 import { sumUsage } from "../memory/extract/sum-usage.ts";
@@ -7,6 +8,7 @@ import { formatNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { changedSections, saveNotes } from "../memory/update.ts";
 import { throwIfAborted } from "../models/abort.ts";
+import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -66,6 +68,15 @@ export interface NotesTally {
    * there, and the rest is not noted.
    */
   readonly isComplete: boolean;
+  /** Set where the model did not answer in time, and the rest was noted without a model. */
+  readonly fallback: NotesFallback | undefined;
+}
+
+export interface NotesFallback {
+  /** The code of the model's error. */
+  readonly reason: LonghaulErrorCode;
+  /** How many messages were noted without a model. */
+  readonly messages: number;
 }
 
 /** One run over what is new. With a model each step is saved: what was paid for is not lost. */
@@ -80,6 +91,7 @@ export class NotesWork {
     usage: undefined,
     isWritten: false,
     isComplete: true,
+    fallback: undefined,
   };
 
   constructor(task: NotesTask) {
@@ -91,28 +103,54 @@ export class NotesWork {
     return this.#tally;
   }
 
-  /** The notes with what is new in them. */
+  /** The notes with what is new in them. A model that does not answer in time leaves the rest to the built-in writer. */
   async note(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
-    const { model, history, signal, onProgress } = this.#task;
-    const steps = inSoundSteps(fresh, model === undefined ? STEP_TOKENS : modelStep(model));
+    const { model } = this.#task;
+    if (model === undefined) return this.#noteBuiltIn(base, fresh);
+    const steps = inSoundSteps(fresh, modelStep(model));
     let notes = base;
-    let hasNews = false;
     for (const [at, step] of steps.entries()) {
-      throwIfAborted(signal);
-      onProgress?.({ step: at + 1, steps: steps.length, messages: countMessages(step) });
-      const noted =
-        model === undefined ? updateNotes(notes, step, this.#task) : await this.#ask(model, notes, step);
-      hasNews ||= noted !== notes;
-      // A template may have no section that can be filled without a model: then what is new is in none of them.
-      const isTold = model !== undefined || !hasNews || changedSections(base, noted) > 0;
-      const covered = isTold && this.#tally.isComplete ? coveredBy(step, history) : undefined;
-      notes = { ...noted, coveredUuid: covered ?? noted.coveredUuid };
-      if (model !== undefined || at === steps.length - 1) notes = await this.#save(notes);
+      this.#begin(steps, at);
+      try {
+        notes = await this.#ask(model, notes, step);
+      } catch (error) {
+        if (!(error instanceof ModelError && error.failure.kind === "timed-out")) throw error;
+        const rest = steps.slice(at).flat();
+        this.#tally = { ...this.#tally, fallback: { reason: error.code, messages: countMessages(rest) } };
+        return this.#noteBuiltIn(notes, rest);
+      }
+      notes = await this.#save(this.#upTo(step, notes));
       // What was refused, or gave way to what a person wrote, is still to be noted: whoever goes on from the notes
       // would never see it.
       if (!this.#tally.isComplete) break;
     }
     return notes;
+  }
+
+  async #noteBuiltIn(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
+    const steps = inSoundSteps(fresh, STEP_TOKENS);
+    let notes = base;
+    let hasNews = false;
+    for (const [at, step] of steps.entries()) {
+      this.#begin(steps, at);
+      const noted = updateNotes(notes, step, this.#task);
+      hasNews ||= noted !== notes;
+      // A template may have no section that can be filled without a model: then what is new is in none of them.
+      const isTold = !hasNews || changedSections(base, noted) > 0;
+      notes = isTold ? this.#upTo(step, noted) : noted;
+    }
+    return steps.length === 0 ? notes : await this.#save(notes);
+  }
+
+  #begin(steps: readonly (readonly Entry[])[], at: number): void {
+    const { signal, onProgress } = this.#task;
+    throwIfAborted(signal);
+    onProgress?.({ step: at + 1, steps: steps.length, messages: countMessages(steps[at] ?? []) });
+  }
+
+  #upTo(step: readonly Entry[], notes: Notes): Notes {
+    const covered = this.#tally.isComplete ? coveredBy(step, this.#task.history) : undefined;
+    return { ...notes, coveredUuid: covered ?? notes.coveredUuid };
   }
 
   async #ask(model: Model, notes: Notes, fresh: readonly Entry[]): Promise<Notes> {

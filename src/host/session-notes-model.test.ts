@@ -13,6 +13,7 @@ const write = sessionWriter();
 const manyTurns = (): Promise<Session> => write(longSession(150).entries);
 
 const note = (nth: number): string => `<note section="Worklog" mode="append">Step ${nth} was noted.</note>`;
+const LEARNT = '<note section="Learnings" mode="replace">Tides come twice.</note>';
 
 describe("notes by a model", () => {
   it("are taken in calls of its own, each of which reads what is new and the notes so far", async () => {
@@ -53,6 +54,28 @@ describe("notes by a model", () => {
     expect(sessionHistory(session).placeOf(built.notes.coveredUuid ?? "")).toBe(session.entries.length - 1);
   });
 
+  it("that hangs keep what was paid for, and the built-in writer notes the rest", async () => {
+    const session = await manyTurns();
+    const hanging: ScriptedAnswer = { content: "", hangs: true };
+    const timeLimits = { firstByteMs: 50, totalMs: 50 };
+    const late = scriptedModel((_, nth): ScriptedAnswer => (nth === 0 ? LEARNT : hanging));
+    const built = await buildNotes(session, { model: late, timeLimits });
+    expect(built).toMatchObject({ by: "model", calls: 1, isWritten: true, isComplete: true });
+    expect(built.fallback?.reason).toBe("model-timed-out");
+    expect(built.fallback?.messages).toBeLessThan(built.messages);
+    expect(built.text).toContain("Tides come twice.");
+    expect(built.text).toContain("request 149");
+    expect(built.notes.coveredUuid).toBe(session.leafUuid);
+    expect(readFileSync(built.path, "utf8")).toBe(built.text);
+
+    const dead = scriptedModel(() => hanging);
+    const rebuilt = await buildNotes(session, { model: dead, timeLimits, rebuild: true });
+    expect(rebuilt).toMatchObject({ by: "built-in", calls: 0, usage: undefined });
+    expect(rebuilt.fallback).toEqual({ reason: "model-timed-out", messages: rebuilt.messages });
+    expect(dead.requests).toHaveLength(1);
+    expect(rebuilt.text).toBe((await buildNotes(session, { rebuild: true })).text);
+  });
+
   it("end at once when they are aborted, and nothing more is written", async () => {
     const session = await manyTurns();
     const abort = new AbortController();
@@ -89,8 +112,7 @@ describe("notes by a model", () => {
   async function disturbed(change: (text: string) => string, options: BuildNotesOptions = {}) {
     const session = await manyTurns();
     const path = session.path.replace(".jsonl", ".notes.md");
-    const learnt = '<note section="Learnings" mode="replace">Tides come twice.</note>';
-    await buildNotes(session, { model: scriptedModel((_, nth) => `${learnt}${note(nth)}`) });
+    await buildNotes(session, { model: scriptedModel((_, nth) => `${LEARNT}${note(nth)}`) });
     if (!options.rebuild) rmSync(path);
     const at = options.rebuild ? 0 : 1;
     const model = scriptedModel((_, nth) => {

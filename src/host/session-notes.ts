@@ -51,7 +51,10 @@ export async function hasNotes(sessionPath: string): Promise<boolean> {
 }
 
 export interface BuildNotesOptions extends NotesPlace {
-  /** Who writes them, in calls of its own; without one they are written without any model. */
+  /**
+   * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
+   * time, the built-in writer notes the rest, and `fallback` of the result says so.
+   */
   readonly model?: Model | undefined;
   /** What the notes should look after; heard by a model only. */
   readonly instructions?: string | undefined;
@@ -99,7 +102,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   return {
     ...{ path, text, notes, template, coverage: coverageOf(notes, history), messages },
     outcome: isDone ? "up-to-date" : outcomeOf(isEmpty, isNew),
-    by: options.model === undefined ? "built-in" : "model",
+    by: options.model === undefined || isAllBuiltIn(work.tally) ? "built-in" : "model",
     ...work.tally,
   };
 }
@@ -117,6 +120,9 @@ export async function takeNotesBack(session: Session, place: NotesPlace = {}): P
   const isLeft = isHere && notedUpTo(entries, current) === undefined;
   if (isLeft) await buildNotes(session, { ...place, rebuild: true });
 }
+
+/** The model never answered, so that the built-in writer noted everything. */
+const isAllBuiltIn = ({ calls, fallback }: NotesTally): boolean => fallback !== undefined && calls === 0;
 
 function outcomeOf(isEmpty: boolean, isNew: boolean): BuiltNotes["outcome"] {
   if (isEmpty) return "built";

@@ -1,7 +1,6 @@
 import { listField } from "../conversation/fields.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
-import { withProvenWindow } from "../window/models.ts";
 import { type KnownResponse, type OwnUsage, readResponse } from "./any-usage.ts";
 import type { ResponseFacts } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
@@ -37,7 +36,7 @@ function weigh(state: ConversationState, response: KnownResponse): void {
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
   if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
-  state.learnWindow(withProvenWindow(state.facts, inputTokens(usage)));
+  state.proveWindow(inputTokens(usage));
   watchCache(state, usage);
   judgeCompaction(state, inputTokens(usage));
 }

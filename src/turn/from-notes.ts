@@ -39,10 +39,8 @@ export async function planByNotes(
 }
 
 /** The user wishes for something that notes do not know about; that they were not even tried is told as well. */
-export function passOverNotes(state: ConversationState): undefined {
-  if (state.notes !== undefined) {
-    state.emit({ type: "notes-declined", trigger: "manual", reason: "instructions" });
-  }
+export function passOverNotes(state: ConversationState, reason: NotesDecline): undefined {
+  if (state.notes !== undefined) state.emit({ type: "notes-declined", trigger: "manual", reason });
 }
 
 interface Declined {

@@ -1,5 +1,6 @@
 import { planCompaction } from "../compact/plan.ts";
 import { isForced } from "../compact/worthwhile.ts";
+import type { NotesDecline } from "../memory/notes/notes.ts";
 import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
@@ -19,7 +20,9 @@ export async function compactByHand<T extends Message>(
   const { from, upTo, instructions, signal } = options;
   const force = isForced(options);
   const picked = from ?? upTo;
-  const byNotes = isPlainWish(options) ? await planByNotes(state, "manual", signal) : passOverNotes(state);
+  const declined = notesDecline(options);
+  const byNotes =
+    declined === undefined ? await planByNotes(state, "manual", signal) : passOverNotes(state, declined);
   if (byNotes !== undefined) {
     const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, force, signal });
     return turnResult<T>(state, { compaction });
@@ -47,5 +50,13 @@ export async function compactByHand<T extends Message>(
 }
 
 /** Notes know nothing of what the user wishes for beyond less. */
-const isPlainWish = ({ from, upTo, instructions, keepRecentTokens }: ManualOptions): boolean =>
-  [from, upTo, instructions || undefined, keepRecentTokens].every((wish) => wish === undefined);
+function notesDecline({
+  from,
+  upTo,
+  instructions,
+  keepRecentTokens,
+}: ManualOptions): NotesDecline | undefined {
+  if (from !== undefined || upTo !== undefined) return "partial-compaction";
+  if (instructions) return "instructions";
+  return keepRecentTokens === undefined ? undefined : "keep-recent-tokens";
+}

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { forkOf, run, told } from "../../test/summary/scripted-chain.ts";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import type { HookRunner } from "../hooks/hook.ts";
+import { createHooks } from "../hooks/runner.ts";
 import { ModelError } from "../models/model-error.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { Model, ModelEvent } from "../models/port.ts";
@@ -264,5 +266,41 @@ describe("a port of the host that never answers", () => {
     expect(ms).toBeLessThanOrEqual(MINUTE);
     const closed = await timed(compactor.close());
     expect(closed.ms).toBeLessThanOrEqual(MINUTE);
+  });
+});
+
+describe("a hook runner of the host's own that never resolves", () => {
+  const OCCASIONS = ["PreCompact", "SessionStart", "PostCompact"];
+  const outcomes = (): readonly unknown[] =>
+    events.flatMap((event) => (event.type === "hook-ended" ? [[event.event, event.state]] : []));
+
+  it("ends as a hook that timed out after 30 seconds for each event, and the compaction is made", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const hooks: HookRunner = {
+      run: (_, options) => {
+        signals.push(options?.signal);
+        return never();
+      },
+    };
+    const { value: turn, ms } = await timed(compactorOf({ hooks }).before(FULL));
+    expect(turn.compaction?.written.source).toBe("built-in");
+    expect(turn.compaction?.hookOutcomes[0]).toMatchObject({
+      state: "timed-out",
+      text: "PreCompact [hooks] failed: it did not end within 30 seconds",
+    });
+    expect(outcomes()).toEqual(OCCASIONS.map((event) => [event, "timed-out"]));
+    expect(ms).toBe(90_000);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
+  });
+
+  it("has the limit that it gives, and a hook of createHooks keeps its own", async () => {
+    const late = await timed(compactorOf({ hooks: { timeoutMs: 5_000, run: () => never() } }).before(FULL));
+    expect(late.ms).toBe(15_000);
+    const slow = (): Promise<string> =>
+      new Promise((resolve) => setTimeout(resolve, 100_000, "mind the tides"));
+    events = [];
+    const hooks = createHooks({ callbacks: { PreCompact: [{ hooks: [slow], timeout: 120 }] } });
+    const { value: turn } = await timed(compactorOf({ hooks }).before(FULL));
+    expect(turn.compaction?.hookOutcomes).toMatchObject([{ state: "completed" }]);
   });
 });

@@ -171,16 +171,18 @@ describe("a compaction that the user asks for", () => {
     expect(compaction?.written.source).toBe("notes");
   });
 
-  it.each([{ instructions: "Mind the tides." }, { keepRecentTokens: 3_000 }, { upTo: 3, force: true }])(
-    "is written by the model with %j, and that is told",
-    async (wish) => {
-      const one = scene();
-      await workUntil(one, () => one.file.writes > 0);
-      const { compaction } = await one.compactor.compact(one.messages, wish);
-      expect(compaction?.written.source).not.toBe("notes");
-      expect(one.reasons()).toEqual(["instructions"]);
-    },
-  );
+  it.each([
+    [{ instructions: "Mind the tides." }, "instructions"],
+    [{ keepRecentTokens: 3_000 }, "keep-recent-tokens"],
+    [{ upTo: 3, force: true }, "partial-compaction"],
+    [{ upTo: 3, force: true, instructions: "Mind the tides." }, "partial-compaction"],
+  ] as const)("is written by the model with %j, and the event says why: %s", async (wish, reason) => {
+    const one = scene();
+    await workUntil(one, () => one.file.writes > 0);
+    const { compaction } = await one.compactor.compact(one.messages, wish);
+    expect(compaction?.written.source).not.toBe("notes");
+    expect(one.reasons()).toEqual([reason]);
+  });
 });
 
 describe("notes that are being taken", () => {

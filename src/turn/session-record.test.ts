@@ -5,8 +5,8 @@ import { createCompactor } from "./create-compactor.ts";
 
 const MODEL = "claude-sonnet-4-5";
 
-/** What the boundary of a manual compaction records, after a response that reported this usage. */
-async function recordAfter(tokens: number): Promise<CompactMetadata["longhaul"]> {
+/** What the boundary of a manual compaction records, after responses that reported these usages. */
+async function recordAfter(...reported: readonly number[]): Promise<CompactMetadata["longhaul"]> {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < 19; turn++) {
     c.user(`request ${turn}`);
@@ -19,8 +19,10 @@ async function recordAfter(tokens: number): Promise<CompactMetadata["longhaul"]>
     settings: { autoCompactEnabled: false },
     environment: {},
   });
-  await compactor.before(c.entries);
-  compactor.after({ usage: usage(tokens, 5), model: MODEL });
+  for (const tokens of reported) {
+    await compactor.before(c.entries);
+    compactor.after({ usage: usage(tokens, 5), model: MODEL });
+  }
   const { messages } = await compactor.compact(c.entries);
   return messages.find(isCompactBoundary)?.compactMetadata.longhaul;
 }
@@ -31,4 +33,8 @@ it("the boundary of the engine records the model, and a window that a response h
     window: { model: MODEL, windowTokens: 1_000_000, origin: "reported-usage" },
   });
   expect(await recordAfter(150_000)).toMatchObject({ model: MODEL, window: null });
+});
+
+it("a figure far above the estimate proves no window, even when it is repeated and believed", async () => {
+  expect(await recordAfter(450_000, 450_000, 450_000)).toMatchObject({ model: MODEL, window: null });
 });

@@ -15,7 +15,7 @@ import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
 import { atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
 import { MEDIA_TOKENS, measureRequest } from "../tokens/measure.ts";
-import { findModel, type KnownModel } from "../window/models.ts";
+import { findModel, type KnownModel, withProvenWindow } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
 import { Background } from "./background.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
@@ -42,6 +42,7 @@ import {
 import { type Reply, Thread } from "./thread.ts";
 import type { CheckedFrame } from "./thread-options.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
+import type { UsageFacts } from "./usage-guard.ts";
 import { UsageTrust } from "./usage-trust.ts";
 
 /** The estimate of a shorter request is too rough for a bound. */
@@ -320,6 +321,13 @@ export class ConversationState {
     this.thresholds = this.#thresholdsFor(facts);
   }
 
+  /** A response read more than the window holds. Only a figure that agrees with our own estimate proves that. */
+  proveWindow(reportedTokens: number): void {
+    if (this.usageTrust.isLikely(reportedTokens, this.#ownEstimate)) {
+      this.learnWindow(withProvenWindow(this.facts, reportedTokens));
+    }
+  }
+
   /** Whether spans are collapsed: only in the main conversation. */
   get #collapses(): boolean {
     const { collapse } = this.options;
@@ -339,11 +347,17 @@ export class ConversationState {
     return this.usageTrust.isCredible(usage, this.calls, () => ({
       expectedTokens: Math.max(0, size.tokens - freed),
       anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
-      estimateOfWhole: this.#estimateOf(this.thread.contents.estimatedTokens),
       lowestTokens: this.#safeLowerBound(),
+      ...this.#ownEstimate,
+    }));
+  }
+
+  get #ownEstimate(): Pick<UsageFacts, "estimateOfWhole" | "overheadKnown" | "windowTokens"> {
+    return {
+      estimateOfWhole: this.#estimateOf(this.thread.contents.estimatedTokens),
       overheadKnown: this.frame !== undefined,
       windowTokens: this.facts.windowTokens,
-    }));
+    };
   }
 
   /**

@@ -91,6 +91,19 @@ function highest({ anchorTokens, expectedTokens, windowTokens, ...facts }: Usage
   return anchorTokens * (1 + DRIFT_SHARE) + growth * facts.ceiling + hidden;
 }
 
+/**
+ * Whether a figure can be true by our estimate of the whole request alone. A high figure that is believed because it
+ * repeats raises the count, but it proves no window: the window would grow with each wrong figure.
+ */
+export function agreesWithEstimate(
+  tokens: number,
+  facts: Pick<UsageFacts, "estimateOfWhole" | "ceiling" | "overheadKnown" | "windowTokens">,
+): boolean {
+  const hidden = Math.min(HIDDEN_TOKENS, facts.windowTokens * HIDDEN_SHARE_OF_WINDOW);
+  const unseen = facts.overheadKnown ? PROVIDER_TOKENS : hidden;
+  return tokens <= facts.estimateOfWhole * facts.ceiling + unseen;
+}
+
 function isUsage(value: unknown): value is Usage {
   if (!isRecord(value)) return false;
   const { input_tokens: input, output_tokens: output } = value;

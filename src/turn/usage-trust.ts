@@ -3,7 +3,7 @@ import { isRecord } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import type { EventDetail } from "./events.ts";
 import { ScriptSample } from "./script-sample.ts";
-import { type UsageFacts, UsageGuard, type UsageVerdict } from "./usage-guard.ts";
+import { agreesWithEstimate, type UsageFacts, UsageGuard, type UsageVerdict } from "./usage-guard.ts";
 
 /** One wrong figure is an accident; after so many in a row nothing that was learned before is sure either. */
 const WRONG_IN_A_ROW = 3;
@@ -36,6 +36,11 @@ export class UsageTrust {
   /** How many tokens an estimated one is at least, see `ScriptSample`. */
   get overcount(): number {
     return this.#scripts.overcount;
+  }
+
+  /** Whether a figure is within the error of our estimate, see `agreesWithEstimate`. */
+  isLikely(tokens: number, facts: Omit<Parameters<typeof agreesWithEstimate>[1], "ceiling">): boolean {
+    return agreesWithEstimate(tokens, { ...facts, ceiling: this.#scripts.ceiling });
   }
 
   /** `call`: counts the calls of the conversation. */

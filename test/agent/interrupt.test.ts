@@ -50,6 +50,19 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
+  it("ends a call that gets no first byte with an error of its own, and the next words go through", async () => {
+    await using scene = await agentScene();
+    scene.simulator.fail({ kind: "silence" });
+    const agent = await scene.open({ compactor: { compaction: { firstByteTimeoutMs: 300 } } });
+
+    const { result } = await ran(agent, "List the harbours.");
+
+    expect(result).toMatchObject({ reason: "failed", error: { code: "model-timed-out" } });
+    scene.simulator.reply(textTurn("Dover."));
+    expect((await ran(agent, "Once more.")).result).toMatchObject({ reason: "answered", text: "Dover." });
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
   it("stops when nobody listens any more", async () => {
     await using scene = await agentScene();
     let isStopped = false;

@@ -247,6 +247,22 @@ describe("longhaul notes --model", () => {
     expect(existsSync(`${notes}.lock`)).toBe(false);
   });
 
+  it("that never answers is given up, the built-in writer notes everything, and both forms say so", async () => {
+    simulator.fail({ kind: "silence" }, { times: 99 });
+    const { code, stdout } = await model("--first-byte-timeout", "1");
+    expect(code).toBe(0);
+    expect(unfolded(stdout)).toContain(
+      "claude-haiku-4-5 failed (timed out): the built-in writer noted them instead.",
+    );
+    const report = JSON.parse((await model("--rebuild", "--first-byte-timeout", "1", "--json")).stdout);
+    expect(report).toMatchObject({
+      outcome: "rebuilt",
+      written: true,
+      work: { by: "built-in", model: "claude-haiku-4-5", usage: null, cost: null },
+    });
+    expect(report.work.fallback).toEqual({ reason: "model-timed-out", messages: report.work.messages });
+  });
+
   it("that fails leaves what was noted before, and offers to do without", async () => {
     simulator.fail(401, { times: 99 });
     const { code, stderr } = await model();

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ModelUsage } from "../../src/models/port.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
-import { openScene, type Scene } from "./scene.case.ts";
+import { openScene, type Scene, WINDOW_TOKENS } from "./scene.case.ts";
 
 const TURNS = 70;
 
@@ -87,9 +87,13 @@ describe("a provider whose usage", () => {
     const loop = await run(times(factor), form);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
-    // Figures that are too high may prove a window that is too large: each overflow is recovered from.
+    // A believed figure proves no window: doubled, all requests fit; six times, no compaction gets below the threshold.
+    if (factor === 2) expect(loop.recoveries).toBe(0);
     expect(loop.eventsOf("recovered")).toHaveLength(loop.recoveries);
     expect(scene.simulator.requests.invalid).toHaveLength(loop.recoveries);
+    expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
+    // The window looks full by the provider's own figures, and the host is told so.
+    expect(loop.problems).toContain("window-full");
   });
 
   it("is missing leaves more room after a compaction: an estimate is looked at with its padding", async () => {
@@ -106,9 +110,11 @@ describe("a provider whose usage", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is halved is near the lower bound of the estimate: each overflow is recovered from", async () => {
+  it("is halved does not hide a full window: nothing overflows, and no compaction is held back", async () => {
     const loop = await run(times(0.5));
-    expect(loop.eventsOf("recovered")).toHaveLength(loop.recoveries);
-    expect(loop.eventsOf("breaker-opened")).toEqual([]);
+    expect(loop.recoveries).toBe(0);
+    expect(loop.problems).toEqual([]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+    expect(loop.eventsOf("window-checked").filter(({ decision }) => decision === "breaker-open")).toEqual([]);
   });
 });

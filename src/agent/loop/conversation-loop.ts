@@ -9,6 +9,7 @@ import {
   type ToolUseBlock,
   type Turn,
   windowState,
+  withFirstByteLimit,
   withRetries,
 } from "../../index.ts";
 import type { AgentEvent, RunResult, WindowReading } from "../events.ts";
@@ -25,6 +26,8 @@ export interface LoopParts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly retries: AgentOptions["retries"];
+  /** How long each call waits for its first byte. Then the run ends with `model-timed-out`. */
+  readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";
   mayRun: CallPorts["mayRun"];
@@ -56,7 +59,7 @@ export class ConversationLoop {
   constructor(parts: LoopParts) {
     this.#parts = parts;
     this.#reading = parts.reading;
-    this.#calling = withRetries(parts.model, {
+    this.#calling = withRetries(withFirstByteLimit(parts.model, parts.firstByteMs), {
       ...parts.retries,
       restarts: true,
       onRetry: ({ attempt, delayMs, error }) =>

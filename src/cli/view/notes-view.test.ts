@@ -121,6 +121,7 @@ describe("the notes on the screen", () => {
       edits: 0,
       refused: 0,
       complete: true,
+      fallback: null,
       usage: null,
       cost: null,
     } as const;
@@ -145,6 +146,10 @@ describe("the notes on the screen", () => {
     const byModel = shown({ work: asked, outcome: "built" }).replaceAll("\n", " ");
     expect(byModel).toContain(
       "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000; not everything that it wrote",
+    );
+    const late = { ...asked, complete: true, fallback: { reason: "model-timed-out", messages: 3 } } as const;
+    expect(shown({ work: late, outcome: "built" }).replaceAll("\n", " ")).toContain(
+      "claude-x failed (timed out): the built-in writer noted the last 3 messages instead.",
     );
   });
 

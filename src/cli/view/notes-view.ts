@@ -90,6 +90,7 @@ function closing(report: NotesReport, options: NotesViewOptions, { colours, widt
   const remarks = [
     options.modelNotAsked === undefined ? "" : notAsked(options.modelNotAsked, options.isDryRun),
     report.work === null ? "" : workSentence(report.work, report.outcome),
+    report.work?.fallback ? fallbackSentence(report.work) : "",
     whatWasWritten(report, options),
   ];
   const sentence = foldText(remarks.filter((remark) => remark !== "").join(" "), width);
@@ -112,6 +113,12 @@ function workSentence(work: NotesWorkReport, outcome: NotesReport["outcome"]): s
   const refused = work.complete ? "" : NOT_TAKEN_IN;
   return `${from} by ${oneLine(work.model ?? "")} in ${plural(work.calls, "call")}: ${tokens}${price}${refused}.`;
 }
+
+const fallbackSentence = ({ model, fallback, messages }: NotesWorkReport): string => {
+  const noted = fallback?.messages ?? 0;
+  const what = noted === messages ? "them" : `the last ${plural(noted, "message")}`;
+  return `${oneLine(model ?? "The model")} failed (timed out): the built-in writer noted ${what} instead.`;
+};
 
 const NOT_TAKEN_IN = "; not everything that it wrote could be taken in, so it ended there (--update goes on)";
 

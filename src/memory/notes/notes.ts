@@ -89,6 +89,10 @@ export type NotesDecline =
   /** The user asked for something that notes do not know about. */
   | "instructions"
   | "hook-instructions"
+  /** Only a part of the conversation is compacted. Notes stand for all of it up to a message. */
+  | "partial-compaction"
+  /** The user said how many recent tokens are kept. Notes decide that by the newest noted message. */
+  | "keep-recent-tokens"
   /** The result would be due for the next compaction at once. */
   | "above-threshold"
   | "does-not-pay";
