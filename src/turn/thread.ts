@@ -19,6 +19,7 @@ import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";
+import { ChangedInPlace } from "./changed-in-place.ts";
 import { Contents } from "./contents.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
@@ -51,6 +52,7 @@ export class Thread {
   #meter: ContextMeter;
   #contents: Contents;
   readonly #host = new HostView();
+  readonly #changedInPlace = new ChangedInPlace();
   #leaf: string | null = null;
   /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
   #isReframed = false;
@@ -99,8 +101,9 @@ export class Thread {
    * Takes in the host's list: the conversation as it gave it or as it was handed back, in turns if it likes, and what
    * came since. A list with other messages is a conversation that the host changed, and is read again from there.
    */
-  take(messages: readonly Message[], reply: Reply | undefined): Taken {
-    requireList(messages);
+  take(given: readonly Message[], reply: Reply | undefined): Taken {
+    requireList(given);
+    const messages = this.#changedInPlace.replaceIn(given);
     this.#requireReadable(messages);
     const reading = this.#host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
@@ -175,7 +178,7 @@ export class Thread {
   /** What a host means by an index into its own messages, or by an entry's uuid. */
   referTo(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
-    const message = messages[ref];
+    const message = this.#changedInPlace.standIn(messages[ref] as Message);
     if (isEntry(message)) return message.uuid ?? -1;
     return (isRecord(message) && this.plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }
