@@ -26,11 +26,13 @@ export class TranscriptQueue {
     this.#onFailure = onFailure;
   }
 
-  add(entries: readonly Entry[]): void {
+  /** @param again entries that are written even if the file has lines with their ids. */
+  add(entries: readonly Entry[], again?: ReadonlySet<Entry>): void {
     const port = this.#port;
     if (port === undefined) return;
     for (const entry of entries) {
-      if (entry.uuid === undefined || port.has?.(entry.uuid) !== true) this.#waiting.push(entry);
+      const isWritten = entry.uuid !== undefined && port.has?.(entry.uuid) === true;
+      if (!isWritten || again?.has(entry) === true) this.#waiting.push(entry);
     }
     // On a full disk the backlog is tried again when it has doubled, not with every entry.
     if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
