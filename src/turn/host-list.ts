@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { digestOf, extended } from "./message-digest.ts";
+import { digestOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { isSameJson } from "./same-json.ts";
 
@@ -119,7 +119,7 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
 
 export function saysTheSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (!isRecord(one) || !isRecord(other)) return false;
+  if (!isRecord(one) || !isRecord(other) || isOutdated(one) || isOutdated(other)) return false;
   // Most that differ do so here already, and need not be written out.
   if (one.role !== other.role || one.uuid !== other.uuid || sizeOf(one) !== sizeOf(other)) return false;
   return isSameJson(one, other);

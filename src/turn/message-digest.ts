@@ -2,18 +2,25 @@ import type { Message } from "./options.ts";
 import { jsonOf } from "./same-json.ts";
 
 const digests = new WeakMap<object, number>();
+const outdated = new WeakSet<object>();
 let unreadable = 0;
+
+/** The host changed this object: it no longer says what the conversation knows of it. */
+export const outdate = (message: Message): void => void outdated.add(message as object);
+
+export const isOutdated = (message: unknown): boolean => outdated.has(message as object);
 
 /**
  * A number for the text of a message: equal messages have the same one, whichever objects they are. It takes the place
- * of messages that the engine must not keep in memory. Each object is read once, because messages are immutable.
+ * of messages that the engine must not keep in memory. Each object is read once: an object that the host changed is
+ * outdated, and a copy stands for it.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
   const known = digests.get(message);
   if (known !== undefined) return known;
-  const json = jsonOf(message);
-  // A message without a JSON form equals no other message.
+  const json = outdated.has(message) ? undefined : jsonOf(message);
+  // A message without a JSON form, or with another one by now, equals no other message.
   const digest = json === undefined ? -++unreadable : hash(json);
   digests.set(message, digest);
   return digest;

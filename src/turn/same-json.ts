@@ -19,9 +19,12 @@ function hasSameFields(before: unknown, after: unknown): boolean {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-export function jsonOf(value: unknown): string | undefined {
+export function jsonOf(
+  value: unknown,
+  replacer?: (key: string, value: unknown) => unknown,
+): string | undefined {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, replacer);
   } catch {
     // What cannot be written as JSON cannot have been sent either.
     return undefined;

@@ -251,8 +251,12 @@ export class ConversationState {
 
   takeIn(messages: readonly Message[]): void {
     const { reply } = this;
-    const { added, findings, isAnotherConversation } = this.thread.take(messages, reply);
+    const taken = this.thread.take(messages, reply);
+    const { added, findings, isAnotherConversation, thinkingBlocks } = taken;
     this.given = messages;
+    this.transcript.add(taken.lines, taken.again);
+    if (thinkingBlocks > 0)
+      this.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
     if (isAnotherConversation) {
       this.snipFreed = 0;
       this.historyChanged();
@@ -281,7 +285,6 @@ export class ConversationState {
   }
 
   #noteAdded(entries: readonly Entry[], isCallTimeKnown: boolean): void {
-    this.transcript.add(entries);
     for (const entry of entries) {
       this.usageTrust.add(entry);
       if (entry.type === "assistant") this.notes?.sawCallsOf(entry);

@@ -29,6 +29,12 @@ export interface ThreadOptions {
 export interface Taken {
   /** Entries that were not in the conversation before. */
   readonly added: readonly Entry[];
+  /** Entries for the session file: those, and entries that it holds otherwise. */
+  readonly lines: readonly Entry[];
+  /** Lines that are written although the file has their ids. */
+  readonly again: ReadonlySet<Entry>;
+  /** Thinking blocks that were left out because the host changed a message before them. */
+  readonly thinkingBlocks: number;
   readonly findings: readonly Finding[];
   /** The host changed what we knew: everything was read from the start. */
   readonly isAnotherConversation: boolean;

@@ -19,7 +19,9 @@ import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";
+import { ChangedInPlace } from "./changed-in-place.ts";
 import { Contents } from "./contents.ts";
+import { type EditedLines, editedLines } from "./edited-lines.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
@@ -51,6 +53,7 @@ export class Thread {
   #meter: ContextMeter;
   #contents: Contents;
   readonly #host = new HostView();
+  readonly #changedInPlace = new ChangedInPlace();
   #leaf: string | null = null;
   /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
   #isReframed = false;
@@ -99,8 +102,9 @@ export class Thread {
    * Takes in the host's list: the conversation as it gave it or as it was handed back, in turns if it likes, and what
    * came since. A list with other messages is a conversation that the host changed, and is read again from there.
    */
-  take(messages: readonly Message[], reply: Reply | undefined): Taken {
-    requireList(messages);
+  take(given: readonly Message[], reply: Reply | undefined): Taken {
+    requireList(given);
+    const messages = this.#changedInPlace.replaceIn(given);
     this.#requireReadable(messages);
     const reading = this.#host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
@@ -129,14 +133,21 @@ export class Thread {
   }
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
-    const entries = this.#wrapAll(added, reply, () => undefined);
+    const { entries } = this.#wrapAll(added, reply, () => undefined);
     const wasRepaired = this.#isRepaired() || this.#isReframed;
     this.#isReframed = false;
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
     // What is new may also undo a repair: a result that was made up gives way to the real one.
     if (wasRepaired || this.#isRepaired()) this.#offer(messages);
-    return { added: entries, findings, isAnotherConversation: false };
+    return {
+      added: entries,
+      lines: entries,
+      again: NONE,
+      thinkingBlocks: 0,
+      findings,
+      isAnotherConversation: false,
+    };
   }
 
   /** The host changed messages that came after the last rewrite: what was rewritten stays so. */
@@ -145,21 +156,45 @@ export class Thread {
     since: readonly Message[],
     reply: Reply | undefined,
   ): Taken {
-    const before = new Set(this.#entries);
+    const before = this.#entries;
     this.#leaf = newestLineUuid(this.#base) ?? null;
     const own = this.#wrapAll(since, reply, this.#recognition([]));
-    const entries = [...this.#base, ...own];
-    const outgoing = this.#newOutgoing();
-    const repaired =
-      outgoing instanceof CheckedMessages
-        ? outgoing.replace(this.plain.messagesFor(this.#base))
-        : outgoing.replace(this.#base);
-    this.#outgoing = outgoing;
-    const findings = [...repaired, ...this.#appendOutgoing(since, own)];
-    this.#addAll(entries);
-    if (this.#isRepaired()) this.#offer(messages);
-    const added = own.filter((entry) => !before.has(entry));
-    return { added, findings, isAnotherConversation: true };
+    const given = [...this.#base, ...own.entries];
+    const edited = this.#edit(before, given, own.fresh);
+    const isSentSo = edited.thinkingBlocks === 0;
+    const findings = isSentSo
+      ? [
+          ...this.#replaceOutgoing(this.#base),
+          ...this.#appendOutgoing(since, edited.entries.slice(this.#base.length)),
+        ]
+      : this.#replaceOutgoing(edited.entries);
+    this.#addAll(edited.entries);
+    if (!isSentSo) this.#rebase();
+    else if (this.#isRepaired()) this.#offer(messages);
+    return { ...takenFrom(before, given, edited), findings, isAnotherConversation: true };
+  }
+
+  /** The conversation as it can be sent and written after the host changed it. */
+  #edit(before: readonly Entry[], given: readonly Entry[], fresh: ReadonlySet<Entry>): EditedLines {
+    const edited = editedLines({ before, given, fresh, bindsThinking: this.#options.bindsThinking() });
+    for (const [at, entry] of edited.entries.entries()) {
+      const original = given[at] as Entry;
+      if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
+    }
+    return edited;
+  }
+
+  /** The host's list is sent otherwise than it was given: it gets back what is sent. */
+  #rebase(): void {
+    this.#base = this.#entries.slice();
+    this.#host.replace(this.#inForm());
+  }
+
+  #replaceOutgoing(entries: readonly Entry[]): readonly Finding[] {
+    this.#outgoing = this.#newOutgoing();
+    return this.#outgoing instanceof CheckedMessages
+      ? this.#outgoing.replace(this.plain.messagesFor(entries))
+      : this.#outgoing.replace(entries);
   }
 
   /** The conversation in the host's form: its own array where that says the same. */
@@ -175,7 +210,7 @@ export class Thread {
   /** What a host means by an index into its own messages, or by an entry's uuid. */
   referTo(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
-    const message = messages[ref];
+    const message = this.#changedInPlace.standIn(messages[ref] as Message);
     if (isEntry(message)) return message.uuid ?? -1;
     return (isRecord(message) && this.plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }
@@ -227,12 +262,7 @@ export class Thread {
 
   /** The last of them is the newest line of the transcript. */
   #replace(entries: readonly Entry[]): readonly Finding[] {
-    const outgoing = this.#newOutgoing();
-    const findings =
-      outgoing instanceof CheckedMessages
-        ? outgoing.replace(this.plain.messagesFor(entries))
-        : outgoing.replace(entries);
-    this.#outgoing = outgoing;
+    const findings = this.#replaceOutgoing(entries);
     this.#entries = [...entries];
     this.#base = this.#entries.slice();
     this.#reports.restart();
@@ -271,26 +301,32 @@ export class Thread {
 
   #readAll(messages: readonly Message[], reply: Reply | undefined): Taken {
     this.#form = isEntry(messages.find(isRecord)) ? "entries" : "messages";
-    const before = new Set(this.#entries);
-    const isFirst = before.size === 0;
+    const before = this.#entries;
     this.#leaf = null;
     // A host may make all its messages anew and change but one: those that say the same are still the same.
     const newest = messages.findLast(isAnswer);
     const isReplyThere = newest !== undefined && !this.#host.has(newest);
     const recognized = this.#recognition(this.#host.sharedWith(messages));
-    const entries = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
+    const { entries, fresh } = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const given = entries.slice(Math.max(0, boundary));
-    const fromBoundary = asSent(given, this.#options.bindsThinking());
-    const added = given.filter((entry) => !before.has(entry));
+    const edited = this.#edit(before, given, fresh);
+    const fromBoundary = asSent(edited.entries, this.#options.bindsThinking());
+    const isSentSo = fromBoundary === edited.entries && edited.thinkingBlocks === 0;
     this.#outgoing = this.#newOutgoing();
-    const findings = this.#appendOutgoing(messages, fromBoundary);
+    const findings = isSentSo
+      ? this.#appendOutgoing(messages, fromBoundary)
+      : this.#replaceOutgoing(fromBoundary);
     this.#addAll(fromBoundary);
     this.#base = this.#entries.slice();
     this.#host.begin(messages);
-    if (this.#isRepaired()) this.#offer(messages);
-    if (fromBoundary !== given) this.#host.replace(this.#entries);
-    return { added, findings, isAnotherConversation: !isFirst };
+    if (!isSentSo) this.#rebase();
+    else if (this.#isRepaired()) this.#offer(messages);
+    return {
+      ...takenFrom(before, given, edited),
+      findings,
+      isAnotherConversation: before.length > 0,
+    };
   }
 
   /** Entries of messages that are known. One object that stands in the list twice is two messages. */
@@ -327,8 +363,9 @@ export class Thread {
     messages: readonly Message[],
     reply: Reply | undefined,
     known: (message: ApiMessage, at: number) => readonly Entry[] | undefined,
-  ): readonly Entry[] {
+  ): { readonly entries: readonly Entry[]; readonly fresh: ReadonlySet<Entry> } {
     const entries: Entry[] = [];
+    const fresh = new Set<Entry>();
     // What was told of the last response belongs to the newest answer.
     const newest = reply && messages.findLast(isAnswer);
     let parent = this.#leaf;
@@ -343,12 +380,13 @@ export class Thread {
           const entry = this.plain.wrap(plain, this.#options.newLink(parent), own?.facts);
           if (own !== undefined) this.#reports.answered(entry, own.to);
           entries.push(entry);
+          fresh.add(entry);
         }
       }
       parent = newestLineUuid(entries.slice(-1)) ?? parent;
     }
     this.#leaf = parent;
-    return entries;
+    return { entries, fresh };
   }
 
   #appendOutgoing(messages: readonly Message[], entries: readonly Entry[]): readonly Finding[] {
@@ -409,6 +447,22 @@ export class Thread {
   #newContents(): Contents {
     return new Contents(this.measures, this.#options.clearable);
   }
+}
+
+const NONE: ReadonlySet<Entry> = new Set();
+
+/** The same message as another line. */
+const saysTheSameAs = (entry: Entry, original: Entry): boolean =>
+  "message" in entry && "message" in original && entry.message === original.message;
+
+function takenFrom(
+  before: readonly Entry[],
+  given: readonly Entry[],
+  { entries, again, thinkingBlocks }: EditedLines,
+): Pick<Taken, "added" | "lines" | "again" | "thinkingBlocks"> {
+  const old = new Set(before);
+  const added = entries.filter((_, at) => !old.has(given[at] as Entry));
+  return { added, lines: entries.filter((entry) => !old.has(entry)), again, thinkingBlocks };
 }
 
 const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";

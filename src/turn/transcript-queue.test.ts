@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
+import { fromTranscript, TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
 
 const entry = (text: string): Entry => new ConversationBuilder(text).user(text);
 
@@ -35,6 +35,28 @@ describe("the way to the transcript", () => {
     queue.add(entries);
     await queue.flush();
     expect(disk.lines).toEqual(entries);
+  });
+
+  it("writes a line with a known id again where the host changed the message", async () => {
+    const disk = new Disk();
+    const queue = new TranscriptQueue(disk);
+    const [first, second] = [entry("a"), entry("b")];
+    queue.add([first, second]);
+    await queue.flush();
+    const changed = { ...first };
+    queue.add([changed, { ...second }], new Set([changed]));
+    await queue.flush();
+    expect(disk.lines).toEqual([first, second, first]);
+  });
+
+  it("turns an error of a port that reads into a typed one", async () => {
+    const failing = async (): Promise<never> => {
+      throw new Error("no space left");
+    };
+    await expect(fromTranscript(new Disk(), undefined, failing)).rejects.toMatchObject({
+      code: "transcript-failed",
+      cause: { message: "no space left" },
+    });
   });
 
   it("leaves nothing waiting for the next entry, whenever it comes", async () => {

@@ -26,11 +26,13 @@ export class TranscriptQueue {
     this.#onFailure = onFailure;
   }
 
-  add(entries: readonly Entry[]): void {
+  /** @param again entries that are written even if the file has lines with their ids. */
+  add(entries: readonly Entry[], again?: ReadonlySet<Entry>): void {
     const port = this.#port;
     if (port === undefined) return;
     for (const entry of entries) {
-      if (entry.uuid === undefined || port.has?.(entry.uuid) !== true) this.#waiting.push(entry);
+      const isWritten = entry.uuid !== undefined && port.has?.(entry.uuid) === true;
+      if (!isWritten || again?.has(entry) === true) this.#waiting.push(entry);
     }
     // On a full disk the backlog is tried again when it has doubled, not with every entry.
     if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
@@ -127,13 +129,20 @@ export class TranscriptQueue {
 const isTimeout = (error: unknown): boolean =>
   error instanceof LonghaulError && error.code === "transcript-timed-out";
 
-/** What the transcript is asked for, waited for no longer than a disk takes. */
+/** Asks the transcript and waits no longer than a disk takes. Errors of the port become typed. */
 export function fromTranscript<T>(
   { path }: TranscriptPort,
   signal: AbortSignal | undefined,
   ask: () => Promise<T>,
 ): Promise<T> {
-  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, ask, () => transcriptTimedOut(path));
+  const typed = async (): Promise<T> => {
+    try {
+      return await ask();
+    } catch (cause) {
+      throw cause instanceof LonghaulError ? cause : notRead(path, cause);
+    }
+  };
+  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, typed, () => transcriptTimedOut(path));
 }
 
 function transcriptTimedOut(path: string): LonghaulError {
@@ -155,6 +164,18 @@ function notWritten(path: string, entries: number, cause: unknown): LonghaulErro
     {
       remedy: `See that ${path} can be written (space, permissions), then go on.`,
       facts: { path, entries },
+      cause,
+    },
+  );
+}
+
+function notRead(path: string, cause: unknown): LonghaulError {
+  return new LonghaulError(
+    "transcript-failed",
+    "The transcript could not be read, so the conversation was not changed.",
+    {
+      remedy: `Check that ${path} can be read, then try again.`,
+      facts: { path },
       cause,
     },
   );

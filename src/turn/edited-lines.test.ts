@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { thinking } from "../../test/support/builders.ts";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { resumeSession } from "../transcript/resume.ts";
+import { openTranscript } from "../transcript/writer.ts";
+import { createCompactor } from "./create-compactor.ts";
+import { editedLines } from "./edited-lines.ts";
+import type { CompactorEvent } from "./events.ts";
+import type { Compactor, Message, TranscriptPort } from "./options.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+
+interface Session {
+  readonly compactor: Compactor;
+  readonly events: CompactorEvent[];
+  readonly path: string;
+}
+
+/** With the ids of written lines, as hosts have them that resume a session. */
+async function openSession(modelName = "claude-haiku-4-5"): Promise<Session> {
+  const path = join(folder, `edited-${++files}.jsonl`);
+  const writer = await openTranscript(path);
+  const written = new Set<string | undefined>();
+  const transcript: TranscriptPort = {
+    path,
+    append: async (entries) => {
+      await writer.append(entries);
+      for (const { uuid } of entries) written.add(uuid);
+    },
+    has: (uuid) => written.has(uuid),
+    stepBack: (choice) => writer.stepBack(choice),
+  };
+  const events: CompactorEvent[] = [];
+  const host = { onEvent: (event: CompactorEvent) => void events.push(event) };
+  return { compactor: createCompactor({ modelName, environment: {}, transcript, host }), events, path };
+}
+
+const asked = (content: string): ApiMessage => ({ role: "user", content });
+const said = (text: string): ApiMessage => ({
+  role: "assistant",
+  content: [thinking(`about ${text}`), { type: "text", text }],
+});
+const plain: readonly ApiMessage[] = [asked("one"), said("two"), asked("three"), said("four"), asked("five")];
+const entries = plain.map((message, at): Entry => {
+  const link = {
+    uuid: `u${at}`,
+    parentUuid: at === 0 ? null : `u${at - 1}`,
+    timestamp: "2026-01-01T00:00:00Z",
+  };
+  return { ...link, type: message.role, message: { ...message, id: `m${at}` } } as unknown as Entry;
+});
+const edited = (message: Message, isRenamed: boolean): Message =>
+  "role" in message
+    ? asked("edited")
+    : ({ ...message, ...(isRenamed ? { uuid: "renamed" } : {}), message: asked("edited") } as Message);
+const textsOf = (messages: readonly ApiMessage[]): readonly string[] =>
+  messages.flatMap(({ content }) =>
+    typeof content === "string"
+      ? [content]
+      : content.flatMap((block) => (block.type === "text" ? [block.text] : [])),
+  );
+
+const CASES = [
+  { form: "messages", list: plain, isRenamed: false },
+  { form: "entries with the same id", list: entries, isRenamed: false },
+  { form: "entries with a new id", list: entries, isRenamed: true },
+] as const;
+
+describe.each(CASES)(
+  "a host that replaces an earlier message, in the form of $form,",
+  ({ list, isRenamed }) => {
+    const changed = (index: number): readonly Message[] =>
+      (list as readonly Message[]).map((message, at) =>
+        at === index ? edited(message, isRenamed) : message,
+      );
+
+    it.each([0, 2])("has the new one in the resumed session, at index %i", async (index) => {
+      const { compactor, path } = await openSession();
+      await compactor.before(list as readonly Message[]);
+      const { request } = await compactor.before(changed(index));
+      await compactor.close();
+      const texts = textsOf(flatten((await resumeSession(path)).conversation));
+      expect(texts).toEqual(plain.map((_, at) => (at === index ? "edited" : textsOf(plain)[at])));
+      expect(texts).toEqual(textsOf(request.messages));
+    });
+
+    it("sends no thinking that a model binds to the old one, and all thinking before it", async () => {
+      const { compactor, events, path } = await openSession("claude-opus-5-5");
+      await compactor.before(list as readonly Message[]);
+      const { request } = await compactor.before(changed(2));
+      const sent = JSON.stringify(request.messages);
+      expect([sent.includes("about two"), sent.includes("about four")]).toEqual([true, false]);
+      expect(events).toContainEqual(expect.objectContaining({ type: "thinking-left-out", blocks: 1 }));
+      const again = await compactor.before(changed(2));
+      expect(again.request.messages).toEqual(request.messages);
+      await compactor.close();
+      expect(JSON.stringify((await resumeSession(path)).conversation)).not.toContain("about four");
+    });
+  },
+);
+
+describe("a host that removes an earlier message", () => {
+  it("does not have it in the resumed session", async () => {
+    const { compactor, path } = await openSession();
+    await compactor.before(plain);
+    await compactor.before(plain.filter((_, at) => at !== 1 && at !== 2));
+    await compactor.close();
+    expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(["one", "four", "five"]);
+  });
+});
+
+describe("a host that changes a message in place", () => {
+  it("has the change in the request and in the resumed session", async () => {
+    for (const form of ["messages", "entries"]) {
+      const own = structuredClone(form === "messages" ? plain : entries) as readonly Message[];
+      const { compactor, path } = await openSession();
+      await compactor.before(own);
+      const body = (form === "messages" ? own[2] : (own[2] as { message: unknown }).message) as {
+        content: string;
+      };
+      body.content += " and more";
+      const { request, messages } = await compactor.before(own);
+      expect(messages).toBe(own);
+      expect(textsOf(request.messages)).toContain("three and more");
+      await compactor.close();
+      expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(textsOf(request.messages));
+    }
+  });
+});
+
+describe("lines of a changed conversation", () => {
+  const edit = (given: readonly Entry[]) =>
+    editedLines({ before: entries, given, fresh: new Set(), bindsThinking: true });
+
+  it("stay as they are in another session, and after a mark that says where the host went back to", () => {
+    const other = entries.map((entry) => ({ ...entry, uuid: `other-${entry.uuid}` }) as Entry);
+    const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", rewind: { before: "u2" } };
+    for (const given of [other, [...entries.slice(1), mark as unknown as Entry]])
+      expect(edit(given)).toEqual({ entries: given, again: new Set(), thinkingBlocks: 0 });
+  });
+
+  it("are written once if the host only goes back to an earlier message", () => {
+    expect(edit(entries.slice(0, 3)).again.size).toBe(0);
+  });
+});

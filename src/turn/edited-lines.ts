@@ -1,0 +1,100 @@
+import { mapChanged } from "../conversation/check/rewrite.ts";
+import { copiedIds } from "../conversation/copies.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isFromQueue } from "../conversation/queued.ts";
+import { turnedBack } from "../conversation/rewind.ts";
+import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+
+/** A conversation after the host changed it. */
+export interface EditedLines {
+  readonly entries: readonly Entry[];
+  /** Lines that the session file holds otherwise. They are written again, under the same ids. */
+  readonly again: ReadonlySet<Entry>;
+  /** Thinking blocks left out. */
+  readonly thinkingBlocks: number;
+}
+
+interface Edit {
+  /** The conversation so far. */
+  readonly before: readonly Entry[];
+  readonly given: readonly Entry[];
+  /** Entries that were made for plain messages just now: their ids are still free to choose. */
+  readonly fresh: ReadonlySet<Entry>;
+  readonly bindsThinking: boolean;
+}
+
+/**
+ * Entries of a changed conversation as they can be sent and written. A model that binds its thinking refuses thinking
+ * that follows the change. In the session file a line hangs on its parent: a line whose parent has left the
+ * conversation is written again with another parent, and so are all lines below it. For readers the last line with
+ * an id counts.
+ */
+export function editedLines({ before, given, fresh, bindsThinking }: Edit): EditedLines {
+  const known = new Set(before.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
+  if (!given.some(({ uuid }) => uuid !== undefined && known.has(uuid)) || hasNewMark(before, given))
+    return { entries: given, again: new Set(), thinkingBlocks: 0 };
+  const updated = withUpdates(before, given, fresh);
+  const changedAt = firstDifference(before, updated);
+  const { entries: sendable, blocks } = bindsThinking
+    ? withoutThinkingFrom(updated, changedAt)
+    : { entries: updated, blocks: 0 };
+  const linked = relinked(sendable, known);
+  const old = new Set(before);
+  const isAgain = (entry: Entry, at: number): boolean =>
+    entry !== given[at] || (!old.has(entry) && known.has(entry.uuid));
+  return { entries: linked, again: new Set(linked.filter(isAgain)), thinkingBlocks: blocks };
+}
+
+/** A message in the place of another one takes over its id, so that the lines below it hang on it. */
+function withUpdates(
+  before: readonly Entry[],
+  given: readonly Entry[],
+  fresh: ReadonlySet<Entry>,
+): readonly Entry[] {
+  const there = new Set(given.map(({ uuid }) => uuid));
+  const gone = new Map(before.flatMap((entry) => (there.has(entry.uuid) ? [] : [[entry.uuid, entry]])));
+  return mapChanged(given, (entry, at) => {
+    const next = given[at + 1];
+    if (!fresh.has(entry) || next === undefined || fresh.has(next)) return entry;
+    const replaced = gone.get(parentOf(next) ?? "");
+    const isInPlace = replaced !== undefined && parentOf(replaced) === parentOf(entry);
+    return isInPlace ? ({ ...entry, uuid: replaced.uuid } as Entry) : entry;
+  });
+}
+
+const parentOf = (entry: Entry): string | null => {
+  const { parentUuid } = entry as { readonly parentUuid?: unknown };
+  return typeof parentUuid === "string" ? parentUuid : null;
+};
+
+/** The host went back by a mark, or compacted by itself: the file says so, and the list agrees with it. */
+function hasNewMark(before: readonly Entry[], given: readonly Entry[]): boolean {
+  const old = new Set(before.map(({ uuid }) => uuid));
+  return given.some(
+    (entry) => isEntry(entry) && !old.has(entry.uuid) && (isCompactBoundary(entry) || turnedBack(entry)),
+  );
+}
+
+function firstDifference(before: readonly Entry[], given: readonly Entry[]): number {
+  const at = given.findIndex((entry, index) => entry !== before[index]);
+  return at === -1 ? given.length : at;
+}
+
+/** The very list where every line hangs on one above it. */
+function relinked(entries: readonly Entry[], known: ReadonlySet<string | undefined>): readonly Entry[] {
+  const above = new Set<string>();
+  let parent: string | null = null;
+  let isMoved = false;
+  const lines = entries.map((entry, at) => {
+    if (!isEntry(entry) || entry.uuid === undefined || isFromQueue(entry)) return entry;
+    const given = parentOf(entry);
+    const isTorn = given !== null && !above.has(given) && (at > 0 || known.has(given));
+    const line: Entry = isTorn ? ({ ...entry, parentUuid: parent } as Entry) : entry;
+    above.add(entry.uuid);
+    parent = entry.uuid;
+    isMoved ||= isTorn;
+    return isMoved && line === entry ? { ...entry } : line;
+  });
+  return isMoved ? lines : entries;
+}
