@@ -65,7 +65,14 @@ const compatible: ContractSubject = {
     return aiSdkModel({ model: server("qwen3-coder") });
   },
   replies: { "thinking-then-text": { content: [thought("harbour", {}), text] } },
-  failures: overloadedInText,
+  failures: {
+    ...overloadedInText,
+    // Its message also says how many of the tokens are output.
+    "too-long": {
+      failure: { kind: "too-long", tokens: 208_656, limit: 200_000, outputTokens: 8_192 },
+      retryHelps: false,
+    },
+  },
 };
 
 const google: ContractSubject = {

@@ -226,6 +226,11 @@ describe("commands of a chat", () => {
     await written("/model openai:gpt-5", { setModel });
     expect(setModel).toHaveBeenCalledWith({ name: "openai:gpt-5" });
     expect((await written("/model")).said).toContain("claude-sonnet-5-5: a window of 200,000 tokens");
+    const reading = readingOf(120_000);
+    const thresholds = { ...reading.thresholds, headroomBy: "collapse" as const };
+    const collapsing = (await written("/model", { reading: { ...reading, thresholds } })).said;
+    expect(collapsing).toContain("with context collapse");
+    expect(collapsing).not.toContain("compacted at");
   });
 
   it("/unfold shows a call whole, counted from the newest", async () => {
