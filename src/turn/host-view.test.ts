@@ -154,3 +154,17 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.handBack([])).toEqual([own[0], a]);
   });
 });
+
+describe("a list that the host got back", () => {
+  it("is recognized after a rewrite although no turn has used it before", () => {
+    const view = viewOf([a]);
+    view.replace([b]);
+    view.read([a, c]);
+    view.read([b, d]);
+    const back = view.handBack([b, d]);
+    expect(back).toEqual([b, c, d]);
+    view.read([a, c, d]);
+    view.replace([a]);
+    expect(view.read([...back, b])).toEqual(continuedWith(b));
+  });
+});

@@ -142,6 +142,7 @@ export class HostView {
 
   /** The conversation was rewritten. All lists that were known continue as this one. */
   replace(messages: readonly Message[]): void {
+    this.#lists = [...this.#lists, ...this.#handedBack()];
     for (const list of this.#lists) this.#settle(list);
     this.#rewrittenAt = this.#logEnd;
     this.#current = new HostList(messages, this.#rewrittenAt, false);
@@ -163,6 +164,14 @@ export class HostView {
   /** The conversation in the host's form: its own array if that says the same. */
   handBack(messages: readonly Message[]): readonly Message[] {
     return this.#isHeld ? messages : [...this.#conversation];
+  }
+
+  /** The host may have taken the list that it got back last, without a turn that shows it. */
+  #handedBack(): readonly HostList[] {
+    if (this.#current.shownTo === this.#logEnd) return [];
+    const list = new HostList(this.#conversation, this.#logEnd, false);
+    list.usedIn = this.#turns;
+    return [list];
   }
 
   #isConversation(messages: readonly Message[]): boolean {

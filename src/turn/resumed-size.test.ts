@@ -92,4 +92,24 @@ describe("a session that is resumed", () => {
     // As much as the provider has found the same words to be worth, and a third more at most: that is the usual margin.
     expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
+
+  it("does not take the error of one report on a long conversation for tokens beside its messages", async () => {
+    const c = new ConversationBuilder();
+    for (let round = 0; round < 12; round++) {
+      const words = `word${round} `.repeat(1_000);
+      c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, words);
+    }
+    const compactor = createCompactor({
+      modelName: "claude-mythos-5-2",
+      windowTokens: WINDOW_TOKENS,
+      request: { system: "You are careful. ".repeat(100), max_tokens: 1_000 },
+      compaction: { summariser: "built-in", keepRecentTokens: 0 },
+      environment: {},
+    });
+    const first = await compactor.before(c.entries);
+    compactor.after({ usage: { input_tokens: Math.round(first.tokens * 1.25), output_tokens: 10 } });
+    const { tokens } = await compactor.compact(c.entries, { force: true });
+    expect(first.tokens).toBeGreaterThan(14_000);
+    expect(tokens).toBeLessThan(5_000);
+  });
 });

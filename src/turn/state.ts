@@ -47,6 +47,8 @@ import { UsageTrust } from "./usage-trust.ts";
 
 /** The estimate of a shorter request is too rough for a bound. */
 const LEAST_BOUNDED_TOKENS = 4_000;
+/** Usual error of an estimate until reports have corrected it, as a share. */
+const ESTIMATE_ERROR = 0.25;
 
 /**
  * Everything that belongs to one conversation, and nothing that belongs to another: a subagent has a state of its
@@ -310,11 +312,19 @@ export class ConversationState {
     return this.#overhead?.tokens;
   }
 
-  /** The report on the shortest conversation tells most: the longer it is, the more is our own error. */
+  /**
+   * The report on the shortest conversation tells most: the longer it is, the more is our own error. Where system
+   * prompt and tools are known, a rest within that error says nothing of what else the host sends.
+   */
   learnOverhead(reportedInput: number): void {
     const besides = this.thread.contents.estimatedTokens;
     if (this.#overhead !== undefined && besides > this.#overhead.besides) return;
-    this.#overhead = { tokens: Math.max(0, reportedInput - Math.round(besides * this.ratio)), besides };
+    const estimated = Math.round(besides * this.ratio);
+    const rest = Math.max(0, reportedInput - estimated);
+    const frame = this.frameTokens();
+    const isHidden = frame === 0 || rest <= frame;
+    const tokens = isHidden ? rest : Math.max(frame, rest - Math.round(estimated * ESTIMATE_ERROR));
+    this.#overhead = { tokens, besides };
   }
 
   /** The window turned out to be another than the table says. */

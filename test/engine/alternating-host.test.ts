@@ -52,8 +52,6 @@ describe("a host that alternates between its own list and the one that it got ba
         const host = new AlternatingHost({ collapses });
         for (const next of steps) await host.take(next);
         await host.compactor.close();
-        const ids = host.lines.map(({ uuid }) => uuid);
-        expect(new Set(ids).size).toBe(ids.length);
       }),
       { numRuns: 150 },
     );
