@@ -127,13 +127,20 @@ export class TranscriptQueue {
 const isTimeout = (error: unknown): boolean =>
   error instanceof LonghaulError && error.code === "transcript-timed-out";
 
-/** What the transcript is asked for, waited for no longer than a disk takes. */
+/**
+ * Reads from the transcript, with the time limit of a disk. The port is the host's own code, so any error of it becomes
+ * `transcript-failed`.
+ */
 export function fromTranscript<T>(
   { path }: TranscriptPort,
   signal: AbortSignal | undefined,
   ask: () => Promise<T>,
 ): Promise<T> {
-  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, ask, () => transcriptTimedOut(path));
+  const read = (): Promise<T> =>
+    ask().catch((cause: unknown) => {
+      throw cause instanceof LonghaulError ? cause : notRead(path, cause);
+    });
+  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, read, () => transcriptTimedOut(path));
 }
 
 function transcriptTimedOut(path: string): LonghaulError {
@@ -157,5 +164,13 @@ function notWritten(path: string, entries: number, cause: unknown): LonghaulErro
       facts: { path, entries },
       cause,
     },
+  );
+}
+
+function notRead(path: string, cause: unknown): LonghaulError {
+  return new LonghaulError(
+    "transcript-failed",
+    "The transcript could not be read, so the conversation was not changed.",
+    { remedy: `Check that ${path} can be read, then try again.`, facts: { path }, cause },
   );
 }
