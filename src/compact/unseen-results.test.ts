@@ -106,6 +106,17 @@ describe.each(Object.keys(WAYS))("%s", (name) => {
   );
 });
 
+it("a summary written ahead is of no use where only a call with an unseen result is left of its messages", () => {
+  const c = new ConversationBuilder();
+  c.boundary();
+  c.summary("What was done.");
+  c.tool("new-0", "Bash", { command: "make" }, words(900));
+  const reply = new ConversationBuilder("reply").assistant("I see.");
+  const ids = c.entries.map(({ uuid }) => uuid);
+  expect(planFromPrepared({ entries: [...c.entries, reply] }, ids, {})?.summarised).toHaveLength(ids.length);
+  expect(planFromPrepared({ entries: c.entries }, ids, {})).toBeUndefined();
+});
+
 describe("results that do not fit beside the summary", () => {
   it("keep head and tail with a pointer to recall, and the ledger records it", async () => {
     const entries = unseenSession([60_000]);

@@ -35,7 +35,10 @@ export async function clearStale(state: ConversationState, signal: AbortSignal |
 }
 
 /** The transcript must have a result before its text leaves the messages: the text is nowhere else then. */
-async function isAllWritten({ transcript }: ConversationState, signal: AbortSignal | undefined): Promise<boolean> {
+async function isAllWritten(
+  { transcript }: ConversationState,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   try {
     await untilAborted(signal, transcript.flush());
     return true;
