@@ -190,6 +190,8 @@ export class Conversation {
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
     let turn = first;
+    // An attempt that failed for another reason is no recovery: only a request of `recover` is.
+    let hasRecovered = false;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { reply, error, last, isAborted: isGivenUp } = await this.#send(turn);
       if (reply !== undefined) return this.#finish(reply);
@@ -203,10 +205,11 @@ export class Conversation {
       });
       if (isAborted) return;
       if (last !== undefined) this.#statedFactor = Math.max(1, statedTokens(last) / turn.tokens);
-      if (last !== undefined && isOverflow(last)) this.#judgeOverflow(attempt, again !== undefined);
+      if (last !== undefined && isOverflow(last)) this.#judgeOverflow(hasRecovered, again !== undefined);
       if (again !== undefined) {
         lists.take(again.messages);
         turn = again;
+        hasRecovered = true;
       } else if (error instanceof ModelError && error.retryHelps) await world.time.sleep(RETRY_MS);
       else return;
     }
@@ -255,12 +258,12 @@ export class Conversation {
   }
 
   /** A prompt that is too long may happen; then `recover` has to help, and its request has to be accepted. */
-  #judgeOverflow(attempt: number, isRecovered: boolean): void {
+  #judgeOverflow(hasRecovered: boolean, isRecovered: boolean): void {
     const { world } = this;
     if (world.setup.transcript !== "sound") return;
     const isBreakerOpen = this.events.some(({ type }) => type === "breaker-opened");
-    const when = `${attempt === 0 ? "" : " again after a recovery"}${isBreakerOpen ? " with a breaker opened" : ""}`;
-    if (attempt > 0 || !isRecovered) {
+    const when = `${hasRecovered ? " again after a recovery" : ""}${isBreakerOpen ? " with a breaker opened" : ""}`;
+    if (hasRecovered || !isRecovered) {
       const failed = this.events.findLast((event) => event.type === "recovery-failed");
       world.report({
         kind: `overflow${isRecovered ? "" : " not recovered"}${when}`,
