@@ -26,6 +26,8 @@ const LEAST_RESULT_TOKENS = 1_500;
 const LIE_FACTOR = 4;
 /** The engine fills this share of the window at most: the rest is for the answer. */
 const FILLED_SHARE = 0.75;
+/** After a lie it takes a prompt for full that is smaller. */
+const FILLED_SHARE_AFTER_LIE = 0.5;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
@@ -113,7 +115,8 @@ export function unseenResults(
     missing += needed - kept;
     return [{ kind: CUT_SHORT, detail: `${about}: ${kept} tokens are left` }];
   });
-  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * FILLED_SHARE;
+  const filledShare = areFiguresTrue ? FILLED_SHARE : FILLED_SHARE_AFTER_LIE;
+  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * filledShare;
   return isFull ? findings.filter(({ kind }) => kind !== CUT_SHORT) : findings;
 }
 
