@@ -19,7 +19,7 @@ import { measureBlock } from "../tokens/measure.ts";
 import { assemble, type CompactedEntries, type SummaryTexts } from "./assemble.ts";
 import { type CheckedFacts, checkFacts } from "./check-facts.ts";
 import type { CompactOptions } from "./compact-options.ts";
-import { roomForKept } from "./feasibility.ts";
+import { roomBesideSummary } from "./feasibility.ts";
 import { fitHookOutput, type HookOutput } from "./hook-output.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { type KeptMessages, keptMessages } from "./kept-messages.ts";
@@ -144,12 +144,12 @@ function fitBesideSummary(
   written: WrittenSummary,
   options: CompactOptions,
 ): CompactionPlan {
-  const { targetTokens } = options;
+  const { targetTokens, limitTokens } = options;
   if (plan.unseen === undefined || targetTokens === undefined) return plan;
+  const { overheadTokens } = plan;
   const block = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
   const summaryTokens = block + plan.countTokens(summaryTexts(plan, written, options, "").text);
-  const room = roomForKept(targetTokens, plan.overheadTokens, summaryTokens);
-  return fitUnseen(plan, plan.keptPlace === "before" ? room - plan.keptTokens : room);
+  return fitUnseen(plan, roomBesideSummary({ targetTokens, limitTokens, overheadTokens, summaryTokens }));
 }
 
 interface Outcomes {

@@ -10,11 +10,36 @@ const RESTORE_WISH_TOKENS = 75_000;
 export const LEAST_RESTORE_TOKENS = 2_000;
 const LEAST_RESTORE_SHARE = 0.2;
 
-/**
- * Tokens that messages beside the summary may have, so that the result stays below the target with the least that is
- * restored. `summaryTokens`: of a summary that is written already.
- */
-export function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
+/** Tokens that messages beside the summary may have. */
+export interface KeptRoom {
+  /** With these the result stays below its target. */
+  readonly wishTokens: number;
+  /**
+   * The window holds these beside the smallest summary, with nothing restored. Unseen results may use them, as far as
+   * each keeps its least part.
+   */
+  readonly mostTokens: number;
+}
+
+export interface RoomLimits {
+  readonly targetTokens: number;
+  /** The result may have as many where unseen results need them; by default the target. */
+  readonly limitTokens?: number | undefined;
+  readonly overheadTokens: number;
+  /** Of a summary that is written already. */
+  readonly summaryTokens?: number | undefined;
+}
+
+export function roomBesideSummary(limits: RoomLimits): KeptRoom {
+  const { targetTokens, overheadTokens, summaryTokens } = limits;
+  const limitTokens = Math.max(targetTokens, limits.limitTokens ?? targetTokens);
+  const mostTokens = limitTokens - overheadTokens - 1 - (summaryTokens ?? SMALLEST_SUMMARY_TOKENS);
+  const wishTokens = roomForKept(targetTokens, overheadTokens, summaryTokens);
+  return { wishTokens, mostTokens: Math.max(wishTokens, mostTokens) };
+}
+
+/** With room for the least that is restored. */
+function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
   const room = targetTokens - overheadTokens - 1;
   const left = room - Math.min(LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE);
   const expected = Math.min(SUMMARY_BUDGET_TOKENS, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2));

@@ -16,6 +16,8 @@ export interface FittingPlan {
 
 export interface PlanUnderOptions extends Pick<PlanOptions, "keepRecentTokens" | "countText" | "measured"> {
   readonly thresholdTokens: number;
+  /** See {@link PlanOptions.limitTokens}. */
+  readonly limitTokens?: number | undefined;
   /** By how much the result will be taken for larger than it is, where nobody reports its size. */
   readonly padding?: number;
 }
@@ -23,8 +25,16 @@ export interface PlanUnderOptions extends Pick<PlanOptions, "keepRecentTokens" |
 /** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
 export function planUnder(
   snapshot: Snapshot,
-  { thresholdTokens, padding = 1, keepRecentTokens: wished, countText, measured }: PlanUnderOptions,
+  options: PlanUnderOptions,
 ): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
+  const {
+    thresholdTokens,
+    limitTokens,
+    padding = 1,
+    keepRecentTokens: wished,
+    countText,
+    measured,
+  } = options;
   const targets = [Math.floor((thresholdTokens * RESULT_SHARE) / padding), thresholdTokens];
   let floorTokens = 0;
   let found: FittingPlan | undefined;
@@ -33,8 +43,9 @@ export function planUnder(
     floorTokens = fit.floorTokens;
     if (!fit.feasible) continue;
     const { keepRecentTokens, restoreBudgetTokens } = fit;
-    const options = { trigger: "auto", targetTokens, keepRecentTokens, countText, measured } as const;
-    found = { plan: planCompaction(snapshot, options), targetTokens, restoreBudgetTokens };
+    const limits = { targetTokens, limitTokens, keepRecentTokens };
+    const plan = planCompaction(snapshot, { trigger: "auto", ...limits, countText, measured });
+    found = { plan, targetTokens, restoreBudgetTokens };
     // A result that no model has seen stays whole as long as there is room for it at all.
     if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }

@@ -12,7 +12,7 @@ import type { SummaryVariant } from "../summary/sources.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import { cutForRecent, cutFrom, cutUpTo, firstAfterSummary, type RecentWish } from "./choose-cut.ts";
-import { roomForKept } from "./feasibility.ts";
+import { type KeptRoom, roomBesideSummary } from "./feasibility.ts";
 import { defaultKeepRecent, shareToKeep } from "./keep-recent.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { type KnownMeasures, type SizedConversation, type Snapshot, sizeUp, sum } from "./sized.ts";
@@ -47,6 +47,8 @@ export interface PlanOptions {
   readonly force?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
+  /** What it may have instead where unseen results would lose too much; by default the target. */
+  readonly limitTokens?: number | undefined;
   readonly countText?: CountText | undefined;
   /** What the host has counted already. */
   readonly measured?: KnownMeasures | undefined;
@@ -124,9 +126,11 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
     variant === "whole"
       ? cutForRecent(sized.entries, sized.tokens, recentWish(sized, options))
       : partialCut(sized, options);
-  const { targetTokens } = options;
-  const roomTokens = targetTokens === undefined ? undefined : roomForKept(targetTokens, sized.overheadTokens);
-  return planAt(sized, { trigger, variant, cut, force, roomTokens });
+  const { targetTokens, limitTokens } = options;
+  const { overheadTokens } = sized;
+  const room =
+    targetTokens === undefined ? undefined : roomBesideSummary({ targetTokens, limitTokens, overheadTokens });
+  return planAt(sized, { trigger, variant, cut, force, room });
 }
 
 export interface PlannedCut {
@@ -135,16 +139,18 @@ export interface PlannedCut {
   readonly cut: number;
   /** See {@link PlanOptions.force}. */
   readonly force?: boolean;
-  /** Tokens that the messages beside the summary may have: unseen results are shortened for it. */
-  readonly roomTokens?: number | undefined;
+  /** Unseen results are shortened for it. */
+  readonly room?: KeptRoom | undefined;
 }
+
+const ENDLESS: KeptRoom = { wishTokens: Number.POSITIVE_INFINITY, mostTokens: Number.POSITIVE_INFINITY };
 
 /**
  * The plan that cuts the conversation there. A call whose results no model has seen is kept with all that follows it,
  * wherever the cut is.
  */
 export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
-  const { trigger, variant, force = false, roomTokens = Number.POSITIVE_INFINITY } = planned;
+  const { trigger, variant, force = false, room = ENDLESS } = planned;
   const { entries, tokens, clearedToolUseIds } = sized;
   const unseenAt = unseenCut(sized);
   const tokensOf = (from: number, to?: number): number => Math.round(sum(tokens.slice(from, to)));
@@ -152,7 +158,7 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
   const cut = cutBesideUnseen(sized, planned, unseenAt);
   const end = isFrom ? Math.max(cut, unseenAt) : entries.length;
   const summarised = isFrom ? entries.slice(cut, end) : entries.slice(0, cut);
-  const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > roomTokens;
+  const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > room.wishTokens;
   if (!summarised.some(force || isTooLong ? isMessage : isWorthSummarising)) {
     throw notEnoughMessages(entries.length, variant);
   }
@@ -184,7 +190,7 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     clearedToolUseIds,
     ...counting(sized),
   };
-  return fitUnseen(plan, isFrom ? roomTokens - plan.keptTokens : roomTokens);
+  return fitUnseen(plan, room);
 }
 
 function counting({
@@ -214,24 +220,29 @@ export function unseenCut({ entries, pairs }: SizedConversation): number {
 /** Other recent messages give way before an unseen result is shortened, unless the user chose to keep them. */
 function cutBesideUnseen(
   { tokens }: SizedConversation,
-  { cut, variant, roomTokens = Number.POSITIVE_INFINITY }: PlannedCut,
+  { cut, variant, room = ENDLESS }: PlannedCut,
   unseenAt: number,
 ): number {
   if (variant === "from" || unseenAt === tokens.length) return cut;
-  const isTooLong = variant === "whole" && sum(tokens.slice(cut)) > roomTokens;
+  const isTooLong = variant === "whole" && sum(tokens.slice(cut)) > room.wishTokens;
   return isTooLong ? unseenAt : Math.min(cut, unseenAt);
 }
 
-/** The plan with unseen results shortened so far that the messages beside the summary have no more tokens than that. */
-export function fitUnseen(plan: CompactionPlan, roomTokens: number): CompactionPlan {
+/** The plan with unseen results shortened as far as the room for messages beside the summary asks for it. */
+export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan {
   const { unseen, keptPlace, countTokens } = plan;
   if (unseen === undefined) return plan;
   const isFrom = keptPlace === "before";
   const others = isFrom ? [] : plan.kept.slice(0, plan.kept.length - unseen.entries.length);
+  const othersTokens = isFrom ? plan.keptTokens : plan.countEntries(others);
+  // Where the other messages alone are too many, another compaction has to follow.
+  const isCutUseless = othersTokens > 0 && othersTokens >= room.mostTokens;
   const { entries, shortened } = shortenResults(unseen.entries, {
-    roomTokens: roomTokens - plan.countEntries(others),
+    roomTokens: room.wishTokens - othersTokens,
+    mostTokens: isCutUseless ? Number.POSITIVE_INFINITY : room.mostTokens - othersTokens,
     tokens: plan.countEntries(unseen.entries),
     countTokens,
+    tokenRatio: plan.tokenRatio,
     isRecorded: unseen.isRecorded,
   });
   const [held, part] = [[...others, ...entries], { ...unseen, shortened }];

@@ -2,7 +2,7 @@ import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/summarise.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
-import { roomForKept } from "./feasibility.ts";
+import { type KeptRoom, roomBesideSummary } from "./feasibility.ts";
 import { withOldMediaAsMarks } from "./media-marks.ts";
 import { type CompactionPlan, isWorthSummarising, planAt, unseenCut } from "./plan.ts";
 import { shortenToFit } from "./shorten-texts.ts";
@@ -26,6 +26,8 @@ export interface ReactiveOptions extends SizeOptions {
   readonly failure: ModelFailure;
   /** What the result should stay below. */
   readonly targetTokens: number;
+  /** What it may have instead where unseen results would lose too much; by default the target. */
+  readonly limitTokens?: number | undefined;
   /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
   readonly keepRecentTokens?: number | undefined;
 }
@@ -37,12 +39,12 @@ export interface ReactiveOptions extends SizeOptions {
  */
 export function planReactive(snapshot: Snapshot, options: ReactiveOptions): CompactionPlan {
   const sized = asProviderCounts(sizeUp(snapshot, options), options);
-  const { keepTokens, roomTokens } = roomForRecent(sized, options);
+  const { keepTokens, room } = roomForRecent(sized, options);
   const wish = { keepTokens, mostTokens: keepTokens };
   const cut = Math.min(cutForRecent(sized.entries, sized.tokens, wish), unseenCut(sized));
   const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarising);
   const shortened = isAnythingKept ? undefined : planWithShortTail(sized, keepTokens);
-  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, roomTokens });
+  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, room });
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
@@ -72,16 +74,26 @@ function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions)
 function roomForRecent(
   sized: SizedConversation,
   options: ReactiveOptions,
-): { readonly keepTokens: number; readonly roomTokens: number } {
-  const { failure, targetTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
-  const limit = promptLimit(failure) ?? targetTokens;
-  const room = Math.min(limit, targetTokens) - sized.overheadTokens;
-  const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, room / 2);
+): { readonly keepTokens: number; readonly room: KeptRoom } {
+  const { failure, targetTokens, limitTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
+  const { overheadTokens } = sized;
+  const stated = promptLimit(failure) ?? Number.POSITIVE_INFINITY;
+  const target = Math.min(stated, targetTokens);
+  const { wishTokens, mostTokens } = roomBesideSummary({
+    targetTokens: target,
+    limitTokens: Math.min(stated, limitTokens ?? targetTokens),
+    overheadTokens,
+  });
+  const left = target - overheadTokens;
+  const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, left / 2);
   // What failed must not come back whole.
   const most = sum(sized.tokens) * (1 - BLIND_SHARE);
   return {
-    keepTokens: Math.floor(Math.max(0, Math.min((room - forSummary) / 2, keepRecentTokens, most))),
-    roomTokens: Math.floor(Math.max(0, Math.min(roomForKept(room, 0), most))),
+    keepTokens: Math.floor(Math.max(0, Math.min((left - forSummary) / 2, keepRecentTokens, most))),
+    room: {
+      wishTokens: Math.floor(Math.min(wishTokens, most)),
+      mostTokens: Math.floor(Math.min(mostTokens, most)),
+    },
   };
 }
 

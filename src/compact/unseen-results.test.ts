@@ -17,6 +17,7 @@ import { planFromPrepared } from "./from-prepared.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
 import { snip } from "./snip.ts";
+import { shortenResults } from "./unseen-results.ts";
 
 const words = (tokens: number, seed = 0): string =>
   Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
@@ -106,6 +107,17 @@ describe.each(Object.keys(WAYS))("%s", (name) => {
   );
 });
 
+it("a summary written ahead is of no use where only a call with an unseen result is left of its messages", () => {
+  const c = new ConversationBuilder();
+  c.boundary();
+  c.summary("What was done.");
+  c.tool("new-0", "Bash", { command: "make" }, words(900));
+  const reply = new ConversationBuilder("reply").assistant("I see.");
+  const ids = c.entries.map(({ uuid }) => uuid);
+  expect(planFromPrepared({ entries: [...c.entries, reply] }, ids, {})?.summarised).toHaveLength(ids.length);
+  expect(planFromPrepared({ entries: c.entries }, ids, {})).toBeUndefined();
+});
+
 describe("results that do not fit beside the summary", () => {
   it("keep head and tail with a pointer to recall, and the ledger records it", async () => {
     const entries = unseenSession([60_000]);
@@ -131,6 +143,62 @@ describe("results that do not fit beside the summary", () => {
     expect(Math.min(sizes[0] ?? 0, sizes[2] ?? 0)).toBeGreaterThan(2_000);
     expect(compaction.ledger?.shortened).toHaveLength(2);
     expect(compaction.tokensAfter).toBeLessThan(TARGET);
+  });
+
+  describe("in a small window", () => {
+    const SIZES = [700, 950, 1_300, 600];
+    const [targetTokens, limitTokens] = [6_000, 12_000];
+    const sizesIn = async (plan: CompactionPlan, limits: object): Promise<readonly number[]> => {
+      const options = { leastSaving: "none", transcriptPath: "/t.jsonl", ...limits } as const;
+      const entries = rebuild(await compact(plan, countingPorts(), options));
+      return [...answersIn(entries).values()].map(tokensIn);
+    };
+    const whole = SIZES.map((size, at) => tokensIn(words(size, at)));
+
+    it("keep 2,000 tokens or all of a shorter one as long as the window holds that beside a summary", async () => {
+      const limits = { targetTokens, limitTokens };
+      const plan = planCompaction({ entries: unseenSession(SIZES) }, limits);
+      const sizes = await sizesIn(plan, limits);
+      for (const [at, size] of sizes.entries()) {
+        expect(size).toBeGreaterThanOrEqual(Math.min(2_000, whole[at] ?? 0));
+      }
+    });
+
+    it("give way further where the window does not hold it", async () => {
+      const plan = planCompaction({ entries: unseenSession(SIZES) }, { targetTokens });
+      const sizes = await sizesIn(plan, { targetTokens });
+      expect(Math.max(...sizes)).toBeLessThan(2_000);
+    });
+
+    it("keep it also after an overflow", async () => {
+      const limits = { targetTokens, limitTokens };
+      const failure = { kind: "too-long", tokens: 20_000, limit: 16_000 } as const;
+      const plan = planReactive({ entries: unseenSession([950, 900, 800]) }, { failure, ...limits });
+      const sizes = await sizesIn(plan, limits);
+      expect(sizes).toEqual([950, 900, 800].map((size, at) => tokensIn(words(size, at))));
+    });
+
+    it("keep it where the messages that the user chose to keep are too many by themselves", () => {
+      const entries = unseenSession([5_000]);
+      const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
+      const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens: 4_000 });
+      expect(plan.keptTokens).toBeGreaterThan(4_000);
+      expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
+    });
+
+    it("count by our own estimate where reports have made the ratio too high", () => {
+      const entries = unseenSession([900]);
+      const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
+        roomTokens: 500,
+        mostTokens: 9_000,
+        tokens: tokensIn(words(900)) * 2,
+        tokenRatio: 2,
+        countTokens: (text) => tokensIn(text) * 2,
+        isRecorded: true,
+      });
+      expect(shortened).toEqual([]);
+      expect(kept).toEqual(entries.slice(-2));
+    });
   });
 
   it("are shortened even where nothing but a summary stands before them", async () => {

@@ -16,11 +16,15 @@ const CUT_TOLERANCE = 1.02;
 const CUT_STEPS = 7;
 
 export interface Shortening {
-  /** Tokens that all entries together may have. */
+  /** Tokens that all entries together should have. */
   readonly roomTokens: number;
+  /** Tokens that they may have where each result keeps no more than its least part. */
+  readonly mostTokens: number;
   /** Tokens that the entries have as they are. */
   readonly tokens: number;
   readonly countTokens: CountText;
+  /** The provider's tokens per token of our own estimate. */
+  readonly tokenRatio: number;
   /** Whether the transcript has the results, so that recall finds them. */
   readonly isRecorded: boolean;
 }
@@ -32,17 +36,20 @@ export interface ShortenedEntries {
 
 /**
  * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
- * results give way first. Each keeps {@link LEAST_RESULT_TOKENS} where the room allows. Pictures and documents stay as
- * long as they leave room for that; words of the user are cut only where cutting results is not enough.
+ * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
+ * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
+ * short result would pass for a long one. Only where this is not enough do pictures and documents go, then words of the user, and
+ * then the rest of the results.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
-  const { roomTokens, tokens } = shortening;
+  const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
   if (tokens <= roomTokens) return { entries, shortened: [] };
   const cutter = new Cutter(entries, shortening);
-  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > roomTokens) cutter.leaveOutMedia();
-  if (cutter.tokens > roomTokens) cutter.shrink("all", roomTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > roomTokens) cutter.shrink("all", roomTokens, 0);
+  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
+  if (cutter.tokens > mostTokens) cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > mostTokens) cutter.leaveOutMedia();
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, 0);
   return { entries: cutter.entries(), shortened: cutter.shortened() };
 }
 

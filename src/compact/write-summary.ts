@@ -9,6 +9,8 @@ export interface SummaryOptions extends ChainOptions {
   readonly summaryBudgetTokens?: number;
   /** The result should stay below this: what is put back shrinks for it. */
   readonly targetTokens?: number;
+  /** The result may have as many where unseen results would lose too much; by default the target. */
+  readonly limitTokens?: number;
 }
 
 /** Below this a summary could not even name the work. */
@@ -25,7 +27,8 @@ export async function writeSummary(plan: CompactionPlan, options: SummaryOptions
 
 /**
  * A summary larger than a third of what it stands for is no summary. Under a target it takes at most half
- * of the room; where there is none, a shorter summary would not help, so it stays a good one.
+ * of the room; where there is none, a shorter summary would not help, so it stays a good one. Beside unseen results it
+ * gives way to them.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
@@ -34,6 +37,7 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const measured = plan.summarisedTokens / tokenRatio;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
-  const share = room / 2 < SMALLEST_SUMMARY_TOKENS ? wanted : room / 2;
+  const isNoRoom = room / 2 < SMALLEST_SUMMARY_TOKENS;
+  const share = !isNoRoom ? room / 2 : plan.unseen === undefined ? wanted : SMALLEST_SUMMARY_TOKENS;
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }

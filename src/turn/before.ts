@@ -27,7 +27,7 @@ export async function before<T extends Message>(
   state.takeIn(messages);
   await attachMemoryFiles(state, options.signal);
   limitMedia(state);
-  const cleared = clearStale(state);
+  const cleared = await clearStale(state, options.signal);
   await countExactly(state, options.signal);
   const { problem } = await collapseByItself(state, options.signal);
   const decision = decide(state);

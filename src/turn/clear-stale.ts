@@ -3,7 +3,10 @@ import { type BySizeOptions, chooseBySize, MINIMUM_SAVING_TOKENS, savingBySize }
 import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { LonghaulError } from "../errors.ts";
+import { untilAborted } from "../models/abortable.ts";
 import { inProportion } from "../window/in-proportion.ts";
+import { failureReason } from "./failure-reason.ts";
 import { whyNotToClear } from "./guards.ts";
 import {
   type ClearingSize,
@@ -21,13 +24,28 @@ import type { ConversationState } from "./state.ts";
  * where it cannot, the messages are changed in one batch, when there would be a compaction otherwise or when carrying
  * the results along has become dearer than a rewrite.
  */
-export function clearStale(state: ConversationState): number {
+export async function clearStale(state: ConversationState, signal: AbortSignal | undefined): Promise<number> {
   state.pace.turn({ tokens: state.size().tokens, clearableTokens: expectedClearing(state).tokensSaved });
   if (whyNotToClear(state.options) !== undefined || state.options.clearing.form === "off") return 0;
   const chosen = choose(state);
+  if (chosen !== undefined && !(await isAllWritten(state, signal))) return 0;
   if (chosen !== undefined) carryOut(state, chosen);
   const edited = chosen === undefined && usesCacheEdits(state) ? editCached(state) : undefined;
   return (chosen ?? edited)?.results.length ?? 0;
+}
+
+/** The transcript must have a result before its text leaves the messages: the text is nowhere else then. */
+async function isAllWritten(
+  { transcript }: ConversationState,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    await untilAborted(signal, transcript.flush());
+    return true;
+  } catch (error) {
+    if (error instanceof LonghaulError && failureReason(error) !== "aborted") return false;
+    throw error;
+  }
 }
 
 /** Edits that leave results out of the cached prefix: only the main thread's, and only where the provider has them. */

@@ -2,7 +2,7 @@ import { planUnder } from "../compact/plan-under.ts";
 import { LonghaulError } from "../errors.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import { reportFailure } from "./run-compaction.ts";
-import { measuredBy, snapshotOf } from "./snapshot.ts";
+import { limitOf, measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
 /** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
@@ -11,6 +11,7 @@ export function fittingPlan(state: ConversationState): ReturnType<typeof planUnd
     thresholdTokens: state.thresholds.autoCompact,
     // Where nobody reports what there is, the result will be looked at with the padding of an estimate.
     padding: state.size().source === "usage" ? 1 : DECISION_PADDING,
+    limitTokens: limitOf(state),
     keepRecentTokens: state.options.compaction.keepRecentTokens,
     measured: measuredBy(state),
   });

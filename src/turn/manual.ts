@@ -5,7 +5,7 @@ import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
-import { measuredBy, snapshotOf } from "./snapshot.ts";
+import { limitOf, measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 import { turnResult } from "./turn-result.ts";
 
@@ -35,6 +35,7 @@ export async function compactByHand<T extends Message>(
     usualKeepRecentTokens: state.options.compaction.keepRecentTokens,
     force,
     targetTokens: state.thresholds.autoCompact,
+    limitTokens: limitOf(state),
     measured: measuredBy(state),
   });
   const targetTokens = state.thresholds.autoCompact;

@@ -230,6 +230,28 @@ describe("a port of the host that never answers", () => {
     ]);
   });
 
+  it.each([
+    ["hangs", () => never<void>()],
+    ["fails", () => Promise.reject(new Error("no space left on device"))],
+  ])(
+    "no tool result is cleared while a transcript %s, since its text would be nowhere",
+    async (_, append) => {
+      const clearing = { form: "size", targetTokens: 2_000 } as const;
+      const few = conversation(30);
+      const working = await compactorOf({ clearing, windowTokens: 60_000 }).before(few);
+      expect(working.cleared).toBeGreaterThan(0);
+      const compactor = compactorOf({
+        clearing,
+        windowTokens: 60_000,
+        transcript: { path: "/disk.jsonl", append },
+      });
+      const { value: turn, ms } = await timed(compactor.before(few));
+      expect(turn.cleared).toBe(0);
+      expect(turn.messages).toEqual(few);
+      expect(ms).toBeLessThanOrEqual(MINUTE);
+    },
+  );
+
   it("a transcript that hangs at the boundary leaves the conversation as it was", async () => {
     const appended: number[] = [];
     const transcript = {

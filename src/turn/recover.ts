@@ -66,14 +66,23 @@ async function compactAfterOverflow<T extends Message>(
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
   const targetTokens = targetWithinReach(state);
+  // The plan counts as the provider does, so the limit needs no padding.
+  const limitTokens = Math.max(targetTokens, state.thresholds.blocking);
   try {
     const plan = planReactive(snapshotOf(state), {
       failure: error.failure,
       targetTokens,
+      limitTokens,
       keepRecentTokens: state.options.compaction.keepRecentTokens,
       measured: measuredBy(state),
     });
-    const compaction = await runCompaction(state, { trigger: "reactive", plan, targetTokens, signal });
+    const compaction = await runCompaction(state, {
+      trigger: "reactive",
+      plan,
+      targetTokens,
+      limitTokens,
+      signal,
+    });
     const tokensAfter = state.size().tokens;
     state.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
     return turnToSend<T>(state, { compaction });

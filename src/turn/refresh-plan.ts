@@ -2,7 +2,7 @@ import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
 import { RESULT_SHARE } from "../compact/plan-under.ts";
 import type { UserEntry } from "../conversation/entry.ts";
 import { continuationMessage } from "../summary/continuation.ts";
-import { measuredBy } from "./snapshot.ts";
+import { limitOf, measuredBy } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
 /**
@@ -22,6 +22,7 @@ export function refreshPlan(
       {
         trigger: "auto",
         targetTokens,
+        limitTokens: limitOf(state),
         keepRecentTokens,
         measured: measuredBy(state),
       },

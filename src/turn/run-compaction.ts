@@ -25,6 +25,7 @@ import { netSavingOf, usuallyKept } from "./pay-off.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import { restart } from "./restart.ts";
 import { lastingFailures } from "./setup-notices.ts";
+import { limitOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 
 export interface CompactionRequest {
@@ -41,6 +42,8 @@ export interface CompactionRequest {
   readonly withoutModel?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens: number;
+  /** What it may have for the sake of unseen results; by default {@link limitOf}. */
+  readonly limitTokens?: number | undefined;
   /** What is put back may hold this many tokens. */
   readonly restoreBudgetTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -129,6 +132,7 @@ export function compactOptions(
     sessionRecord: recordFor(state),
     recallTool: recallToolOf(state.frame),
     targetTokens,
+    limitTokens: request.limitTokens ?? limitOf(state),
     // What the thresholds set aside for it.
     maxOutputTokens: state.thresholds.size - state.thresholds.effective,
     windowOf: state.windowOf,

@@ -18,7 +18,15 @@ import {
 import { openTranscript, resumeSession, type TranscriptWriter } from "../../src/node.ts";
 import type { LoggedRequest } from "../../src/testing/index.ts";
 import { HeldNotes } from "../engine/notes-file.case.ts";
-import { isAccepted, isOverflow, lostMessages, refusal, unseenResults, wrongCount } from "./exam.ts";
+import {
+  isAccepted,
+  isOverflow,
+  lostMessages,
+  refusal,
+  statedTokens,
+  unseenResults,
+  wrongCount,
+} from "./exam.ts";
 import { faultyPort, type Usage, WRONG_USAGE, WRONG_USAGE_KINDS } from "./faults.ts";
 import { HostLists, hasBlock, roleOf } from "./host-lists.ts";
 import { Journal } from "./journal.ts";
@@ -56,6 +64,8 @@ export class Conversation {
   readonly #model: Model;
   #isTrusted = true;
   #reports = 0;
+  /** Tokens that an injected error stated for the last prompt, per token that it had by the engine's count. */
+  #statedFactor = 1;
 
   private constructor(world: World, name: string, writer: TranscriptWriter, parent: Compactor | undefined) {
     const { setup, chance, time, newUuid } = world;
@@ -180,6 +190,8 @@ export class Conversation {
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
     let turn = first;
+    // An attempt that failed for another reason is no recovery: only a request of `recover` is.
+    let hasRecovered = false;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { reply, error, last, isAborted: isGivenUp } = await this.#send(turn);
       if (reply !== undefined) return this.#finish(reply);
@@ -192,10 +204,12 @@ export class Conversation {
         },
       });
       if (isAborted) return;
-      if (last !== undefined && isOverflow(last)) this.#judgeOverflow(attempt, again !== undefined);
+      if (last !== undefined) this.#statedFactor = Math.max(1, statedTokens(last) / turn.tokens);
+      if (last !== undefined && isOverflow(last)) this.#judgeOverflow(hasRecovered, again !== undefined);
       if (again !== undefined) {
         lists.take(again.messages);
         turn = again;
+        hasRecovered = true;
       } else if (error instanceof ModelError && error.retryHelps) await world.time.sleep(RETRY_MS);
       else return;
     }
@@ -226,21 +240,30 @@ export class Conversation {
     for (const request of requests) {
       world.report(refusal(request, "host"));
       if (!isAccepted(request)) continue;
-      world.report(...lostMessages(request, journal, view), ...unseenResults(request, journal));
+      const areFiguresTrue = this.#isTrusted && world.areFiguresTrue;
+      world.report(
+        ...lostMessages(request, journal, view),
+        ...unseenResults(request, journal, {
+          areFiguresTrue,
+          statedFactor: this.#statedFactor,
+          windowTokens: world.setup.windowTokens,
+        }),
+      );
+      this.#statedFactor = 1;
       journal.seeAll();
       if (request.inputTokens === undefined || request.appliedEdits.length > 0) continue;
-      const isTrusted = this.#isTrusted && world.areFiguresTrue && this.#reports > 0;
+      const isTrusted = areFiguresTrue && this.#reports > 0;
       world.report(...wrongCount({ counted: turn.tokens, actual: request.inputTokens, isTrusted }));
     }
   }
 
   /** A prompt that is too long may happen; then `recover` has to help, and its request has to be accepted. */
-  #judgeOverflow(attempt: number, isRecovered: boolean): void {
+  #judgeOverflow(hasRecovered: boolean, isRecovered: boolean): void {
     const { world } = this;
     if (world.setup.transcript !== "sound") return;
     const isBreakerOpen = this.events.some(({ type }) => type === "breaker-opened");
-    const when = `${attempt === 0 ? "" : " again after a recovery"}${isBreakerOpen ? " with a breaker opened" : ""}`;
-    if (attempt > 0 || !isRecovered) {
+    const when = `${hasRecovered ? " again after a recovery" : ""}${isBreakerOpen ? " with a breaker opened" : ""}`;
+    if (hasRecovered || !isRecovered) {
       const failed = this.events.findLast((event) => event.type === "recovery-failed");
       world.report({
         kind: `overflow${isRecovered ? "" : " not recovered"}${when}`,

@@ -19,12 +19,22 @@ export type Finding = Omit<Violation, "step">;
 
 /** Tokens of a result that must stay when it is shortened, by the rough count of this examiner. */
 const LEAST_RESULT_TOKENS = 1_500;
+/**
+ * A report or an error that lied makes the engine take each text for larger than it is, by a factor of up to 4. It then
+ * sees less room in the window, and the least part of a result is smaller by the same factor.
+ */
+const LIE_FACTOR = 4;
+/** The engine fills this share of the window at most: the rest is for the answer. */
+const FILLED_SHARE = 0.75;
+/** After a lie it takes a prompt for full that is smaller. */
+const FILLED_SHARE_AFTER_LIE = 0.5;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
 /** The count is never lower than this share of the truth, however wrong the reports were. */
 const LEAST_SHARE = 0.45;
 
+const STATED_TOKENS = /prompt is too long: (\d+) tokens/;
 const OVERFLOW = /prompt is too long|exceed context limit/i;
 
 export const isOverflow = ({ error, fault }: LoggedRequest): boolean =>
@@ -71,21 +81,52 @@ export function lostMessages(
 const isClearedInPlace = ({ toolUseId }: Said, text: string): boolean =>
   toolUseId !== undefined && text.includes(`"tool_use_id":${JSON.stringify(toolUseId)}`);
 
-/** A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. */
-export function unseenResults(request: LoggedRequest, journal: Journal): readonly Finding[] {
+/** The figures that the engine knew when it made a request. */
+export interface Figures {
+  /** All reports and errors so far were right. */
+  readonly areFiguresTrue: boolean;
+  /** By this factor an injected error overstated the prompt before this request; 1 without such an error. */
+  readonly statedFactor: number;
+  readonly windowTokens: number;
+}
+
+/**
+ * A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. It may have fewer
+ * only in a request that fills the window already, by the figures that the engine was given.
+ */
+export function unseenResults(
+  request: LoggedRequest,
+  journal: Journal,
+  { areFiguresTrue, statedFactor, windowTokens }: Figures,
+): readonly Finding[] {
+  const least = LEAST_RESULT_TOKENS / (areFiguresTrue ? 1 : LIE_FACTOR);
   const unseen = journal.given.filter(({ kind, isSeen }) => kind === "result" && !isSeen);
   if (unseen.length === 0) return [];
   const sent = resultsIn(request.body?.messages);
-  return unseen.flatMap(({ marker, text, toolUseId = "" }): Finding[] => {
+  let missing = 0;
+  const findings = unseen.flatMap(({ marker, text, toolUseId = "" }): Finding[] => {
     const content = sent.get(toolUseId);
     const about = `${marker} (${roughTokens(text)} tokens)`;
     if (content === undefined) return [{ kind: "unseen result dropped", detail: about }];
     if (content.includes(text)) return [];
     const kept = tokensKept(text, content);
-    if (kept >= Math.min(LEAST_RESULT_TOKENS, roughTokens(text))) return [];
-    return [{ kind: "unseen result cut short", detail: `${about}: ${kept} tokens are left` }];
+    const needed = Math.min(least, roughTokens(text));
+    if (kept >= needed) return [];
+    missing += needed - kept;
+    return [{ kind: CUT_SHORT, detail: `${about}: ${kept} tokens are left` }];
   });
+  const filledShare = areFiguresTrue ? FILLED_SHARE : FILLED_SHARE_AFTER_LIE;
+  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * filledShare;
+  return isFull ? findings.filter(({ kind }) => kind !== CUT_SHORT) : findings;
 }
+
+/** Tokens of the prompt by an injected error; 0 where there was none. */
+export function statedTokens({ error, fault }: LoggedRequest): number {
+  const stated = fault === undefined ? undefined : STATED_TOKENS.exec(error?.message ?? "")?.[1];
+  return Number(stated ?? 0);
+}
+
+const CUT_SHORT = "unseen result cut short";
 
 /** The text of each tool result in a request, by the id of its call. */
 function resultsIn(messages: unknown): ReadonlyMap<string, string> {

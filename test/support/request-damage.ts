@@ -151,7 +151,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   wrongRole: (body, [a, b]) => {
     const message = pick(body.messages.filter(isOpen), a);
-    if (message !== undefined) message.role = pick(["user", "assistant", "system", "tool"], b);
+    if (message !== undefined) message.role = pick(["user", "assistant", "system", "narrator"], b);
   },
   strayMessage: (body, [a, b]) => {
     const stray: readonly unknown[] = [

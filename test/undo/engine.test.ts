@@ -197,6 +197,25 @@ describe("undo in a loop", () => {
     await file.close();
   });
 
+  it.each(["undo", "redo"] as const)(
+    "reports a transcript that %s cannot read as a typed error",
+    async (step) => {
+      const file = await open();
+      const cause = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      const transcript: TranscriptPort = {
+        path,
+        append: (entries) => file.append(entries),
+        stepBack: () => Promise.reject(cause),
+      };
+      const engine = compactor(transcript);
+      const { messages, tokens } = await engine.compact(task(12));
+      await expect(engine[step](messages)).rejects.toMatchObject({ code: "transcript-failed", cause });
+      const after = await engine.before(messages);
+      expect([after.messages, after.tokens]).toEqual([messages, tokens]);
+      await file.close();
+    },
+  );
+
   it("gives a system message in the middle back as it came", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
