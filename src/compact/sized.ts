@@ -77,7 +77,8 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const { measured } = options;
   const { estimates, context, overheadTokens, ratio } =
     measured === undefined ? measure(entries, sent, countText) : reused(sent, measured);
-  const tokens = estimates.map((estimate) => estimate * ratio);
+  const estimatedTokens = sum(estimates);
+  const tokens = calibrate(estimates, ratio);
   const estimateOfBlock = measured?.tokensOfBlock ?? ((block) => measureBlock(block, countText));
   return {
     entries,
@@ -94,7 +95,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     overheadTokens,
     ratio,
     countText,
-    estimatedTokens: sum(estimates),
+    estimatedTokens,
     estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
     isRecorded: snapshot.isRecorded !== false,
@@ -107,7 +108,7 @@ const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[
 
 interface Measures extends ContextParts {
   /** Of each entry, before any calibration. */
-  readonly estimates: readonly number[];
+  readonly estimates: number[];
   readonly context: ContextSize;
 }
 
@@ -131,6 +132,12 @@ function reused(
   const estimates = sent.map(tokensOf);
   const unexplained = Math.max(0, context.tokens - Math.round(sum(estimates) * ratio));
   return { estimates, context, ratio, overheadTokens: overheadTokens ?? unexplained };
+}
+
+/** In place: there may be millions of entries. */
+function calibrate(estimates: number[], ratio: number): readonly number[] {
+  for (let at = 0; at < estimates.length; at++) estimates[at] = (estimates[at] ?? 0) * ratio;
+  return estimates;
 }
 
 export const sum = (numbers: readonly number[]): number =>

@@ -1,5 +1,6 @@
 import { LonghaulError } from "../errors.ts";
 import { type ForeignApi, foreignShape, isWholeReply } from "./foreign-shape.ts";
+import { isNestedTooDeep, MOST_NESTED_LEVELS, mayNestTooDeep } from "./nesting.ts";
 import { isRecord, type JsonRecord } from "./untrusted.ts";
 
 /** Throws unless a caller passed a list. What is in it may still need repairs. */
@@ -114,24 +115,33 @@ const isPlainText = (block: JsonRecord): boolean =>
 const isPlainMedia = ({ type, source }: JsonRecord): boolean =>
   (type === "image" || type === "document") && isRecord(source) && typeof source.data === "string";
 
-/** Throws where a value cannot be written as JSON. */
+/** Throws where a value cannot be written as JSON, or is nested deeper than what is read from a file. */
 export function requireJson(value: unknown, path: string): void {
   if (value === undefined || value === null || typeof value === "string") return;
+  let json: string | undefined;
   try {
-    JSON.stringify(value);
+    json = JSON.stringify(value);
   } catch (cause) {
-    const why = whyNoJson(cause);
-    throw new LonghaulError("content-not-json", `${path} cannot be written as JSON: ${why}.`, {
+    if (cause instanceof RangeError) throw tooDeep(path);
+    throw new LonghaulError("content-not-json", `${path} cannot be written as JSON: ${whyNoJson(cause)}.`, {
       remedy:
         "Convert it before you pass it on: a BigInt to a string or a number, an object to plain data without references to its parents.",
       facts: { path },
       cause,
     });
   }
+  if (json !== undefined && mayNestTooDeep(json) && isNestedTooDeep(value)) throw tooDeep(path);
+}
+
+function tooDeep(path: string): LonghaulError {
+  const levels = MOST_NESTED_LEVELS;
+  return new LonghaulError("content-not-json", `${path} is nested more than ${levels} levels deep.`, {
+    remedy: "Make it flatter, or pass the deep part as a JSON string.",
+    facts: { path, levels },
+  });
 }
 
 function whyNoJson(cause: unknown): string {
-  if (cause instanceof RangeError) return "it is nested too deep";
   const words = cause instanceof Error ? cause.message : String(cause);
   if (words.includes("BigInt")) return "it holds a BigInt";
   return /circular|cyclic/i.test(words) ? "it holds a reference to itself" : "one of its values throws";

@@ -5,25 +5,26 @@ export interface Positions {
 }
 
 /**
- * A hash table over the ids of the items of a list. For each id it holds a position and a hash, but no key: the item
- * has the key. A Map of two million strings takes five times the memory, and twice the time.
+ * A hash table over the ids of the items of a list. For each id it holds a position and a byte of its hash, but no key:
+ * the item has the key. A Map of two million strings takes five times the memory, and twice the time.
  */
 export class IdTable<T> implements Positions {
   readonly #items: readonly T[];
   readonly #idOf: (item: T) => string | undefined;
   /** Position + 1; 0 is free. There are at least twice as many as items. */
   readonly #slots: Int32Array;
-  /** Most ids that are not meant differ in their hash, and looking at an item takes longer. */
-  readonly #hashes: Int32Array;
+  /** A byte of each hash. Most ids that are not meant differ in it, and looking at an item takes longer. */
+  readonly #tags: Uint8Array;
   /** Files are not trusted: without a secret, ids could be chosen to have one hash. */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
 
-  constructor(items: readonly T[], idOf: (item: T) => string | undefined) {
+  /** @param most how many of the items can have an id. */
+  constructor(items: readonly T[], idOf: (item: T) => string | undefined, most: number = items.length) {
     this.#items = items;
     this.#idOf = idOf;
-    const capacity = 2 ** Math.ceil(Math.log2(items.length * 2 + 2));
+    const capacity = 2 ** Math.ceil(Math.log2(most * 2 + 2));
     this.#slots = new Int32Array(capacity);
-    this.#hashes = new Int32Array(capacity);
+    this.#tags = new Uint8Array(capacity);
   }
 
   /** Sets the position of an item's id. Returns the position that the id had before. */
@@ -32,7 +33,7 @@ export class IdTable<T> implements Positions {
     const slot = this.#slotOf(id, hash);
     const before = this.#slots[slot] ?? 0;
     this.#slots[slot] = position + 1;
-    this.#hashes[slot] = hash;
+    this.#tags[slot] = hash >>> TAG_SHIFT;
     return before === 0 ? undefined : before - 1;
   }
 
@@ -43,7 +44,7 @@ export class IdTable<T> implements Positions {
     const known = this.#slots[slot] ?? 0;
     if (known !== 0) return known - 1;
     this.#slots[slot] = position + 1;
-    this.#hashes[slot] = hash;
+    this.#tags[slot] = hash >>> TAG_SHIFT;
     return position;
   }
 
@@ -59,13 +60,17 @@ export class IdTable<T> implements Positions {
   /** Where the id is, or the free slot where it belongs. */
   #slotOf(id: string, hash: number): number {
     const mask = this.#slots.length - 1;
+    const tag = hash >>> TAG_SHIFT;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const found = this.#slots[slot] ?? 0;
       if (found === 0) return slot;
-      if (this.#hashes[slot] === hash && this.#idOf(this.#items[found - 1] as T) === id) return slot;
+      if (this.#tags[slot] === tag && this.#idOf(this.#items[found - 1] as T) === id) return slot;
     }
   }
 }
+
+/** The highest byte: the slot is chosen by the lowest bits. */
+const TAG_SHIFT = 24;
 
 /** A set of positions below a limit, with one byte for each. */
 export class PositionSet {
@@ -81,6 +86,27 @@ export class PositionSet {
 
   has(position: number): boolean {
     return this.#marks[position] === 1;
+  }
+}
+
+/** Positions in the order in which they were added. A list of numbers takes three times the memory while it grows. */
+export class PositionList {
+  #positions = new Int32Array(64);
+  #length = 0;
+
+  push(position: number): void {
+    if (this.#length === this.#positions.length) {
+      const grown = new Int32Array(this.#length * 2);
+      grown.set(this.#positions);
+      this.#positions = grown;
+    }
+    this.#positions[this.#length++] = position;
+  }
+
+  toArray(): number[] {
+    const list = new Array<number>(this.#length);
+    for (let at = 0; at < this.#length; at++) list[at] = this.#positions[at] ?? 0;
+    return list;
   }
 }
 

@@ -21,33 +21,59 @@ export interface RecordedPace {
  */
 export function recordedPace(entries: readonly Entry[]): RecordedPace {
   const pace = new Pace();
-  const responses = ofMainAgent(entries);
-  const counted = new IdTable(responses, responseIdOf);
-  let lastCallAt: number | undefined;
+  const responses = responsesIn(entries);
+  const counted = new IdTable(entries, idOfResponse, responses.total);
   let cacheTtl: CacheTtl = "5m";
-  for (const [position, entry] of responses.entries()) {
+  for (let position = 0; position < entries.length; position++) {
+    const entry = entries[position];
+    if (!isResponse(entry) || !responses.counts(entry)) continue;
     const usage = reportedUsage(entry);
-    // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
-    if (usage === undefined && field(entry.message, "usage") !== undefined) continue;
-    const at = Date.parse(entry.timestamp);
-    if (Number.isFinite(at)) lastCallAt = at;
     const id = responseIdOf(entry);
     // One response may stand in several entries, each with the figures of all of it.
-    if (usage === undefined || (id !== undefined && counted.has(id))) continue;
-    if (id !== undefined) counted.set(id, position);
+    if (usage === undefined || (id !== undefined && counted.firstWith(id, position) !== position)) continue;
     pace.turn({ tokens: inputTokens(usage), clearableTokens: 0 });
     const written = field(usage, "cache_creation");
     if (figureField(written, "ephemeral_1h_input_tokens") > 0) cacheTtl = "1h";
     else if (figureField(written, "ephemeral_5m_input_tokens") > 0) cacheTtl = "5m";
   }
-  return { pace, lastCallAt, cacheTtl };
+  return { pace, lastCallAt: lastCallIn(entries, responses.counts), cacheTtl };
 }
 
-/** Responses without those of subagents; a subagent's own file has nothing else. */
-function ofMainAgent(entries: readonly Entry[]): readonly AssistantEntry[] {
-  const responses = entries.filter(
-    (entry): entry is AssistantEntry => isEntry(entry) && entry.type === "assistant",
-  );
-  const main = responses.filter((entry) => field(entry, "isSidechain") !== true);
-  return main.length > 0 ? main : responses;
+/** Read from the end: a session may have a million times to parse. */
+function lastCallIn(
+  entries: readonly Entry[],
+  counts: (entry: AssistantEntry) => boolean,
+): number | undefined {
+  for (let position = entries.length - 1; position >= 0; position--) {
+    const entry = entries[position];
+    if (!isResponse(entry) || !counts(entry)) continue;
+    // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
+    if (reportedUsage(entry) === undefined && field(entry.message, "usage") !== undefined) continue;
+    const at = Date.parse(entry.timestamp);
+    if (Number.isFinite(at)) return at;
+  }
+  return undefined;
 }
+
+interface Responses {
+  readonly total: number;
+  /** Those of subagents do not, except in a subagent's own file, which has no others. */
+  counts(entry: AssistantEntry): boolean;
+}
+
+function responsesIn(entries: readonly Entry[]): Responses {
+  let total = 0;
+  let hasMain = false;
+  for (const entry of entries) {
+    if (!isResponse(entry)) continue;
+    total++;
+    hasMain ||= field(entry, "isSidechain") !== true;
+  }
+  return { total, counts: (entry) => !hasMain || field(entry, "isSidechain") !== true };
+}
+
+const isResponse = (entry: Entry | undefined): entry is AssistantEntry =>
+  isEntry(entry) && entry.type === "assistant";
+
+const idOfResponse = (entry: Entry): string | undefined =>
+  isResponse(entry) ? responseIdOf(entry) : undefined;

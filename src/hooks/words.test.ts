@@ -5,7 +5,7 @@ import { fitOutput, MAX_OUTPUT_CHARACTERS, outcomeText, shownName } from "./word
 describe("what is shown of a hook", () => {
   it("its name is one short line without control characters", () => {
     expect(shownName("\u001b[31mnode\u001b[0m\n\tx.js\u0007")).toBe("node x.js");
-    expect(shownName("ls \u202egnp.exe")).toBe("ls gnp.exe");
+    expect(shownName("ls \u202egnp\u061c.exe")).toBe("ls gnp.exe");
     expect(shownName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
   });
 

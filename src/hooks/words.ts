@@ -9,7 +9,7 @@ export const MAX_OUTPUT_CHARACTERS = 10_000;
 const LONGEST_NAME = 60;
 
 /** Those that make a line read otherwise than it is. */
-const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 
 /** A command, a prompt or a function as it is called in one short line: no control characters, and no keys. */
 export function shownName(text: string): string {

@@ -1,8 +1,14 @@
 import type { Entry } from "../conversation/entry.ts";
-import { PositionSet } from "../conversation/id-table.ts";
+import { PositionList, PositionSet } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { boundaryAt, continuedBefore, type EntryIndex, previousOnMainThread } from "./entry-index.ts";
+import {
+  boundaryAt,
+  continuedBefore,
+  type EntryIndex,
+  positionOf,
+  previousOnMainThread,
+} from "./entry-index.ts";
 
 /** The end of the file that has been read does not reach far enough to tell. */
 export interface MoreNeeded {
@@ -10,8 +16,8 @@ export interface MoreNeeded {
 }
 
 export interface Chain {
-  /** From the leaf back to the boundary or root. */
-  readonly newestFirst: readonly number[];
+  /** From the leaf back to the boundary or root. The caller may change the list. */
+  readonly newestFirst: number[];
   /** Entries whose parent is in no line; they were taken to follow the line above them. */
   readonly bridged: readonly number[];
   /** Set when the boundary lists the lines that it kept: no other line above it is part of the conversation. */
@@ -67,7 +73,7 @@ export class ChainWalker {
   }
 
   #follow(start: Link, until?: string): Chain | MoreNeeded {
-    const newestFirst: number[] = [];
+    const newestFirst = new PositionList();
     const bridged: number[] = [];
     // A segment is short, and there may be many of them.
     const seen = until === undefined ? new PositionSet(this.#index.entries.length) : new Set<number>();
@@ -78,7 +84,7 @@ export class ChainWalker {
     };
     let link = start;
     while (link.parentUuid !== null) {
-      let parent = this.#index.positions.get(link.parentUuid);
+      let parent = positionOf(this.#index, link.parentUuid, link.child);
       if (parent === undefined || seen.has(parent)) {
         if (!this.#index.isWholeFile)
           return this.#moreFor(parent === undefined ? link.parentUuid : undefined);
@@ -101,7 +107,7 @@ export class ChainWalker {
       if (take(parent)) break;
       link = { child: continuedBefore(this.#index, parent), parentUuid: this.#parentOf(parent) };
     }
-    return { newestFirst, bridged };
+    return { newestFirst: newestFirst.toArray(), bridged };
   }
 
   /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */

@@ -10,6 +10,8 @@ export interface EntryIndex {
   readonly entries: readonly Entry[];
   /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
   readonly positions: Positions;
+  /** Whether it is known that no uuid stands twice. */
+  readonly hasUniqueIds: boolean;
   /** False while only the end of the file is known: a uuid that is not here may stand further up. */
   readonly isWholeFile: boolean;
   /** A subagent's own file has nothing but sidechain entries; there they are the main thread. */
@@ -24,16 +26,17 @@ export interface EntryIndex {
   readonly unfinished: ReadonlySet<number>;
 }
 
-export function indexEntries(lines: readonly Entry[], isWholeFile = true): EntryIndex {
+/** @param known places of the lines by uuid, where it has been seen that none stands twice. */
+export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?: Positions): EntryIndex {
   const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
-  const positions = new IdTable(entries, ({ uuid }) => uuid);
+  const hasUniqueIds = entries === lines && known !== undefined;
+  const positions = hasUniqueIds ? known : positionsOf(entries);
   const unfinished = new UnfinishedCompactions();
   const boundaries: number[] = [];
   let hasMainThread = false;
   for (let position = 0; position < entries.length; position++) {
     const entry = entries[position];
     if (entry === undefined || typeof entry.uuid !== "string") continue;
-    positions.set(entry.uuid, position);
     if (!hasMainThread && entry.isSidechain !== true && canBeLeaf(entry)) hasMainThread = true;
     const finished = unfinished.add(entry, entry.uuid, position);
     if (finished !== undefined) boundaries.push(finished);
@@ -42,6 +45,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
   return {
     entries,
     positions,
+    hasUniqueIds,
     isWholeFile,
     hasMainThread,
     boundaries,
@@ -49,6 +53,15 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true): Entry
     unfinished: unfinished.positions(),
     isQueueUncertain,
   };
+}
+
+function positionsOf(entries: readonly Entry[]): Positions {
+  const positions = new IdTable(entries, ({ uuid }) => uuid);
+  for (let position = 0; position < entries.length; position++) {
+    const uuid = entries[position]?.uuid;
+    if (typeof uuid === "string") positions.set(uuid, position);
+  }
+  return positions;
 }
 
 /** A fork copies kept messages to their new place, below the boundary: there the record has nothing more to tell. */
@@ -131,6 +144,12 @@ export function newestLeaf(index: EntryIndex, before: number = index.entries.len
 export function boundaryAt(index: EntryIndex, position: number): CompactBoundaryEntry | undefined {
   const entry = index.entries[position];
   return entry !== undefined && isCompactBoundary(entry) ? entry : undefined;
+}
+
+/** Position of the line with this uuid. `below`: a line that hangs on it; it mostly is the one above that. */
+export function positionOf(index: EntryIndex, uuid: string, below: number): number | undefined {
+  if (index.hasUniqueIds && index.entries[below - 1]?.uuid === uuid) return below - 1;
+  return index.positions.get(uuid);
 }
 
 /**

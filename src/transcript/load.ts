@@ -66,8 +66,8 @@ export function indexWithoutDuplicates(
   { entries: read, damage }: ReadEntries,
   isWholeFile = true,
 ): IndexedEntries {
-  const { entries, repeats } = withoutRepeatedLines(withoutTornWrites(read));
-  const index = indexEntries(entries, isWholeFile);
+  const { entries, repeats, positions } = withoutRepeatedLines(withoutTornWrites(read));
+  const index = indexEntries(entries, isWholeFile, positions);
   if (repeats === 0) return { index, damage };
   const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
   return { index, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };

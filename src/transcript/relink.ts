@@ -62,25 +62,25 @@ export function linesFrom(index: EntryIndex, leaf?: number, before?: number): Co
   if (start === undefined) return index.isWholeFile ? NO_LINES : { needs: "boundary" };
   const chain = new ChainWalker(index).walkFrom(start, before);
   if (isMoreNeeded(chain)) return chain;
-  const oldestFirst = chain.newestFirst.toReversed();
+  const leafAt = chain.newestFirst[0] ?? start;
+  const oldestFirst = chain.newestFirst.reverse();
   const { listed } = chain;
   const boundary = listed && oldestFirst[0];
   const isOpen = (at: number): boolean => boundary === undefined || at > boundary || listed?.has(at) === true;
   const order = reattachParallelEntries(index, oldestFirst, before, isOpen);
-  const lines: Entry[] = [];
-  for (const position of order) {
-    const entry = index.entries[position];
-    // Progress lines are links of the chain, but were only ever shown on the screen.
-    if (entry !== undefined && entry.type !== "progress") lines.push(entry);
-  }
+  const onChain = order.map((position) => index.entries[position] as Entry);
+  // Progress lines are links of the chain, but were only ever shown on the screen.
+  const lines = onChain.some(isProgress) ? onChain.filter((entry) => !isProgress(entry)) : onChain;
   return {
     lines,
-    leafUuid: index.entries[chain.newestFirst[0] ?? start]?.uuid,
+    leafUuid: index.entries[leafAt]?.uuid,
     boundary: boundaryAt(index, oldestFirst[0] ?? -1),
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
     clearedToolUseIds: clearedIdsIn(lines),
   };
 }
+
+const isProgress = ({ type }: Entry): boolean => type === "progress";
 
 /**
  * The conversation as it was right before a compaction, for going back across it. The boundary's

@@ -9,6 +9,8 @@ export interface UniqueEntries {
   /** Each uuid once. The very list where nothing was repeated. */
   readonly entries: readonly Entry[];
   readonly repeats: number;
+  /** Places in `entries` by uuid, where nothing was repeated. */
+  readonly positions?: Positions;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface UniqueEntries {
 export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
   const table = new IdTable(entries, ({ uuid }) => uuid);
   const repeated = repeatedPositions(entries, table);
-  if (repeated.size === 0) return { entries, repeats: 0 };
+  if (repeated.size === 0) return { entries, repeats: 0, positions: table };
   const places = new Places(entries, repeated, table);
   let repeats = 0;
   const unique = entries.flatMap((entry, at) => {

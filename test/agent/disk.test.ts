@@ -32,6 +32,20 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
+  it("says once why, however many messages wait to be written", async () => {
+    await using scene = await agentScene();
+    scene.simulator.reply(toolTurn("quick"), toolTurn("quick"), textTurn("One."));
+    const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
+    const unblock = await blocked(dirname(agent.sessionPath));
+
+    const { events } = await ran(agent, "First.");
+    await unblock();
+    await agent.close();
+
+    const codes = eventsOf(events, "problem").map(({ error }) => error.code);
+    expect(codes.filter((code) => code === "session-not-written")).toHaveLength(1);
+  });
+
   it("can change its model and its notes all the same, and a rewind that fails changes nothing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."));

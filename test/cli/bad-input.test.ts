@@ -32,6 +32,25 @@ function expectClearFailure({ code, stderr }: CliRun, word: RegExp): void {
   expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
 }
 
+describe("figures of a provider that cannot be right", () => {
+  it("a context that is reported smaller than any worthwhile saving is not compacted for the comparison of costs", async () => {
+    const lines = Array.from({ length: 60 }, (_, at) => {
+      const link = { uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}` };
+      const text = `Message ${at}. ${"The parser reads a line and keeps its offset. ".repeat(40)}`;
+      if (at % 2 === 0) return line({ ...link, type: "user", message: { role: "user", content: text } });
+      const usage = { input_tokens: 10, output_tokens: 5 };
+      const content = [{ type: "text", text }];
+      const message = { role: "assistant", id: `m${at}`, model: "claude-sonnet-4-5", content, usage };
+      return line({ ...link, type: "assistant", message });
+    });
+    const { code, stdout } = await run("inspect", write("reported-small.jsonl", lines.join("")), "--json");
+    expect(code).toBe(0);
+    const { context, cost } = JSON.parse(stdout);
+    expect(context.tokens).toBeLessThan(1_000);
+    expect(cost.options.map(({ name }: { name: string }) => name)).toEqual(["nothing"]);
+  });
+});
+
 describe("bad input gives a clear message and exit code 1", () => {
   it("no such file, by path and by id", async () => {
     expectClearFailure(await run("inspect", "./missing.jsonl"), /missing\.jsonl/);

@@ -23,9 +23,9 @@ const cyclic = (): Record<string, unknown> => {
   value.self = value;
   return value;
 };
-const deep = (): unknown => {
+const deep = (levels: number): unknown => {
   let value: unknown = 1;
-  for (let level = 0; level < 100_000; level++) value = [value];
+  for (let level = 0; level < levels; level++) value = [value];
   return value;
 };
 const call = (input: unknown): unknown => ({
@@ -208,7 +208,8 @@ const MESSAGES: readonly Mistake[] = [
     "content-not-json",
     /BigInt to a string/,
   ],
-  ["a tool input nested 100,000 deep", () => before(ask, call(deep())), "content-not-json", /plain data/],
+  ["a tool input nested 100,000 deep", () => before(ask, call(deep(100_000))), "content-not-json", /flatter/],
+  ["a tool input nested 501 deep", () => before(ask, call(deep(501))), "content-not-json", /flatter/],
   [
     "a BigInt in a tool result",
     () =>

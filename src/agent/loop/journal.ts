@@ -32,6 +32,8 @@ export class Journal {
   readonly #written: Set<string>;
   /** Part of the conversation, and perhaps not of the transcript. */
   #waiting: Entry[] = [];
+  /** Why the last write failed: one reason is told once. */
+  #failure: string | undefined;
   /** The engine and the journal write to one file: one after the other, and nothing twice. */
   #writing: Promise<unknown> = Promise.resolve();
   /** Only ever added to until the engine hands back another: it sees what is new at the end. */
@@ -140,9 +142,11 @@ export class Journal {
     this.#waiting.push(entry);
     try {
       await this.flush();
+      this.#failure = undefined;
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
-      this.#options.emit({ type: "problem", error });
+      if (error.message !== this.#failure) this.#options.emit({ type: "problem", error });
+      this.#failure = error.message;
     }
     this.#emit(entry);
   }

@@ -1,4 +1,5 @@
 import type { SizedConversation } from "../../compact/sized.ts";
+import { SMALLEST_WORTHWHILE_SAVING } from "../../compact/worthwhile.ts";
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
 import type { Session } from "../../transcript/session.ts";
@@ -47,8 +48,9 @@ export async function inspect(
   const beside = await besideSession(session, thresholds, sized);
   const inspected = inspectSession(session, thresholds, sized);
   const cost = costReport(session, {
-    compaction:
-      thresholds.headroomBy === "nobody" ? undefined : await preview(session, sized, thresholds, composition),
+    compaction: canPay(sized, thresholds)
+      ? await preview(session, sized, thresholds, composition)
+      : undefined,
     sized,
     thresholds,
     contextTokens: inspected.context.tokens,
@@ -58,6 +60,10 @@ export async function inspect(
   const report = { ...inspected, cost, ...beside };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 }
+
+/** The costs are those of the context as the provider reported it: one that is smaller can save nothing worthwhile. */
+const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
+  headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
 /** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
 async function preview(

@@ -17,9 +17,10 @@ const SPOKEN = 2;
  */
 export class MessageCounter {
   readonly #draft: Draft;
-  /** Number of blocks by turn. */
-  readonly #blocks: number[] = [0];
-  readonly #holds: number[] = [0];
+  /** Number of blocks by turn. Typed arrays, as a session may have millions of turns. */
+  readonly #blocks: Int32Array;
+  readonly #holds: Uint8Array;
+  #lastTurn = 0;
   /** Entries of responses by the id of the response: the first counts. */
   readonly #responses: IdTable<Entry>;
   readonly #turnByEntry: Int32Array;
@@ -29,7 +30,11 @@ export class MessageCounter {
 
   constructor(draft: Draft, entries: readonly Entry[]) {
     this.#draft = draft;
-    this.#responses = new IdTable(entries, idOfResponse);
+    let responses = 0;
+    for (const entry of entries) if (isEntry(entry) && entry.type === "assistant") responses++;
+    this.#blocks = new Int32Array(2 * responses + 1);
+    this.#holds = new Uint8Array(2 * responses + 1);
+    this.#responses = new IdTable(entries, idOfResponse, responses);
     this.#turnByEntry = new Int32Array(entries.length);
     for (let index = 0; index < entries.length; index++) this.#add(entries[index], index);
   }
@@ -50,7 +55,7 @@ export class MessageCounter {
     }
     let messages = 0;
     let isUserOpen = false;
-    for (let turn = 0; turn < this.#blocks.length; turn++) {
+    for (let turn = 0; turn <= this.#lastTurn; turn++) {
       if (this.#blocks[turn] === 0 || this.#holds[turn] === THOUGHT) continue;
       const isUser = turn % 2 === 0;
       if (!isUser || !isUserOpen) messages++;
@@ -73,22 +78,22 @@ export class MessageCounter {
     const id = responseIdOf(entry);
     const first = id === undefined ? index : this.#responses.firstWith(id, index);
     if (first !== index) return this.#turnByEntry[first] ?? 0;
-    this.#holds.push(0, 0);
-    const turn = this.#blocks.push(0, 0) - 2;
+    const turn = this.#lastTurn + 1;
+    this.#lastTurn += 2;
     this.#turnByEntry[index] = turn;
     return turn;
   }
 
   #addUser(content: unknown, index: number): void {
     if (typeof content === "string") {
-      if (content !== "") this.#count(this.#blocks.length - 1, 1);
+      if (content !== "") this.#count(this.#lastTurn, 1);
       return;
     }
     for (const { block } of readParts(this.#draft, content, { message: index })) this.#addUserBlock(block);
   }
 
   #addUserBlock(block: ContentBlock): void {
-    const current = this.#blocks.length - 1;
+    const current = this.#lastTurn;
     if (block.type !== "tool_result") {
       this.#count(current, 1);
       return;

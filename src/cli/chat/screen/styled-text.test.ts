@@ -14,6 +14,7 @@ describe("text for a terminal", () => {
   it("has no control characters but colours, tabs as blanks, and no marks that turn its direction", () => {
     expect(lines("a\u001b[2J\u0007b\u001b]0;title\u0007\r\nc\td\u009b1A")).toEqual(["ab", "c   d"]);
     expect(lines("rm \u202egnp.exe")).toEqual(["rm gnp.exe"]);
+    expect(lines("rm \u061cgnp.exe")).toEqual(["rm gnp.exe"]);
     expect(lines("日\tb")).toEqual(["日  b"]);
   });
 
@@ -45,6 +46,7 @@ describe("text for a terminal", () => {
         "m",
         "日本",
         "\u202e",
+        "\u061c",
       ),
     ),
     { maxLength: 20 },
@@ -54,7 +56,7 @@ describe("text for a terminal", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColours) => {
         for (const line of lines(pieces.join(""), hasColours)) {
-          expect(hasColours ? bare(line) : line).not.toMatch(/\p{Cc}|\p{Cs}/u);
+          expect(hasColours ? bare(line) : line).not.toMatch(/\p{Cc}|\p{Cs}|\p{Bidi_Control}/u);
           const rows = foldLine(line, width);
           for (const row of rows) expect(textWidth(row)).toBeLessThanOrEqual(width);
           expect(rows.map(bare).join("")).toBe(bare(line));

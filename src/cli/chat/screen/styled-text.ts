@@ -10,9 +10,9 @@ const RESET = "\u001b[0m";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const COLOUR = /(\u001b\[\d{1,3}m)/;
 /** They make a line read otherwise than it is, such as a command that somebody should allow. */
-const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const NEEDS_CARE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/u;
+const NEEDS_CARE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}|\p{Cs}/u;
 
 /** As many as editors show; terminals' eight make code wide. */
 const TAB_COLUMNS = 4;
@@ -80,7 +80,7 @@ export function safeLines(text: string, hasColours: boolean, before: Style = PLA
       style = after ?? style;
       continue;
     }
-    const [first = "", ...others] = shownText(piece).replace(DIRECTION_MARKS, "").toWellFormed().split("\n");
+    const [first = "", ...others] = shownText(piece.replace(DIRECTION_MARKS, "")).toWellFormed().split("\n");
     add(first);
     for (const other of others) {
       add(closing(style));

@@ -24,14 +24,17 @@ export function currentRequest(digest: SessionDigest): Exchange | undefined {
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const current = currentRequest(digest);
   const earlier = earlierRequestPieces(digest, current !== undefined);
-  const past = digest.exchanges.filter((exchange) => isRequest(exchange) && exchange !== current);
-  const course = past.map((exchange, index): Piece => {
-    const importance = rising(220, 340, index, past.length);
-    const before = digest.exchanges[digest.exchanges.indexOf(exchange) - 1];
+  const places = [...digest.exchanges.keys()].filter((at) => isPast(digest.exchanges[at], current));
+  const course = places.map((at, index): Piece => {
+    const importance = rising(220, 340, index, places.length);
+    const [before, exchange] = [digest.exchanges[at - 1], digest.exchanges[at] as Exchange];
     return { forms: requestForms(exchange, before), importance, group: LABELS.pastRequests };
   });
   return [...currentPieces(digest, current), ...earlier, ...course, ...settingPieces(digest, instructions)];
 }
+
+const isPast = (exchange: Exchange | undefined, current: Exchange | undefined): boolean =>
+  exchange !== undefined && isRequest(exchange) && exchange !== current;
 
 function currentPieces(digest: SessionDigest, current: Exchange | undefined): Piece[] {
   if (!current?.message) return [];
