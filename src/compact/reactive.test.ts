@@ -127,10 +127,12 @@ describe("a newest round that alone is too long", () => {
     const plan = reactive(
       { kind: "too-long", tokens: 240_000, limit: 200_000 },
       giant(200_000).entries,
-      2_000,
+      20_500,
     );
     expect(plan.kept).toHaveLength(2);
+    expect(20_500 - plan.overheadTokens).toBeLessThan(2_500);
     expect(plan.keptTokens).toBeLessThan(2_000);
+    expect(JSON.stringify(plan.kept)).toMatch(/first line.*last line/);
     expect(plan.summarised.length).toBe(41);
   });
 
