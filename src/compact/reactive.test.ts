@@ -130,16 +130,6 @@ describe("a newest round that alone is too long", () => {
     expect(JSON.stringify(plan.kept)).toMatch(/look at this.*left out here.*what is wrong/);
   });
 
-  it("is cut so far that it fits with its pictures as the provider counts them", () => {
-    const c = longSession(10);
-    c.user([{ type: "text", text: `look at this ${"word ".repeat(100_000)}` }, image(), image()]);
-    const failure: ModelFailure = { kind: "too-long", tokens: 400_000, limit: 200_000 };
-    const limits = { targetTokens: 150_000, keepRecentTokens: 14_000 };
-    const plan = planReactive({ entries: c.entries }, { failure, ...limits });
-    expect(plan.kept).toHaveLength(1);
-    expect(plan.keptTokens).toBeLessThanOrEqual(14_000);
-  });
-
   it("keeps as much of its head and tail as a tiny window allows", async () => {
     const plan = reactive(
       { kind: "too-long", tokens: 240_000, limit: 200_000 },

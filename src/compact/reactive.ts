@@ -112,13 +112,13 @@ function planWithShortTail(sized: SizedConversation, keepTokens: number): Compac
   if (cut < firstAfterSummary(entries) || !entries.slice(0, Math.max(0, cut)).some(isWorthSummarising))
     return undefined;
   const plan = planAt(sized, { trigger: "auto", variant: "whole", cut });
-  const shortened = shortenToFit(plan.kept, keepTokens, plan);
+  const shortened = shortenToFit(plan.kept, keepTokens, plan.countTokens);
   if (shortened === undefined) return undefined;
   const isKeptRewritten = plan.isKeptRewritten || shortened.entries !== plan.kept;
   return {
     ...plan,
     kept: shortened.entries,
-    keptTokens: shortened.tokens,
+    keptTokens: plan.countEntries(shortened.entries),
     isKeptRewritten,
   };
 }

@@ -11,15 +11,11 @@ import { shortenToFit } from "./shorten-texts.ts";
 
 /** A token a word, so that figures can be read. */
 const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
-const COUNT = {
-  countTokens: countWords,
-  countEntries: (entries: readonly Entry[]): number => measureEntries(entries, countWords),
-};
 const words = (count: number, word = "word"): string => `first ${`${word} `.repeat(count - 2)}last`;
 const OMISSION = /^first .*characters left out here; they are in the transcript.*last$/s;
 
 const shortened = (entries: readonly Entry[], maxTokens: number): ReturnType<typeof shortenToFit> =>
-  shortenToFit(deepFreeze(entries), maxTokens, COUNT);
+  shortenToFit(deepFreeze(entries), maxTokens, countWords);
 
 describe("messages cut down to fit", () => {
   it("are the very list where they fit", () => {
@@ -113,7 +109,7 @@ describe("messages cut down to fit", () => {
       { type: "tool_result", tool_use_id: "b" },
     ] as unknown as readonly ContentBlock[];
     const entries = [{ type: "user" }, { type: "user", message: { content: odd } }] as unknown as Entry[];
-    const result = shortenToFit(entries, 1_000, COUNT)?.entries ?? [];
+    const result = shortenToFit(entries, 1_000, countWords)?.entries ?? [];
     expect(result[0]).toBe(entries[0]);
     expect(result[1]).toMatchObject({
       message: {

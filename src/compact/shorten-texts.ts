@@ -3,8 +3,7 @@ import { mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { isBlock, rawContent } from "../conversation/untrusted.ts";
 import { headAndTail } from "../summary/builtin/clip.ts";
-import type { CountText } from "../tokens/measure.ts";
-import type { CompactionPlan } from "./plan.ts";
+import { type CountText, measureEntries } from "../tokens/measure.ts";
 import { withContent } from "./unseen-results.ts";
 
 /** Shorter texts are not worth the cut: what says that something is missing costs as much. */
@@ -17,11 +16,11 @@ const SHORTEST_TEXT_TOKENS = 200;
 export function shortenToFit(
   entries: readonly Entry[],
   maxTokens: number,
-  { countTokens, countEntries }: Pick<CompactionPlan, "countTokens" | "countEntries">,
+  countTokens: CountText,
 ): { readonly entries: readonly Entry[]; readonly tokens: number } | undefined {
   for (let cap = maxTokens; cap >= SHORTEST_TEXT_TOKENS; cap = Math.floor(cap / 2)) {
     const shortened = mapChanged(entries, (entry) => shortenEntry(entry, cap, countTokens));
-    const tokens = countEntries(shortened);
+    const tokens = measureEntries(shortened, countTokens);
     if (tokens <= maxTokens) return { entries: shortened, tokens };
   }
   return undefined;
