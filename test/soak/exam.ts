@@ -23,7 +23,7 @@ const LEAST_RESULT_TOKENS = 1_500;
  * A report or an error that lied makes the engine take each text for larger than it is. It then sees less room in the
  * window, and keeps the least part of a result by its own count.
  */
-const LIE_FACTOR = 2;
+const LIE_FACTOR = 2.5;
 /** The engine fills this share of the window at most: the rest is for the answer. */
 const FILLED_SHARE = 0.75;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
