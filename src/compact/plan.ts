@@ -235,11 +235,11 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   const isFrom = keptPlace === "before";
   const others = isFrom ? [] : plan.kept.slice(0, plan.kept.length - unseen.entries.length);
   const othersTokens = isFrom ? plan.keptTokens : plan.countEntries(others);
-  // Where the other messages alone are too many, another compaction has to follow.
-  const isCutUseless = othersTokens > 0 && othersTokens >= room.mostTokens;
   const { entries, shortened } = shortenResults(unseen.entries, {
     roomTokens: room.wishTokens - othersTokens,
-    mostTokens: isCutUseless ? Number.POSITIVE_INFINITY : room.mostTokens - othersTokens,
+    mostTokens: room.mostTokens - othersTokens,
+    // Where other messages leave too little room, another compaction has to follow.
+    isLastResort: othersTokens === 0,
     tokens: plan.countEntries(unseen.entries),
     countTokens,
     tokenRatio: plan.tokenRatio,

@@ -75,6 +75,13 @@ describe("a plan after a call that was too long", () => {
     expect(plan.kept).toEqual([]);
   });
 
+  it("believes in no vocabulary far below our estimate: a proxy may state too few tokens", () => {
+    const estimated = planReactive({ entries }, { failure: { kind: "too-large" }, targetTokens: TARGET });
+    const plan = reactive({ kind: "too-long", tokens: 20_000, limit: 16_000 });
+    expect(plan.tokensBefore).toBe(20_000);
+    expect(plan.tokenRatio).toBeGreaterThanOrEqual(Math.min(1, estimated.tokenRatio));
+  });
+
   it("keeps at most what the caller says", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });
@@ -127,10 +134,12 @@ describe("a newest round that alone is too long", () => {
     const plan = reactive(
       { kind: "too-long", tokens: 240_000, limit: 200_000 },
       giant(200_000).entries,
-      2_000,
+      20_500,
     );
     expect(plan.kept).toHaveLength(2);
+    expect(20_500 - plan.overheadTokens).toBeLessThan(2_500);
     expect(plan.keptTokens).toBeLessThan(2_000);
+    expect(JSON.stringify(plan.kept)).toMatch(/first line.*last line/);
     expect(plan.summarised.length).toBe(41);
   });
 

@@ -16,7 +16,6 @@ const LIMIT_SHARE = 0.8;
 
 /** Beyond this it is not our counting that is wrong, but something is sent that we do not see. */
 const LARGEST_SCALE = 4;
-const SMALLEST_SCALE = 0.5;
 
 /** A 413 does not say how large is too large; the smallest limit known of any provider is 20 MB for everything. */
 const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
@@ -52,7 +51,9 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
 function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): SizedConversation {
   const trueTokens = Math.round(tokensTold(sized.contextTokens, options));
   const wanted = trueTokens / Math.max(1, sized.contextTokens);
-  const scale = Math.min(LARGEST_SCALE, Math.max(SMALLEST_SCALE, wanted));
+  // A proxy may state too few tokens. No provider counts far fewer than our estimate before its calibration.
+  const smallest = Math.min(1, 1 / sized.ratio);
+  const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
   const tokens = sized.tokens.map((count) => count * scale);
   const overheadTokens = Math.round(Math.max(sized.overheadTokens * scale, trueTokens - sum(tokens)));
   return { ...sized, tokens, overheadTokens, contextTokens: trueTokens, ratio: sized.ratio * scale };

@@ -16,6 +16,7 @@ import { planFromNotes } from "./from-notes.ts";
 import { planFromPrepared } from "./from-prepared.ts";
 import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
+import { sizeUp } from "./sized.ts";
 import { snip } from "./snip.ts";
 import { shortenResults } from "./unseen-results.ts";
 
@@ -186,11 +187,33 @@ describe("results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
+    it("keep it where the messages that the user chose to keep leave a little room only", () => {
+      const entries = unseenSession([5_000]);
+      const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
+      const { keptTokens, overheadTokens } = planCompaction({ entries }, options);
+      const limitTokens = overheadTokens + keptTokens + 1_500;
+      const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens });
+      expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
+    });
+
+    it("keep it where wrong reports say that not even the system prompt fits", () => {
+      const entries = unseenSession([700, 5_000]);
+      const sized = sizeUp({ entries }, {});
+      const plan = planCompaction(
+        { entries },
+        { sized: { ...sized, overheadTokens: 500_000 }, targetTokens, limitTokens },
+      );
+      const [small, large] = [...answersIn(plan.kept).values()].map(tokensIn);
+      expect(small).toBe(tokensIn(words(700)));
+      expect(large).toBeGreaterThanOrEqual(2_000);
+    });
+
     it("count by our own estimate where reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
         roomTokens: 500,
         mostTokens: 9_000,
+        isLastResort: true,
         tokens: tokensIn(words(900)) * 2,
         tokenRatio: 2,
         countTokens: (text) => tokensIn(text) * 2,

@@ -20,6 +20,8 @@ export interface Shortening {
   readonly roomTokens: number;
   /** Tokens that they may have where each result keeps no more than its least part. */
   readonly mostTokens: number;
+  /** Nothing else can give way, so results may lose their least part as well. */
+  readonly isLastResort: boolean;
   /** Tokens that the entries have as they are. */
   readonly tokens: number;
   readonly countTokens: CountText;
@@ -38,19 +40,29 @@ export interface ShortenedEntries {
  * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
  * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
  * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
- * short result would pass for a long one. Only where this is not enough do pictures and documents go, then words of the user, and
- * then the rest of the results.
+ * short result would pass for a long one. Only where this is not enough do pictures and documents go, then words of the
+ * user, and as the last resort the rest of the results. Nothing of this is lost where all of it is still not enough.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
   if (tokens <= roomTokens) return { entries, shortened: [] };
   const cutter = new Cutter(entries, shortening);
   cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
-  if (cutter.tokens > mostTokens) cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  const smallest = cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
+  // A cut that does not make it fit only loses text: something else has to give way, or the count is wrong.
+  const best = smallest.tokens > mostTokens ? cutter : smallest;
+  return { entries: best.entries(), shortened: best.shortened() };
+}
+
+/** As little as it takes to fit, one kind of content after the other. */
+function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
+  const { mostTokens, isLastResort } = shortening;
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
   if (cutter.tokens > mostTokens) cutter.leaveOutMedia();
   if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, 0);
-  return { entries: cutter.entries(), shortened: cutter.shortened() };
+  if (cutter.tokens > mostTokens && isLastResort) cutter.shrink("all", mostTokens, 0);
+  return cutter;
 }
 
 /** A text in a user message, and what is left of it. */

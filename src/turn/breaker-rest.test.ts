@@ -56,6 +56,20 @@ describe("recoveries", () => {
     expect(breaker.mayRecover()).toBe(true);
   });
 
+  it("three within five turns do not hold off the next, but no model writes its summary", () => {
+    for (let times = 0; times < 3; times++) {
+      breaker.onTurn();
+      expect(breaker.recoversTooOften()).toBe(false);
+      breaker.compacted({ trigger: "reactive" });
+      breaker.judged("effective");
+    }
+    breaker.onTurn();
+    expect(breaker.mayRecover()).toBe(true);
+    expect(breaker.recoversTooOften()).toBe(true);
+    for (let turn = 0; turn < 5; turn++) breaker.onTurn();
+    expect(breaker.recoversTooOften()).toBe(false);
+  });
+
   it("a manual compaction resets them", () => {
     for (let times = 0; times < 3; times++) recoveryFails();
     breaker.compacted({ trigger: "manual" });

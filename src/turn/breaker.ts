@@ -6,7 +6,7 @@ import { type Moment, PAUSE_MS, Strikes } from "./strikes.ts";
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
-/** Recoveries are the last resort, so more of them are let through; but not one in every turn. */
+/** A recovery is the last resort, so it is still made; but a model does not write a summary in every turn. */
 const RECOVERY_TURNS = 5;
 
 /** A compaction that did not prove to help is not repeated in the next turn: there is nothing new to summarise. */
@@ -71,8 +71,12 @@ export class Breaker {
   }
 
   mayRecover(): boolean {
-    const at = this.#moment();
-    return !areTooFrequent(this.#recoveredAt, at, RECOVERY_TURNS) && !this.#recoveries.isHeld(at);
+    return !this.#recoveries.isHeld(this.#moment());
+  }
+
+  /** Too many recoveries in too few turns: the next one must not cost a call for its summary. */
+  recoversTooOften(): boolean {
+    return areTooFrequent(this.#recoveredAt, this.#moment(), RECOVERY_TURNS);
   }
 
   /**

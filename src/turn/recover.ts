@@ -81,6 +81,7 @@ async function compactAfterOverflow<T extends Message>(
       plan,
       targetTokens,
       limitTokens,
+      withoutModel: breaker.recoversTooOften(),
       signal,
     });
     const tokensAfter = state.size().tokens;

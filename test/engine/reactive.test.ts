@@ -101,6 +101,20 @@ describe("recovery", () => {
     expect(loop.recoveries).toBe(2);
   });
 
+  it("goes on where overflows follow each other, but from the fourth on no model is asked for a summary", async () => {
+    await open();
+    const loop = scene.loop();
+    await loop.run(12);
+    for (let times = 0; times < 4; times++) {
+      scene.simulator.fail(tooLong(40_000, WINDOW_TOKENS), { when: isWork });
+      await loop.turn();
+    }
+    expect(loop.recoveries).toBe(4);
+    const steps = loop.eventsOf("compacted").map(({ attempts }) => attempts.at(-1)?.step);
+    expect(steps).toEqual(["direct", "direct", "direct", "built-in"]);
+    expect(loop.eventsOf("compacted").at(-1)?.attempts).toHaveLength(1);
+  });
+
   it.each([{ DISABLE_AUTO_COMPACT: "1" }, { DISABLE_COMPACT: "1" }])(
     "is off with %o",
     async (environment) => {

@@ -20,14 +20,12 @@ export type Finding = Omit<Violation, "step">;
 /** Tokens of a result that must stay when it is shortened, by the rough count of this examiner. */
 const LEAST_RESULT_TOKENS = 1_500;
 /**
- * A report or an error that lied makes the engine take each text for larger than it is, by a factor of up to 4. It then
- * sees less room in the window, and the least part of a result is smaller by the same factor.
+ * A report or an error that lied makes the engine take each text for larger than it is. It then sees less room in the
+ * window, and keeps the least part of a result by its own count.
  */
-const LIE_FACTOR = 4;
+const LIE_FACTOR = 2.5;
 /** The engine fills this share of the window at most: the rest is for the answer. */
 const FILLED_SHARE = 0.75;
-/** After a lie it takes a prompt for full that is smaller. */
-const FILLED_SHARE_AFTER_LIE = 0.5;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
@@ -115,8 +113,7 @@ export function unseenResults(
     missing += needed - kept;
     return [{ kind: CUT_SHORT, detail: `${about}: ${kept} tokens are left` }];
   });
-  const filledShare = areFiguresTrue ? FILLED_SHARE : FILLED_SHARE_AFTER_LIE;
-  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * filledShare;
+  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * FILLED_SHARE;
   return isFull ? findings.filter(({ kind }) => kind !== CUT_SHORT) : findings;
 }
 
