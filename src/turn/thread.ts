@@ -343,7 +343,7 @@ export class Thread {
 
   /** Entries of messages that are known. One object that stands in the list twice is two messages. */
   #recognition(
-    earlier: readonly Message[],
+    earlier: readonly (Message | undefined)[],
   ): (message: ApiMessage, at: number) => readonly Entry[] | undefined {
     const taken = new Set<Entry>();
     return (message, at) => {
