@@ -87,7 +87,7 @@ async function carryOut(
   const hooks = hookSteps(plan, options, wait);
   const kept = keptMessages(plan, {
     bindsThinking: options.bindsThinking === true,
-    isSigned: written.source === "provider",
+    isSigned: written.source === "provider" && written.isAsSent,
   });
   const blockTokens = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
   const besides = plan.overheadTokens + kept.tokens + kept.pendingTokens + blockTokens;

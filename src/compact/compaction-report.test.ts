@@ -3,6 +3,7 @@ import { ConversationBuilder, thinking } from "../../test/support/builders.ts";
 import { countingPorts, longSession } from "../../test/support/long-session.ts";
 import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { flatten } from "../conversation/flatten/flatten.ts";
 import { formatCount } from "../conversation/format-count.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
@@ -118,13 +119,19 @@ describe("who wrote the summary", () => {
     expect((await compacted()).usage).toBeUndefined();
   });
 
-  const signing = (reply: ScriptedReply): CompactOptions => ({
-    summariser: "provider",
-    bindsThinking: true,
-    model: scriptedModel([reply], { capabilities: { compaction: { onDemand: true, threshold: false } } }),
-  });
+  const signing = (reply: ScriptedReply): CompactOptions => {
+    const capabilities = { compaction: { onDemand: true, threshold: false } };
+    const model = scriptedModel([reply], { capabilities });
+    const fork = {
+      model,
+      frame: {},
+      messagesFor: (list: readonly Entry[]) => flatten(list),
+      cachedMessages: 0,
+    };
+    return { summariser: "provider", bindsThinking: true, model, fork };
+  };
 
-  it("is the provider: its block stands as it was signed, and thinking after it stays", async () => {
+  it("is the provider: its block stands as it was signed, and thinking after it stays if the request was the conversation's", async () => {
     const c = longSession(20);
     c.user("go on");
     c.assistant([thinking("well"), { type: "text", text: "done" }]);
@@ -143,6 +150,13 @@ describe("who wrote the summary", () => {
     expect(words).not.toContain(RECENT_FOLLOW);
     expect(rebuild(compaction).at(-1)).toBe(compaction.afterword);
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
+    const { fork: _, ...alone } = how;
+    const apart = await compact(plan, countingPorts(), {
+      ...alone,
+      model: signing({ content: [BLOCK] }).model,
+    });
+    expect(apart.written.source).toBe("provider");
+    expect(JSON.stringify(apart.kept)).not.toContain('"type":"thinking"');
   });
 });
 

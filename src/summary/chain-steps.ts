@@ -64,7 +64,8 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
         instructions: options.instructions,
       };
       const summary = await requestProviderCompaction(source, task.summarised, prompt, ask);
-      return "unavailable" in summary ? summary : { source: "provider", step: "provider", ...summary };
+      if ("unavailable" in summary) return summary;
+      return { source: "provider", step: "provider", isAsSent: options.fork !== undefined, ...summary };
     },
   };
 }

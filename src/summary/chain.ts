@@ -80,6 +80,8 @@ export type StepSummary =
       readonly text: string;
       /** Signed by the provider: to be sent as it is, in place of what was summarised. */
       readonly block: ContentBlock;
+      /** It summarizes the messages as the conversation sends them. Thinking that follows stays valid only then. */
+      readonly isAsSent: boolean;
       readonly model: string;
       readonly usage: ModelUsage;
     };

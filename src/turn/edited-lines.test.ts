@@ -104,6 +104,18 @@ describe.each(CASES)(
   },
 );
 
+describe("a host that copies all its messages and replaces the first one", () => {
+  it("sends no thinking that is bound to the old one, and has all others in the resumed session once", async () => {
+    const { compactor, path } = await openSession("claude-opus-5-5");
+    await compactor.before(plain);
+    const { request } = await compactor.before([asked("edited"), ...structuredClone(plain.slice(1))]);
+    expect(JSON.stringify(request.messages)).not.toContain("about");
+    await compactor.close();
+    const texts = textsOf(flatten((await resumeSession(path)).conversation));
+    expect(texts).toEqual(["edited", "two", "three", "four", "five"]);
+  });
+});
+
 describe("a host that removes an earlier message", () => {
   it("does not have it in the resumed session", async () => {
     const { compactor, path } = await openSession();

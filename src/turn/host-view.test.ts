@@ -62,15 +62,18 @@ describe("a host with one list", () => {
     expect(view.handBack([])).toEqual([]);
   });
 
-  it("says the same as messages known before up to the first difference", () => {
+  it("shares messages in the same place, and only its beginning if less than half is the same", () => {
     const own = conversation(6);
     const view = new HostView();
     expect(view.sharedWith(own)).toEqual([]);
     view.begin(own.slice(0, 5));
     view.read(own);
     const copies = structuredClone(own);
-    expect(view.sharedWith([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(own.slice(0, 4));
+    expect(view.sharedWith([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(
+      own.map((message, at) => (at === 4 ? undefined : message)),
+    );
     expect(view.sharedWith([...copies, a])).toEqual(own);
+    expect(view.sharedWith([copies[0] as ApiMessage, a, b, c, d, copies[5] as ApiMessage])).toEqual([own[0]]);
     expect(view.sharedWith(copies)[5]).toBe(own[5]);
     const rewritten = [message("rewritten"), ...own.slice(4)];
     view.replace(rewritten);

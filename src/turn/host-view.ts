@@ -112,14 +112,28 @@ export class HostView {
     return { kind: "changed", since: this.#change(alignment, messages), copies };
   }
 
-  /** The objects known before that say the same as the first of these, up to the first difference. */
-  sharedWith(messages: readonly Message[]): readonly Message[] {
-    let best: readonly Message[] = [];
+  /**
+   * For each message the object known before that says the same in the same place. A list that shares less than half of
+   * the known messages is another conversation: only its beginning is shared, up to the first difference.
+   */
+  sharedWith(messages: readonly Message[]): readonly (Message | undefined)[] {
+    let best: readonly (Message | undefined)[] = [];
+    let most = 0;
     for (const list of this.#lists) {
       if (list.messages === undefined) continue;
       const known = [...list.messages, ...this.#shownIn(list).flatMap((logged) => logged.messages)];
-      const length = sharedLength(messages, known);
-      if (length > best.length) best = known.slice(0, length);
+      const inPlace = messages.slice(0, known.length).map((message, at) => {
+        const there = known[at];
+        return there !== undefined && saysTheSame(message, there) ? there : undefined;
+      });
+      const count = inPlace.filter((there) => there !== undefined).length;
+      const isEdited = count * 2 >= known.length;
+      const length = isEdited ? count : sharedLength(messages, known);
+      if (length <= most) continue;
+      most = length;
+      best = isEdited
+        ? inPlace.slice(0, inPlace.findLastIndex((there) => there !== undefined) + 1)
+        : known.slice(0, length);
     }
     return best;
   }

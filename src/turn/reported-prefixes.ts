@@ -47,6 +47,11 @@ export class ReportedPrefixes {
     if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false });
   }
 
+  /** The same for a response that the host wrote as an entry by itself. A report that is known stays as it is. */
+  answeredFirst(entry: AssistantEntry, to: Prefix): void {
+    if (!this.#reports.has(keyOf(entry) ?? "")) this.answered(entry, to);
+  }
+
   /**
    * The estimated tokens by which the entries so far have grown since the usage in the next entry was reported for
    * them. Undefined where it was reported for another conversation.

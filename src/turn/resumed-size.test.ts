@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import type { CollapsedSpan, CollapseMark } from "../conversation/collapsed.ts";
 import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import type { ApiMessage } from "../conversation/message.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Turn } from "./options.ts";
+import type { Message, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 200_000;
 /** What the last response of the long conversation read. */
@@ -113,3 +114,34 @@ describe("a session that is resumed", () => {
     expect(tokens).toBeLessThan(5_000);
   });
 });
+
+describe("a usage that a host passes together with a change of its list", () => {
+  it.each(["entries", "messages"])("is no report on the changed list, in the form of %s", async (form) => {
+    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+    const c = new ConversationBuilder();
+    c.user("Put the books in order.");
+    c.assistant("Which books?");
+    c.user(`These: ${"page ".repeat(20_000)}`);
+    const inForm = (entries: readonly Entry[]): readonly Message[] =>
+      form === "entries" ? entries : entries.flatMap((entry) => ("message" in entry ? [bodyOf(entry)] : []));
+    const list = inForm([...c.entries]);
+    await compactor.before(list);
+    const report = usage(26_000, 50);
+    const reply = c.assistant("Done.", { id: "msg_1", usage: report });
+    compactor.after({ id: "msg_1", usage: report });
+    const next = c.user("Thank you.");
+    const short = { role: "user", content: "None." } as const;
+    const changed = form === "entries" ? { ...c.entries[2], message: short } : short;
+    const { tokens } = await compactor.before([
+      ...list.slice(0, 2),
+      changed as Message,
+      ...inForm([reply, next]),
+    ]);
+    expect(tokens).toBeLessThan(5_000);
+  });
+});
+
+const bodyOf = (entry: Entry): ApiMessage => {
+  const { role, content } = (entry as { message: ApiMessage }).message;
+  return { role, content } as ApiMessage;
+};

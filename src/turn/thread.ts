@@ -2,6 +2,7 @@ import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import {
+  type AssistantEntry,
   type AttachmentEntry,
   type Entry,
   isCompactBoundary,
@@ -106,6 +107,7 @@ export class Thread {
     requireList(given);
     const messages = this.#changedInPlace.replaceIn(given);
     this.#requireReadable(messages);
+    this.#noteAnswer(messages, reply);
     const reading = this.#host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
     for (const { message, original } of reading.copies)
@@ -130,6 +132,16 @@ export class Thread {
       requireReadable(message, index);
       this.#readable.add(message);
     }
+  }
+
+  /** The host may change its list before it passes the response: the usage is about the list without the change. */
+  #noteAnswer(messages: readonly Message[], reply: Reply | undefined): void {
+    const { id, usage } = reply?.facts ?? {};
+    if (reply === undefined || id === undefined || usage === undefined) return;
+    const isAnswered = (message: Message): message is AssistantEntry =>
+      isEntry(message) && isReport(message) && message.message.id === id;
+    const answer = messages.findLast(isAnswered);
+    if (answer !== undefined) this.#reports.answeredFirst(answer, reply.to);
   }
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
@@ -331,7 +343,7 @@ export class Thread {
 
   /** Entries of messages that are known. One object that stands in the list twice is two messages. */
   #recognition(
-    earlier: readonly Message[],
+    earlier: readonly (Message | undefined)[],
   ): (message: ApiMessage, at: number) => readonly Entry[] | undefined {
     const taken = new Set<Entry>();
     return (message, at) => {

@@ -35,6 +35,19 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
   });
 });
 
+describe.each(FORMS)("after an overflow, with %s in the form of %s", (modelName, form) => {
+  it("the provider's own compaction keeps no thinking that is bound to the whole request", async () => {
+    const compactor = { windowTokens: 200_000, compaction: { summariser: "provider" } } as const;
+    const loop = scene.loop({ modelName, form, compactor });
+    expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
+    const [compacted] = loop.eventsOf("compacted");
+    expect(compacted).toMatchObject({ trigger: "reactive", attempts: [{ step: "provider" }] });
+    expect(compacted?.messagesKept).toBeGreaterThan(0);
+    const rules = scene.simulator.requests.invalid.map(({ error }) => error?.rule);
+    expect(rules).not.toContain("thinkingBoundElsewhere");
+  });
+});
+
 describe("the provider's own clearing", () => {
   it.each(["adaptive", "between_tools", "disabled"])("is accepted with thinking of type %s", async (type) => {
     const frame = { ...FRAME, thinking: { type } } as typeof FRAME;

@@ -60,6 +60,7 @@ export function lostMessages(
 ): readonly Finding[] {
   const text = JSON.stringify(request.body?.messages ?? []);
   const visible = markersIn(text);
+  journal.show(visible);
   const missing = journal.given.filter(({ marker }) => !visible.has(marker));
   if (missing.length === 0) return [];
   const pointsToFile = text.includes(view.shownPath);
@@ -68,7 +69,7 @@ export function lostMessages(
     if (!view.holds(said.marker)) {
       return [{ kind: `lost ${said.kind}`, detail: `${about} is neither in the request nor in the file` }];
     }
-    if (pointsToFile || isClearedInPlace(said, text)) return [];
+    if (pointsToFile || said.isPointerRemoved || isClearedInPlace(said, text)) return [];
     return [
       { kind: `${said.kind} without a pointer`, detail: `${about}: the request does not name the file` },
     ];

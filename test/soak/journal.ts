@@ -13,6 +13,8 @@ export interface Said {
   isGiven: boolean;
   /** The provider accepted a request after it was passed. */
   isSeen: boolean;
+  /** The host itself removed the words that name the session file while this text was only there. */
+  isPointerRemoved: boolean;
 }
 
 /** The host's own record of one conversation. It shares nothing with the engine. */
@@ -39,6 +41,7 @@ export class Journal {
       isLive: true,
       isGiven: false,
       isSeen: false,
+      isPointerRemoved: false,
     });
   }
 
@@ -48,6 +51,19 @@ export class Journal {
 
   seeAll(): void {
     for (const said of this.#said.values()) if (said.isGiven) said.isSeen = true;
+  }
+
+  /** The host took the engine's words out of its list. The engine need not repeat them for texts that are not in it. */
+  removePointer(shown: ReadonlySet<string>): void {
+    for (const said of this.#said.values()) if (!shown.has(said.marker)) said.isPointerRemoved = true;
+  }
+
+  /** These texts are in a request. If they leave it again, the request has to name the file. */
+  show(shown: ReadonlySet<string>): void {
+    for (const marker of shown) {
+      const said = this.#said.get(marker);
+      if (said !== undefined) said.isPointerRemoved = false;
+    }
   }
 
   retract(markers: Iterable<string>): void {

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Plant } from "./exam.ts";
+import type { LoggedRequest } from "../../src/testing/index.ts";
+import { lostMessages, type Plant } from "./exam.ts";
+import { Journal } from "./journal.ts";
 import { runSchedule } from "./schedule.ts";
+import type { SessionView } from "./session-view.ts";
 
 const PROGRAM = join(import.meta.dirname, "run.ts");
 /** Drawn with different models, list modes and faults; `npm run soak` runs many more. */
@@ -73,5 +76,28 @@ describe("npm run soak", () => {
     );
     expect(status).toBe(1);
     expect(JSON.parse(String(stdout))).toMatchObject({ schedules: 1, failed: 1, seed: SOUND_SEED });
+  });
+});
+
+describe("a text that is in the session file alone", () => {
+  const marker = "mk-1-abcdef";
+  const view = (isHeld: boolean): SessionView =>
+    ({ shownPath: "/s.jsonl", holds: () => isHeld }) as unknown as SessionView;
+  const request = (content: string): LoggedRequest =>
+    ({ body: { messages: [{ role: "user", content }] } }) as unknown as LoggedRequest;
+  const kinds = (journal: Journal, content: string, isHeld = true): readonly string[] =>
+    lostMessages(request(content), journal, view(isHeld)).map(({ kind }) => kind);
+
+  it("needs no pointer after the host removed it, until the text was in a request again", () => {
+    const journal = new Journal();
+    journal.add("user", `${marker}: words`);
+    journal.giveAll();
+    expect(kinds(journal, "other")).toEqual(["user without a pointer"]);
+    expect(kinds(journal, "see /s.jsonl")).toEqual([]);
+    journal.removePointer(new Set());
+    expect(kinds(journal, "other")).toEqual([]);
+    expect(kinds(journal, "other", false)).toEqual(["lost user"]);
+    expect(kinds(journal, `${marker}: words`)).toEqual([]);
+    expect(kinds(journal, "other")).toEqual(["user without a pointer"]);
   });
 });

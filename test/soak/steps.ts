@@ -4,6 +4,7 @@ import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";
 import { bodyOf, hasBlock, ownMarkers, roleOf } from "./host-lists.ts";
+import { markersIn } from "./texts.ts";
 import type { World } from "./world.ts";
 
 type Step = (main: Conversation, world: World) => Promise<void>;
@@ -198,6 +199,8 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   const text = texts.text(chance.between(5, 200));
   const renamed = chance.is(0.5) ? { uuid: main.world.newUuid() } : {};
   main.world.note("uuid" in renamed ? "(new id)" : "(same id)");
+  const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
+  const wasNamed = namesFile();
   main.lists.edit((list) =>
     list.map((message) => {
       if (!ownMarkers(message).some((marker) => markers.has(marker))) return message;
@@ -208,6 +211,8 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   );
   main.journal.retract(markers);
   main.journal.add("user", text);
+  // Roles alternate, so the engine's words may stand in the message that the host replaced.
+  if (wasNamed && !namesFile()) main.journal.removePointer(markersIn(JSON.stringify(main.lists.taken)));
 }
 
 /** Takes the last message back; results go together with the calls that they answer. */

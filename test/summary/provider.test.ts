@@ -73,6 +73,7 @@ describe("the provider's own compaction", () => {
     const host = await workedHost("claude-opus-5-5", adaptive);
     const written = await write(host, 4);
     if (written.source !== "provider") throw new Error(written.source);
+    expect(written.isAsSent).toBe(true);
     const kept = flatten(host.conversation.entries.slice(-4));
     // The kept part begins with the assistant; flattening it alone puts a word of ours in front.
     const tail = kept.slice(kept.findIndex(({ role }) => role === "assistant"));
