@@ -56,18 +56,18 @@ describe("recoveries", () => {
     expect(breaker.mayRecover()).toBe(true);
   });
 
-  it("three within five turns do not hold off the next, but no model writes its summary", () => {
+  it("three within ten turns do not hold off the next, but no model writes its summary", () => {
     for (let times = 0; times < 3; times++) {
       breaker.onTurn();
-      expect(breaker.recoversTooOften()).toBe(false);
+      expect(breaker.compactsTooOften()).toBe(false);
       breaker.compacted({ trigger: "reactive" });
       breaker.judged("effective");
     }
     breaker.onTurn();
     expect(breaker.mayRecover()).toBe(true);
-    expect(breaker.recoversTooOften()).toBe(true);
-    for (let turn = 0; turn < 5; turn++) breaker.onTurn();
-    expect(breaker.recoversTooOften()).toBe(false);
+    expect(breaker.compactsTooOften()).toBe(true);
+    for (let turn = 0; turn < 10; turn++) breaker.onTurn();
+    expect(breaker.compactsTooOften()).toBe(false);
   });
 
   it("a manual compaction resets them", () => {

@@ -6,9 +6,6 @@ import { type Moment, PAUSE_MS, Strikes } from "./strikes.ts";
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
-/** A recovery is the last resort, so it is still made; but a model does not write a summary in every turn. */
-const RECOVERY_TURNS = 5;
-
 /** A compaction that did not prove to help is not repeated in the next turn: there is nothing new to summarise. */
 const REST_TURNS = 2;
 
@@ -47,8 +44,6 @@ export class Breaker {
   readonly #recoveries: Strikes = new Strikes();
   /** The newest compactions that nobody asked for, also those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
-  /** The newest recoveries, oldest first. */
-  readonly #recoveredAt: Moment[] = [];
   #turn = 0;
   #toldOpen = false;
   /** Somebody undid a compaction: that would be pointless if the next turn compacted again. */
@@ -74,9 +69,12 @@ export class Breaker {
     return !this.#recoveries.isHeld(this.#moment());
   }
 
-  /** Too many recoveries in too few turns: the next one must not cost a call for its summary. */
-  recoversTooOften(): boolean {
-    return areTooFrequent(this.#recoveredAt, this.#moment(), RECOVERY_TURNS);
+  /**
+   * Too many compactions in too few turns. A recovery is the last resort, so it is still made, but no model writes its
+   * summary: the person would wait in every turn.
+   */
+  compactsTooOften(): boolean {
+    return areTooFrequent(this.#recent, this.#moment());
   }
 
   /**
@@ -146,10 +144,9 @@ export class Breaker {
       this.#strikes.reset();
       this.#recoveries.reset();
       this.#recent.length = 0;
-      this.#recoveredAt.length = 0;
     } else {
       this.#strikes.succeeded(at);
-      if (trigger === "reactive") this.#recovered(at);
+      if (trigger === "reactive") this.#recoveries.succeeded(at);
       this.#tried(at);
     }
     return [...changes, ...this.#settle(trigger === "manual" ? "manual" : "success")];
@@ -199,12 +196,6 @@ export class Breaker {
     if (this.#recent.length > MAX_COMPACTIONS) this.#recent.shift();
   }
 
-  #recovered(at: Moment): void {
-    this.#recoveries.succeeded(at);
-    this.#recoveredAt.push(at);
-    if (this.#recoveredAt.length > MAX_COMPACTIONS) this.#recoveredAt.shift();
-  }
-
   #moment(): Moment {
     return { passedMs: this.#time.read(), turn: this.#turn };
   }
@@ -212,7 +203,7 @@ export class Breaker {
   #holder(): OpenReason | undefined {
     const at = this.#moment();
     if (this.#strikes.isHeld(at)) return this.#strikes.kind;
-    return areTooFrequent(this.#recent, at, FREQUENCY_TURNS) ? "frequency" : undefined;
+    return areTooFrequent(this.#recent, at) ? "frequency" : undefined;
   }
 
   #settle(closedBy: CloseReason): readonly BreakerChange[] {
@@ -225,9 +216,9 @@ export class Breaker {
 }
 
 /** So many in so few turns; with time one more is let through. */
-function areTooFrequent(newest: readonly Moment[], { passedMs, turn }: Moment, turns: number): boolean {
+function areTooFrequent(newest: readonly Moment[], { passedMs, turn }: Moment): boolean {
   const [oldest] = newest;
   const last = newest.at(-1);
   if (oldest === undefined || last === undefined || newest.length < MAX_COMPACTIONS) return false;
-  return turn - oldest.turn < turns && passedMs - last.passedMs < PAUSE_MS;
+  return turn - oldest.turn < FREQUENCY_TURNS && passedMs - last.passedMs < PAUSE_MS;
 }

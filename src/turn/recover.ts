@@ -81,7 +81,7 @@ async function compactAfterOverflow<T extends Message>(
       plan,
       targetTokens,
       limitTokens,
-      withoutModel: breaker.recoversTooOften(),
+      withoutModel: breaker.compactsTooOften(),
       signal,
     });
     const tokensAfter = state.size().tokens;
