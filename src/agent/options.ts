@@ -102,7 +102,7 @@ export interface Agent {
   readonly planPath: string;
   readonly notesPath: string;
   readonly notes: NotesWriter;
-  /** Whether spans of old messages are collapsed one by one, in place of auto-compact. */
+  /** True while context collapse replaces auto-compact. */
   readonly isCollapseOn: boolean;
   readonly tools: readonly Tool[];
   readonly agents: AgentRoster;

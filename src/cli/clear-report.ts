@@ -9,7 +9,7 @@ export interface ClearReport {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
   readonly window: ReportWindow;
-  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
+  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
   readonly fits: boolean;
   /** By tool: how many results, and what they held. */
   readonly cleared: readonly ClearedByTool[];

@@ -33,7 +33,7 @@ export interface CompactReport {
   readonly notInFile: number;
   /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
   readonly saving: Saving;
-  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
+  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
   readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {

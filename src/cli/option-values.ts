@@ -76,7 +76,7 @@ export function parseWindow(text: string): number {
   return tokens;
 }
 
-/** How long a command waits for its model. */
+/** Adds the options that limit the time of model calls. */
 export const addTimeouts = (command: Command): Command =>
   command
     .option(

@@ -16,7 +16,7 @@ export interface UndoReport {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
   readonly window: ReportWindow;
-  /** Whether the result is under the auto-compact threshold, or under the blocking limit without auto-compact. */
+  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
   readonly fits: boolean;
   readonly messages: { readonly restored: number; readonly carried: number };
   /** Of what came since: signed with another history, so the model would refuse it. */

@@ -47,7 +47,7 @@ export interface PlanOptions {
   readonly force?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens?: number | undefined;
-  /** What it may have instead where unseen results would lose too much; by default the target. */
+  /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
   readonly limitTokens?: number | undefined;
   readonly countText?: CountText | undefined;
   /** What the host has counted already. */
@@ -105,9 +105,9 @@ export interface UnseenPart {
   readonly entries: readonly Entry[];
   /** Results of which a part was left out. */
   readonly shortened: readonly ShortenedResult[];
-  /** Whether the transcript has them whole. */
+  /** True if the transcript has them whole. */
   readonly isRecorded: boolean;
-  /** Whether a kept message was another than in the conversation before any of these was shortened. */
+  /** True if a kept message differed from the conversation before any of these was shortened. */
   readonly isKeptRewritten: boolean;
 }
 
@@ -238,7 +238,7 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   const { entries, shortened } = shortenResults(unseen.entries, {
     roomTokens: room.wishTokens - othersTokens,
     mostTokens: room.mostTokens - othersTokens,
-    // Where other messages leave too little room, another compaction has to follow.
+    // If other messages leave too little room, another compaction has to follow.
     isLastResort: othersTokens === 0,
     tokens: plan.countEntries(unseen.entries),
     countTokens,

@@ -25,7 +25,7 @@ export interface ReactiveOptions extends SizeOptions {
   readonly failure: ModelFailure;
   /** What the result should stay below. */
   readonly targetTokens: number;
-  /** What it may have instead where unseen results would lose too much; by default the target. */
+  /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
   readonly limitTokens?: number | undefined;
   /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
   readonly keepRecentTokens?: number | undefined;

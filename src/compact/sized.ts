@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results the agent no longer sends although the file still holds them. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
-  /** Whether a transcript has every message, so that recall finds what is left out. Default true. */
+  /** True if a transcript has every message, so that recall finds the missing text. True by default. */
   readonly isRecorded?: boolean | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface Shortening {
   readonly countTokens: CountText;
   /** The provider's tokens per token of our own estimate. */
   readonly tokenRatio: number;
-  /** Whether the transcript has the results, so that recall finds them. */
+  /** True if the transcript has the results, so that recall finds them. */
   readonly isRecorded: boolean;
 }
 

@@ -57,7 +57,7 @@ export class IdTable<T> implements Positions {
     return this.get(id) !== undefined;
   }
 
-  /** Where the id is, or the free slot where it belongs. */
+  /** The slot of the id, or the free slot for it. */
   #slotOf(id: string, hash: number): number {
     const mask = this.#slots.length - 1;
     const tag = hash >>> TAG_SHIFT;

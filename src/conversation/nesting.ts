@@ -27,7 +27,7 @@ export function withoutDeepParts(value: unknown, levels: number = MOST_NESTED_LE
   );
 }
 
-/** Whether a JSON text has enough brackets to be nested too deep. Most lines are too short for it. */
+/** True if a JSON text has enough brackets to be nested too deep. Most lines have too few. */
 export function mayNestTooDeep(json: string): boolean {
   if (json.length <= MOST_NESTED_LEVELS * 2) return false;
   let brackets = 0;

@@ -46,7 +46,7 @@ export interface HookRunOptions {
 
 /** Runs whatever is configured for an event, all at once. Never throws, but for an abort it reports as such. */
 export interface HookRunner {
-  /** How long one run may take, in milliseconds; 30 seconds unless given. A longer run counts as a hook that timed out. */
+  /** Milliseconds for one run, 30,000 by default. A longer run counts as a hook that timed out. */
   readonly timeoutMs?: number | undefined;
   run(input: HookInput, options?: HookRunOptions): Promise<HookRun>;
 }

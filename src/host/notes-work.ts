@@ -35,7 +35,7 @@ export interface NotesTask {
   readonly model: Model | undefined;
   readonly instructions: string | undefined;
   readonly dryRun: boolean;
-  /** How long the model is waited for in each step. */
+  /** Time limits of each step. */
   readonly timeLimits: ModelTimeLimits;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: NotesProgress) => void) | undefined;
@@ -75,7 +75,7 @@ export interface NotesTally {
 export interface NotesFallback {
   /** The code of the model's error. */
   readonly reason: LonghaulErrorCode;
-  /** How many messages were noted without a model. */
+  /** The number of messages noted without a model. */
   readonly messages: number;
 }
 

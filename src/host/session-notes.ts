@@ -64,7 +64,7 @@ export interface BuildNotesOptions extends NotesPlace {
   readonly rebuild?: boolean | undefined;
   /** Nothing is written. */
   readonly dryRun?: boolean | undefined;
-  /** How long the model is waited for in each step; 60 seconds for a first byte and 300 seconds unless given. */
+  /** Time limits of each step: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;

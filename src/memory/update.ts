@@ -31,7 +31,7 @@ export interface NotesTask {
   readonly fork: ForkSource | undefined;
   /** Windows of the models, where the host knows them better than the table of models. */
   readonly windowOf?: WindowOf | undefined;
-  /** How long each attempt of a model waits for the first event of its answer. */
+  /** Milliseconds that each attempt of a model waits for the first event of its answer. */
   readonly firstByteMs?: number | undefined;
   /** Whether so much is new that it is worth what it costs; always unless given. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;

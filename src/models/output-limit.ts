@@ -32,7 +32,7 @@ export function outputTokensFor(model: Model, wantedTokens: number): number {
 export const leastOutputTokens = (windowTokens: number): number =>
   Math.max(1, Math.min(LEAST_OUTPUT_TOKENS, Math.floor(windowTokens * LEAST_OUTPUT_SHARE)));
 
-/** Whether the window leaves enough for an answer beside this prompt and the thinking before it. */
+/** True if the window leaves enough for an answer beside this prompt and the thinking before it. */
 export const hasOutputRoom = (model: Model, request: ModelRequest, options: OutputRoomOptions): boolean =>
   outputRoom(model, request, options) >=
   leastOutputTokens(windowTokensOf(model, options)) + thinkingBudget(request);

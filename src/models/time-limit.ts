@@ -6,7 +6,7 @@ import type { Model, ModelEvent } from "./port.ts";
 /** The longest that a timer can wait, some 24 days: with more it would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** How long a caller waits for a model, in milliseconds. */
+/** Time limits of a caller that waits for a model, in milliseconds. */
 export interface ModelTimeLimits {
   /** Until the first event of each attempt. */
   readonly firstByteMs: number;

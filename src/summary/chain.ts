@@ -60,7 +60,7 @@ export interface ChainOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Windows of the models, where the host knows them better than the table of models. */
   readonly windowOf?: WindowOf | undefined;
-  /** How long the models are waited for, all together; 60 seconds for a first byte and 300 seconds unless given. */
+  /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnSummaryProgress | undefined;

@@ -10,7 +10,7 @@ export interface EntryIndex {
   readonly entries: readonly Entry[];
   /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
   readonly positions: Positions;
-  /** Whether it is known that no uuid stands twice. */
+  /** True if every uuid is known to be unique. */
   readonly hasUniqueIds: boolean;
   /** False while only the end of the file is known: a uuid that is not here may stand further up. */
   readonly isWholeFile: boolean;

@@ -26,7 +26,7 @@ const KINDS = [
 interface Line {
   readonly kind: (typeof KINDS)[number];
   readonly id: number;
-  /** How many lines up the parent stands. 0: a root. More than there are: a parent that is in no line. */
+  /** The distance to the parent in lines. 0: a root. A larger distance than there are lines: a missing parent. */
   readonly up: number;
   readonly isSidechain: boolean;
 }

@@ -36,7 +36,7 @@ export function reattachParallelEntries(
   return round.inOrder();
 }
 
-/** Whether a line off the chain could belong to it. In a long session without any, no call has to be remembered. */
+/** True if a line off the chain could belong to it. A long session without such lines needs no memory of calls. */
 function hasLinesBeside(index: EntryIndex, chain: readonly number[], before: number): boolean {
   const onChain = new PositionSet(index.entries.length);
   let first = before;

@@ -36,7 +36,7 @@ export class HostList {
     return this.#messages;
   }
 
-  /** Whether these messages start with it. */
+  /** True if these messages start with it. */
   starts(messages: readonly Message[]): boolean {
     if (messages.length < this.#length || (this.#length === 0 && this.isFirst)) return false;
     if (this.#messages !== undefined) return sharedLength(messages, this.#messages) === this.#length;

@@ -7,7 +7,7 @@ const MOST_LISTS = 32;
 /** A list that misses more messages than this is no longer recognized. */
 const MOST_MISSED = 20_000;
 
-/** How the host's list relates to the conversation. */
+/** The relation of the host's list to the conversation. */
 export type Reading =
   /** It says what is known. `added` comes after it. */
   | { readonly kind: "continued"; readonly added: readonly Message[]; readonly copies: readonly Copy[] }
@@ -138,7 +138,7 @@ export class HostView {
     return best;
   }
 
-  /** Whether a message that says the same was in the conversation, as far as it is in memory. */
+  /** True if an equal message was in the conversation, as far as it is in memory. */
   has(message: Message): boolean {
     const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
     return lists.some((list) => list.some((known) => saysTheSame(message, known)));
@@ -354,7 +354,7 @@ export class HostView {
     this.#conversation = [...this.#conversation.slice(0, kept), ...since];
   }
 
-  /** What the host has shown in a list becomes part of it. */
+  /** Makes the messages that the host has shown in a list part of it. */
   #settle(list: HostList): void {
     const shown = this.#shownIn(list);
     for (const logged of shown) list.extend(logged);
@@ -382,7 +382,7 @@ const indexes = (from: number, to: number): readonly number[] =>
 const isCloser = (one: Alignment, other: Alignment): boolean =>
   one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
 
-/** What the host has shown in this list and does not show now, oldest first. */
+/** Messages that the host has shown in this list and does not show now, oldest first. */
 function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
   const later = list.shownBeyond.filter((at) => at >= to);
   if (to >= list.shownTo && later.length === 0) return [];

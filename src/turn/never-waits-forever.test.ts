@@ -61,7 +61,7 @@ const compactorOf = (options: CompactorOptions): Compactor =>
     compaction: { background: false, ...options.compaction },
   });
 
-/** What the work comes to, and how long it takes by the fake clock. */
+/** The result of the work, and its time by the fake clock. */
 async function timed<T>(work: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
   const startedAt = Date.now();
   let isOver = false;

@@ -107,9 +107,9 @@ export interface CompactionOptions {
   readonly instructions: string;
   /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
   readonly background: boolean;
-  /** How long a call for a summary or for notes waits for its first byte; 60 seconds. */
+  /** Milliseconds that a call for a summary or for notes waits for its first byte. 60,000 by default. */
   readonly firstByteTimeoutMs: number;
-  /** How long all calls for one summary may take together; 300 seconds. Then the built-in summarizer writes it. */
+  /** Milliseconds for all calls for one summary together. 300,000 by default. Then the built-in summarizer writes it. */
   readonly timeoutMs: number;
 }
 
@@ -189,7 +189,7 @@ export interface Turn<T extends Message = Message> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
-  /** What a snip removed, spared and freed; undefined where nothing was to be removed. */
+  /** The messages and tokens that a snip removed, spared and freed. Undefined if there was nothing to remove. */
   readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed"> | undefined;
   /** Why nothing was compacted; undefined when something was. */
   readonly skipped: SkipReason | undefined;
@@ -244,7 +244,7 @@ export interface ChildOptions
 /** One conversation's window, kept. */
 export interface Compactor {
   readonly agentId: string | undefined;
-  /** Whether context collapse takes the place of auto-compact. */
+  /** True if context collapse replaces auto-compact. */
   readonly isCollapseOn: boolean;
   /** Before every model call. */
   before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;

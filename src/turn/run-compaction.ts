@@ -42,7 +42,7 @@ export interface CompactionRequest {
   readonly withoutModel?: boolean | undefined;
   /** What the result should stay below. */
   readonly targetTokens: number;
-  /** What it may have for the sake of unseen results; by default {@link limitOf}. */
+  /** Limit for the sake of unseen results. {@link limitOf} by default. */
   readonly limitTokens?: number | undefined;
   /** What is put back may hold this many tokens. */
   readonly restoreBudgetTokens?: number | undefined;

@@ -341,7 +341,7 @@ export class ConversationState {
     }
   }
 
-  /** Whether spans are collapsed: only in the main conversation. */
+  /** True if spans are collapsed. Only the main conversation collapses. */
   get #collapses(): boolean {
     const { collapse } = this.options;
     return this.agentId === undefined && collapse !== undefined && collapse.enabled !== false;

@@ -18,7 +18,7 @@ const LEAST_BOUNDED_TOKENS = 4_000;
 
 interface Course {
   readonly responses: number;
-  /** Those that are long enough for a lower bound. */
+  /** Responses that are long enough for a lower bound. */
   readonly bounded: number;
   readonly distrusted: readonly number[];
 }

@@ -33,12 +33,12 @@ export class UsageTrust {
     this.#scripts.add(entry);
   }
 
-  /** How many tokens an estimated one is at least, see `ScriptSample`. */
+  /** The largest factor by which our estimate overcounts, see `ScriptSample`. */
   get overcount(): number {
     return this.#scripts.overcount;
   }
 
-  /** Whether a figure is within the error of our estimate, see `agreesWithEstimate`. */
+  /** True if a figure is within the error of our estimate, see `agreesWithEstimate`. */
   isLikely(tokens: number, facts: Omit<Parameters<typeof agreesWithEstimate>[1], "ceiling">): boolean {
     return agreesWithEstimate(tokens, { ...facts, ceiling: this.#scripts.ceiling });
   }

@@ -53,7 +53,7 @@ export interface Thresholds {
   readonly error: number;
   readonly blocking: number;
   readonly headroomBy: HeadroomOwner;
-  /** Whether `autoCompact` starts a compaction. Without it, `autoCompact` is only the target of a manual one. */
+  /** True if `autoCompact` starts a compaction. Otherwise `autoCompact` is only the target of a manual one. */
   readonly autoCompactEnabled: boolean;
 }
 

@@ -39,7 +39,7 @@ async function figuresOf(path: string): Promise<Report> {
   return { inspect, replay: await replayed(path) };
 }
 
-/** Whether there was anything to undo. */
+/** True if there was anything to undo. */
 async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Promise<boolean> {
   const before = await figuresOf(path);
   if ((await STEPS[step](path)) === undefined) return false;

@@ -143,7 +143,7 @@ export class AlternatingHost {
     this.#sent = tagsIn(this.lists.own);
   }
 
-  /** What the host does to its lists first. Returns the new messages. */
+  /** The change that the host makes to its lists first. Returns the new messages. */
   #change(step: HostStep): readonly ApiMessage[] {
     const used = this.lists[step.list];
     if (step.kind === "retract") {

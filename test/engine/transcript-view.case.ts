@@ -1,8 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { isRecord, parseJson } from "../../src/conversation/untrusted.ts";
+import { GrowingFile } from "../support/growing-file.ts";
 
 const TOKEN = /wish-\d+-[0-9a-f]{8}/g;
-const CHUNK_BYTES = 1 << 22;
 
 export const tokensIn = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN));
 
@@ -11,32 +10,15 @@ export class TranscriptView {
   readonly path: string;
   readonly said: Set<string> = new Set();
   lines = 0;
-  #offset = 0;
-  #rest = "";
+  readonly #file: GrowingFile;
 
   constructor(path: string) {
     this.path = path;
+    this.#file = new GrowingFile(path);
   }
 
   update(): void {
-    const file = openSync(this.path, "r");
-    const buffer = Buffer.alloc(CHUNK_BYTES);
-    try {
-      for (;;) {
-        const bytes = readSync(file, buffer, 0, CHUNK_BYTES, this.#offset);
-        if (bytes === 0) return;
-        this.#offset += bytes;
-        this.#take(buffer.subarray(0, bytes).toString("latin1"));
-      }
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  #take(text: string): void {
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop() ?? "";
-    for (const line of lines) {
+    for (const line of this.#file.newLines()) {
       this.lines += 1;
       if (!line.includes("wish-")) continue;
       const entry = parseJson(line);

@@ -25,7 +25,7 @@ export class Journal {
     return [...this.#said.values()];
   }
 
-  /** What the engine has to answer for. */
+  /** Messages that the engine has received and must not lose. */
   get given(): readonly Said[] {
     return this.all.filter(({ isLive, isGiven }) => isLive && isGiven);
   }

@@ -18,7 +18,7 @@ export interface ScheduleReport {
 }
 
 export interface ScheduleOptions {
-  /** Where session files go; each schedule has a folder of its own there. */
+  /** The folder of session files. Each schedule has its own folder in it. */
   readonly folder: string;
   readonly plant?: Plant | undefined;
   /** Keep the session files. */

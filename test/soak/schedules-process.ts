@@ -3,14 +3,14 @@ import { collectGarbage } from "../engine/garbage.case.ts";
 import type { Plant } from "./exam.ts";
 import { runSchedule, type ScheduleReport } from "./schedule.ts";
 
-/** What the parent asks for. */
+/** The request of the parent. */
 export interface Order {
   readonly seed: number;
   readonly folder: string;
   readonly plant: Plant | undefined;
   /** Keep the session files. */
   readonly keeps: boolean;
-  /** Whether to measure the heap afterwards. */
+  /** True to measure the heap afterwards. */
   readonly measures: boolean;
 }
 

@@ -24,7 +24,7 @@ export class Tally {
   compactions = 0;
   readonly #kinds = new Map<string, KindTally>();
 
-  /** Whether a kind of violation in the report is new, or was seen in few schedules only. */
+  /** True if a kind of violation in the report is new, or was seen in few schedules only. */
   add({ seed, violations, requests = 0, faults = 0, compactions = 0 }: PoolReport): boolean {
     this.schedules += 1;
     this.requests += requests;

@@ -55,7 +55,7 @@ export const openingMarker = (text: string): string | undefined => OPENING_MARKE
 
 export const markersIn = (text: string): ReadonlySet<string> => new Set(text.match(MARKERS));
 
-/** How much of a text another one still holds verbatim, in tokens of four characters. */
+/** The part of a text that another one still holds verbatim, in tokens of four characters. */
 export function tokensKept(whole: string, left: string): number {
   let kept = 0;
   for (let at = 0; at < whole.length; at += PIECE_CHARACTERS) {

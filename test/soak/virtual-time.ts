@@ -54,7 +54,7 @@ export class VirtualTime implements MovableClock {
   #held = 0;
   #idleTurns = 0;
   #isInstalled = false;
-  /** Whether the next look for idleness is planned; none is while work is held, because it would only burn time. */
+  /** True if the next look for idleness is planned. None is planned while work is held, because it would only burn time. */
   #isTicking = false;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<Timer>();

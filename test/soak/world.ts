@@ -164,7 +164,7 @@ export class World {
 }
 
 export interface CallLimits {
-  /** Whether a typed error is an answer that the host has to expect. */
+  /** True if the host has to expect this typed error. */
   readonly mayFail?: boolean;
   readonly mayAbort?: boolean;
   readonly onAbort?: () => void;

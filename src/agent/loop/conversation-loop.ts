@@ -26,7 +26,7 @@ export interface LoopParts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly retries: AgentOptions["retries"];
-  /** How long each call waits for its first byte. Then the run ends with `model-timed-out`. */
+  /** Milliseconds that each call waits for its first byte. Then the run ends with `model-timed-out`. */
   readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";

@@ -32,7 +32,7 @@ export class Journal {
   readonly #written: Set<string>;
   /** Part of the conversation, and perhaps not of the transcript. */
   #waiting: Entry[] = [];
-  /** Why the last write failed: one reason is told once. */
+  /** The reason of the last failed write. Each reason is reported once. */
   #failure: string | undefined;
   /** The engine and the journal write to one file: one after the other, and nothing twice. */
   #writing: Promise<unknown> = Promise.resolve();

@@ -71,7 +71,7 @@ function stateSentence({ tokens, window, state }: GaugeInput): string {
     : `${left} the window is full at ${formatCount(end)}. ${HEADROOM[headroomBy]}`;
 }
 
-/** What happens before the window is full, where it is no automatic compaction. */
+/** The mechanism that keeps headroom when auto-compact does not, in words. */
 const HEADROOM: Readonly<Record<Exclude<HeadroomOwner, "auto-compact">, string>> = {
   collapse: "Context collapse makes room before that.",
   overflow: "In reactive-only mode, nothing is compacted before a call fails.",

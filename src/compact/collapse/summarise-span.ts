@@ -27,7 +27,7 @@ export interface SpanSummaryOptions {
   readonly countTokens: CountText;
   /** The model's window, where the host knows it better than the table of models. */
   readonly windowOf?: WindowOf | undefined;
-  /** How long each attempt waits for the first event of the answer. */
+  /** Milliseconds that each attempt waits for the first event of the answer. */
   readonly firstByteMs?: number | undefined;
   /** Where the messages can be read; the summary says so. */
   readonly transcriptPath?: string | undefined;

@@ -11,7 +11,7 @@ import { RequestSize } from "./request-size.ts";
 import type { IdAt } from "./tool-ids.ts";
 import { itemIndexOf } from "./whole-rules.ts";
 
-/** Whether the turn at the end of these messages begins with thinking, given the turn before them. */
+/** True if the turn at the end of these messages begins with thinking, given the turn before them. */
 export function turnThoughtAfter(
   before: boolean | undefined,
   messages: readonly DraftMessage[],
@@ -44,7 +44,7 @@ export class ClosedPart {
   /** That the request defines no tools is said once, where the first tool block stands. */
   saysToolsAreMissing = false;
   isRepaired = false;
-  /** Whether the turn at its end begins with thinking; undefined where the next message begins a turn. */
+  /** True if the turn at its end begins with thinking. Undefined if the next message begins a turn. */
   isLastTurnThought: boolean | undefined;
 
   constructor(frame: ApiRequest, settings: CheckSettings, findings: readonly Finding[]) {

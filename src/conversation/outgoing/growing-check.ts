@@ -25,7 +25,7 @@ export interface ItemForm<Item> {
 interface TailStart {
   /** Index of the first item that is checked. */
   readonly start: number;
-  /** Whether the turn that the item continues begins with thinking; undefined where it begins a turn. */
+  /** True if the turn that the item continues begins with thinking. Undefined if the item begins a turn. */
   readonly isTurnThought: boolean | undefined;
 }
 

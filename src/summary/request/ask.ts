@@ -11,7 +11,7 @@ const RETRIES = 2;
 export interface AskOptions extends OutputRoomOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnSummaryProgress | undefined;
-  /** How long each attempt waits for the first event of the answer. */
+  /** Milliseconds that each attempt waits for the first event of the answer. */
   readonly firstByteMs?: number | undefined;
 }
 

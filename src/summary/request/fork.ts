@@ -89,7 +89,7 @@ export function promptTokens(
   return contextTokens === undefined ? undefined : contextTokens + countTokens(prompt);
 }
 
-/** Whether the request's own limit and the window leave enough for an answer, beside the thinking before it. */
+/** True if the request's own limit and the window leave enough for an answer beside the thinking before it. */
 function hasRoom(
   request: ModelRequest,
   model: Model,

@@ -16,7 +16,7 @@ export function misused(
 
 export interface Numbered {
   readonly command: ChatCommand;
-  /** What is counted, such as `round`. */
+  /** The counted thing, such as `round`. */
   readonly noun: string;
   readonly count: number;
 }

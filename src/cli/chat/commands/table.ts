@@ -60,7 +60,7 @@ const CALL = /^(\/[A-Za-z?-]+)(?:\s+([\s\S]*))?$/;
 const named = (name: string): ChatCommand | undefined =>
   COMMANDS.find((command) => command.name === name.toLowerCase());
 
-/** Whether a text begins with the name of a command that exists. */
+/** True if a text begins with the name of a known command. */
 export const isCommand = (text: string): boolean => named(CALL.exec(text.trim())?.[1] ?? "") !== undefined;
 
 /** Undefined for a prompt; one that begins with a path is one, too. */

@@ -27,7 +27,7 @@ interface Ran {
   readonly screen: FakeScreen;
 }
 
-/** What a person sees who writes this, and answers the questions so. */
+/** Runs a command with these answers and returns the shown text. */
 async function written(
   text: string,
   parts: Partial<Agent>,

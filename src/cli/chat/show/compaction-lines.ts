@@ -56,11 +56,11 @@ export interface CompactionOutcome {
   /** The conversation's, where an attempt does not name its own. */
   readonly model: string;
   readonly prices: Parameters<typeof rowOf>[3];
-  /** Whether there is a text to open. */
+  /** True if there is a text to open. */
   readonly hasSummary: boolean;
 }
 
-/** How to open the text that a compaction left. */
+/** The ways to open the text of a compaction. */
 export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
 
 export const sizeWords = ({ tokensBefore, tokensAfter }: Compacted): string =>

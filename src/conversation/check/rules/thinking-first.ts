@@ -57,7 +57,7 @@ export function startsTurn({ role, parts }: DraftMessage): boolean {
   return role === "assistant" && parts.some(({ block }) => tagOf(block) === "compaction");
 }
 
-/** How a message of the model begins; undefined for other roles and where only the provider's own blocks stand. */
+/** Undefined for other roles, and for messages that hold only the provider's own blocks. */
 export function begins({ role, parts }: DraftMessage): "with-thinking" | "without" | undefined {
   const first =
     role === "assistant" ? parts.find(({ block }) => !OF_THE_PROVIDER.has(tagOf(block))) : undefined;
