@@ -2,36 +2,11 @@ import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts
 import { createRandom, type Random } from "../../src/demo/random.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
 import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
+import { stockOfText } from "../support/stock-text.ts";
 
 /** The tools of an ordinary coding agent; the results of some can be cleared, those of others cannot. */
 export const AGENT_TOOLS = TOOLS as unknown as readonly ToolDefinition[];
 
-const WORDS = [
-  "const",
-  "return",
-  "value",
-  "harbour",
-  "tide",
-  "ledger",
-  "(boat)",
-  "=>",
-  "await",
-  "export",
-  "function",
-  "berth",
-  "42",
-  "===",
-  "error",
-  "at",
-  "line",
-  "src/books.ts",
-  "{",
-  "}",
-  "total",
-  "import",
-  "check",
-  "false",
-] as const; // prettier-ignore
 const STOCK_CHARS = 600_000;
 const CHARS_PER_TOKEN = 4;
 
@@ -44,7 +19,7 @@ export class Workplace {
   /** `resultTokens`: a usual result. Some are tiny, and a few are several times as large. */
   constructor(seed: number, resultTokens: number) {
     this.#random = createRandom(seed);
-    this.#stock = stockOfText(this.#random);
+    this.#stock = stockOfText(this.#random, STOCK_CHARS);
     this.#sizes = [0.02, 0.3, 0.7, 1, 1, 1.3, 1.8, 3].map((share) =>
       Math.ceil(share * resultTokens),
     ) as unknown as readonly [number, ...number[]];
@@ -62,16 +37,4 @@ export class Workplace {
     const start = this.#random.between(0, STOCK_CHARS - length);
     return this.#stock.slice(start, start + length);
   }
-}
-
-function stockOfText(random: Random): string {
-  const parts: string[] = [];
-  let length = 0;
-  while (length < STOCK_CHARS) {
-    const word = random.pick(WORDS);
-    const end = random.between(1, 9) === 1 ? "\n" : " ";
-    parts.push(word, end);
-    length += word.length + 1;
-  }
-  return parts.join("");
 }

@@ -1,32 +1,15 @@
 import { createRandom, type Random } from "../../src/demo/random.ts";
+import { stockOfText } from "../support/stock-text.ts";
 
 /** Opens every text of a schedule. No two texts have the same marker. */
 const MARKERS = /mk-\d+-[0-9a-f]{6}/g;
 const OPENING_MARKER = /^mk-\d+-[0-9a-f]{6}/;
 
-const WORDS = [
-  ...["const", "return", "value", "harbor", "tide", "ledger", "(boat)", "=>", "await", "export", "function"],
-  ...[
-    "berth",
-    "42",
-    "===",
-    "error",
-    "at",
-    "line",
-    "src/books.ts",
-    "{",
-    "}",
-    "total",
-    "import",
-    "check",
-    "false",
-  ],
-] as const;
 const STOCK_CHARACTERS = 400_000;
 const CHARACTERS_PER_TOKEN = 4;
 const PIECE_CHARACTERS = 160;
 
-const STOCK = stockOfText(createRandom(1));
+const STOCK = stockOfText(createRandom(1), STOCK_CHARACTERS);
 
 /** A one-pixel picture. */
 export const PICTURE_DATA =
@@ -66,14 +49,3 @@ export function tokensKept(whole: string, left: string): number {
 }
 
 export const roughTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-
-function stockOfText(random: Random): string {
-  const parts: string[] = [];
-  let length = 0;
-  while (length < STOCK_CHARACTERS) {
-    const word = WORDS[random.between(0, WORDS.length - 1)] ?? "";
-    parts.push(word, random.between(1, 9) === 1 ? "\n" : " ");
-    length += word.length + 1;
-  }
-  return parts.join("").slice(0, STOCK_CHARACTERS);
-}
