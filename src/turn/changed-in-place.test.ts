@@ -64,6 +64,33 @@ describe("a message that the host changes in place", () => {
     }
   });
 
+  it("is another message also if the host passes a copy of the object that it changed", () => {
+    for (const isLogged of [false, true]) {
+      const changed = new ChangedInPlace();
+      const view = new HostView();
+      const own = list(12);
+      const take = (messages: readonly Open[]) =>
+        view.read(changed.replaceIn(given(structuredClone([...messages]))));
+      view.begin(changed.replaceIn(given(isLogged ? own.slice(0, 2) : own)));
+      if (isLogged) view.read(changed.replaceIn(given(own)));
+      (own[5] as Open).content = "another question";
+      const reading = take(own);
+      expect(reading.kind).toBe(isLogged ? "changed" : "other");
+      if (reading.kind === "changed") expect(reading.since).toEqual(own.slice(2));
+    }
+  });
+
+  it("is another message in a list whose digest was taken after the change", () => {
+    const changed = new ChangedInPlace();
+    const view = new HostView();
+    const own = list(3);
+    view.begin(changed.replaceIn(given(own)));
+    (own[1] as Open).content = "another question";
+    view.replace(given([asked("summary")]));
+    view.read(given([asked("summary")]));
+    expect(view.read(changed.replaceIn(given(structuredClone(own)))).kind).toBe("other");
+  });
+
   it("is the same message if only a mark for the cache has come or gone", () => {
     const changed = new ChangedInPlace();
     const own = list(20);

@@ -1,8 +1,7 @@
 import { requireReadable } from "../conversation/given-messages.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { hash, isOutdated, outdate } from "./message-digest.ts";
+import { contentDigestOf, contentOf, isOutdated, noteContent, outdate } from "./message-digest.ts";
 import type { Message } from "./options.ts";
-import { jsonOf } from "./same-json.ts";
 
 /** Hosts change messages that they have just made. These are compared by their whole text. */
 const COMPARED_WHOLE = 8;
@@ -52,7 +51,7 @@ export class ChangedInPlace {
     const seen = this.#seen.get(message);
     if (seen !== undefined && !isWhole && seen.content === content && seen.size === size)
       return seen.copy ?? message;
-    const digest = digestOf(content);
+    const digest = contentDigestOf(content);
     if (seen === undefined) {
       // Another conversation knows the object with other content.
       const copy = isOutdated(message) ? copyOf(message, index) : undefined;
@@ -73,21 +72,10 @@ export class ChangedInPlace {
 
   #note(message: Message, seen: Seen): void {
     this.#seen.set(message as object, seen);
+    noteContent(message as object, seen.digest);
     if (seen.copy === undefined) return;
     this.#seen.set(seen.copy as object, { ...seen, content: contentOf(seen.copy), copy: undefined });
   }
-}
-
-/** The content of a message, or of the message in an entry. */
-const contentOf = (message: unknown): unknown => {
-  if (!isRecord(message)) return undefined;
-  return isRecord(message.message) ? message.message.content : message.content;
-};
-
-/** Hosts move marks for the cache from message to message, and write a text as a block for it. */
-function digestOf(content: unknown): number {
-  const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return hash(jsonOf(blocks, (key, value: unknown) => (key === "cache_control" ? undefined : value)) ?? "");
 }
 
 /** A number that changes with the number of blocks and with the lengths of their texts. */

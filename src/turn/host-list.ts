@@ -117,12 +117,13 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
   return at;
 }
 
-export function saysTheSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (!isRecord(one) || !isRecord(other) || isOutdated(one) || isOutdated(other)) return false;
+/** The host may have changed the known object in place, and pass a copy with the change. */
+export function saysTheSame(given: unknown, known: unknown): boolean {
+  if (given === known) return true;
+  if (!isRecord(given) || !isRecord(known)) return false;
   // Most that differ do so here already, and need not be written out.
-  if (one.role !== other.role || one.uuid !== other.uuid || sizeOf(one) !== sizeOf(other)) return false;
-  return isSameJson(one, other);
+  if (given.role !== known.role || given.uuid !== known.uuid || sizeOf(given) !== sizeOf(known)) return false;
+  return isSameJson(given, known) && !isOutdated(known);
 }
 
 const sizeOf = ({ content }: JsonRecord): number =>

@@ -1,14 +1,39 @@
+import { isRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
 import { jsonOf } from "./same-json.ts";
 
 const digests = new WeakMap<object, number>();
+/** Digests of the contents that a host passed first. */
+const contents = new WeakMap<object, number>();
 const outdated = new WeakSet<object>();
 let unreadable = 0;
 
 /** The host changed this object: it no longer says what the conversation knows of it. */
 export const outdate = (message: Message): void => void outdated.add(message as object);
 
-export const isOutdated = (message: unknown): boolean => outdated.has(message as object);
+/** The host passed this object for the first time, with this content. */
+export function noteContent(message: object, digest: number): void {
+  if (!contents.has(message)) contents.set(message, digest);
+}
+
+/** True if the host changed the object since it passed it first, also if it has not passed the object since. */
+export function isOutdated(message: object): boolean {
+  if (outdated.has(message)) return true;
+  const first = contents.get(message);
+  return first !== undefined && first !== contentDigestOf(contentOf(message));
+}
+
+/** The content of a message, or of the message in an entry. */
+export const contentOf = (message: unknown): unknown => {
+  if (!isRecord(message)) return undefined;
+  return isRecord(message.message) ? message.message.content : message.content;
+};
+
+/** Hosts move marks for the cache from message to message, and write a text as a block for it. */
+export function contentDigestOf(content: unknown): number {
+  const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return hash(jsonOf(blocks, (key, value: unknown) => (key === "cache_control" ? undefined : value)) ?? "");
+}
 
 /**
  * A number for the text of a message: equal messages have the same one, whichever objects they are. It takes the place
@@ -19,7 +44,7 @@ export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
   const known = digests.get(message);
   if (known !== undefined) return known;
-  const json = outdated.has(message) ? undefined : jsonOf(message);
+  const json = isOutdated(message) ? undefined : jsonOf(message);
   // A message without a JSON form, or with another one by now, equals no other message.
   const digest = json === undefined ? -++unreadable : hash(json);
   digests.set(message, digest);
