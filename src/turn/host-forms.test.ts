@@ -113,6 +113,26 @@ describe("a session that is resumed", () => {
   });
 });
 
+describe("a host that passes entries and changes its request", () => {
+  it.each([0, 1])(
+    "gets entries back, also when it changed the request %i turns after it began",
+    async (turns) => {
+      const c = new ConversationBuilder();
+      c.user("go");
+      const { compactor } = engine();
+      const disabled = { system: "be brief", max_tokens: 2_000 };
+      const enabled = { ...disabled, thinking: { type: "enabled", budget_tokens: 1_024 } };
+      for (let turn = 0; turn < 3; turn++) {
+        const request = turn < turns ? disabled : enabled;
+        const { messages } = await compactor.before([...c.entries], { request });
+        expect(messages).toEqual(c.entries);
+        c.assistant(`answer ${turn}`);
+        c.user(`question ${turn}`);
+      }
+    },
+  );
+});
+
 describe("more pictures than the provider takes", () => {
   it("become marks in one batch, so that the next turns change nothing that was sent", async () => {
     const { compactor, events } = engine({ settings: { autoCompactEnabled: false } });

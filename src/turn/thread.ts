@@ -146,12 +146,12 @@ export class Thread {
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
     const { entries } = this.#wrapAll(added, reply, () => undefined);
-    const wasRepaired = this.#isRepaired() || this.#isReframed;
-    this.#isReframed = false;
+    const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
     // What is new may also undo a repair: a result that was made up gives way to the real one.
     if (wasRepaired || this.#isRepaired()) this.#offer(messages);
+    this.#isReframed = false;
     return {
       added: entries,
       lines: entries,
@@ -183,6 +183,7 @@ export class Thread {
     this.#addAll(edited.entries);
     if (!isSentSo) this.#rebase();
     else if (this.#isRepaired()) this.#offer(messages);
+    this.#isReframed = false;
     return { ...takenFrom(before, given, edited), findings, isAnotherConversation: true };
   }
 
@@ -334,6 +335,7 @@ export class Thread {
     this.#host.begin(messages);
     if (!isSentSo) this.#rebase();
     else if (this.#isRepaired()) this.#offer(messages);
+    this.#isReframed = false;
     return {
       ...takenFrom(before, given, edited),
       findings,
@@ -425,9 +427,9 @@ export class Thread {
     this.#contents.add(entry, this.#entries.push(entry) - 1);
   }
 
-  /** Whether plain messages are sent otherwise than they were given. Entries stay as they are in any case. */
+  /** True if plain messages may be sent otherwise than they were given. Entries stay as they are in any case. */
   #isRepaired(): boolean {
-    return this.#outgoing instanceof CheckedMessages && !this.#outgoing.isUntouched;
+    return this.#outgoing instanceof CheckedMessages && (this.#isReframed || !this.#outgoing.isUntouched);
   }
 
   #inForm(): readonly Message[] {
