@@ -22,10 +22,12 @@ interface Session {
 }
 
 /** With the ids of written lines, as hosts have them that resume a session. */
-async function openSession(modelName = "claude-haiku-4-5"): Promise<Session> {
-  const path = join(folder, `edited-${++files}.jsonl`);
+async function openSession(
+  modelName = "claude-haiku-4-5",
+  path = join(folder, `edited-${++files}.jsonl`),
+  written = new Set<string | undefined>(),
+): Promise<Session> {
   const writer = await openTranscript(path);
-  const written = new Set<string | undefined>();
   const transcript: TranscriptPort = {
     path,
     append: async (entries) => {
@@ -104,6 +106,34 @@ describe.each(CASES)(
   },
 );
 
+describe("a host that resumes a session and replaces a message under a new id before the first turn", () => {
+  it.each([true, false])(
+    "has the new one in the session when it resumes again, with ids: %s",
+    async (hasIds) => {
+      const first = await openSession();
+      await first.compactor.before(entries);
+      await first.compactor.close();
+      const { conversation } = await resumeSession(first.path);
+      const changed = conversation.map((entry, at) => (at === 2 ? (edited(entry, true) as Entry) : entry));
+      const written = new Set(hasIds ? entries.map(({ uuid }) => uuid) : []);
+      const second = await openSession("claude-haiku-4-5", first.path, written);
+      await second.compactor.before(changed);
+      await second.compactor.close();
+      const texts = textsOf(flatten((await resumeSession(first.path)).conversation));
+      expect(texts).toEqual(["one", "two", "edited", "four", "five"]);
+    },
+  );
+
+  it("writes no line again that the session has and that the host did not change", async () => {
+    const torn = entries.map(
+      (entry, at) => (at === 3 ? { ...entry, parentUuid: "progress" } : entry) as Entry,
+    );
+    const edit = { before: [], fresh: new Set<Entry>(), bindsThinking: true, marks: new Set<string>() };
+    const lines = editedLines({ ...edit, given: torn, isWritten: () => true });
+    expect(lines).toEqual({ entries: torn, again: new Set(), thinkingBlocks: 0 });
+  });
+});
+
 describe("a host that copies all its messages and replaces the first one", () => {
   it("sends no thinking that is bound to the old one, and has all others in the resumed session once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");
@@ -147,13 +177,22 @@ describe("a host that changes a message in place", () => {
 
 describe("lines of a changed conversation", () => {
   const edit = (given: readonly Entry[]) =>
-    editedLines({ before: entries, given, fresh: new Set(), bindsThinking: true });
+    editedLines({ before: entries, given, fresh: new Set(), bindsThinking: true, marks: new Set(["known"]) });
 
   it("stay as they are in another session, and after a mark that says where the host went back to", () => {
     const other = entries.map((entry) => ({ ...entry, uuid: `other-${entry.uuid}` }) as Entry);
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", rewind: { before: "u2" } };
     for (const given of [other, [...entries.slice(1), mark as unknown as Entry]])
       expect(edit(given)).toEqual({ entries: given, again: new Set(), thinkingBlocks: 0 });
+  });
+
+  it("hang on each other in a list with a mark that was in the conversation before", () => {
+    const boundary = { type: "system", subtype: "compact_boundary", compactMetadata: {} };
+    const mark = { ...boundary, uuid: "known", parentUuid: null, content: "" } as unknown as Entry;
+    const replaced = { ...entries[1], uuid: "renamed", parentUuid: "known" } as Entry;
+    const given = [mark, replaced, ...entries.slice(2)];
+    const parents = edit(given).entries.map(({ parentUuid }) => parentUuid);
+    expect(parents).toEqual([null, "known", "renamed", "u2", "u3"]);
   });
 
   it("are written once if the host only goes back to an earlier message", () => {

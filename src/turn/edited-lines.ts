@@ -1,10 +1,11 @@
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { field } from "../conversation/fields.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry, isRecord } from "../conversation/untrusted.ts";
 
 /** A conversation after the host changed it. */
 export interface EditedLines {
@@ -22,6 +23,10 @@ interface Edit {
   /** Entries that were made for plain messages just now: their ids are still free to choose. */
   readonly fresh: ReadonlySet<Entry>;
   readonly bindsThinking: boolean;
+  /** Ids of all boundaries and marks that were in the conversation at some time. */
+  readonly marks: ReadonlySet<string>;
+  /** True if the session file has a line with this id. Undefined if the host does not say. */
+  readonly isWritten?: ((uuid: string) => boolean) | undefined;
 }
 
 /**
@@ -30,9 +35,10 @@ interface Edit {
  * conversation is written again with another parent, and so are all lines below it. For readers the last line with
  * an id counts.
  */
-export function editedLines({ before, given, fresh, bindsThinking }: Edit): EditedLines {
+export function editedLines({ before, given, fresh, bindsThinking, marks, isWritten }: Edit): EditedLines {
   const known = new Set(before.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
-  if (!given.some(({ uuid }) => uuid !== undefined && known.has(uuid)) || hasNewMark(before, given))
+  if (before.length === 0) return resumedLines(given, isWritten);
+  if (!given.some(({ uuid }) => uuid !== undefined && known.has(uuid)) || hasNewMark(marks, given))
     return { entries: given, again: new Set(), thinkingBlocks: 0 };
   const updated = withUpdates(before, given, fresh);
   const changedAt = firstDifference(before, updated);
@@ -45,6 +51,21 @@ export function editedLines({ before, given, fresh, bindsThinking }: Edit): Edit
     entry !== given[at] || (!old.has(entry) && known.has(entry.uuid));
   return { entries: linked, again: new Set(linked.filter(isAgain)), thinkingBlocks: blocks };
 }
+
+/** A host may resume a session and change a message of it before the first turn: then that line is not written. */
+function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"] = () => false): EditedLines {
+  const isNew = (entry: Entry): boolean => entry.uuid !== undefined && !isWritten(entry.uuid);
+  const from = given.findIndex((entry) => isEntry(entry) && isNew(entry));
+  const mayRelink = from !== -1 && !given.some(keepsMessages);
+  const entries = mayRelink ? relinked(given, new Set(), from) : given;
+  return { entries, again: new Set(entries.filter((entry, at) => entry !== given[at])), thinkingBlocks: 0 };
+}
+
+/** The messages below such a boundary have parents above it, and the boundary says so. */
+const keepsMessages = (entry: Entry): boolean =>
+  isEntry(entry) &&
+  isCompactBoundary(entry) &&
+  ["preservedSegment", "preservedMessages"].some((name) => isRecord(field(entry.compactMetadata, name)));
 
 /** A message in the place of another one takes over its id, so that the lines below it hang on it. */
 function withUpdates(
@@ -69,27 +90,31 @@ const parentOf = (entry: Entry): string | null => {
 };
 
 /** The host went back by a mark, or compacted by itself: the file says so, and the list agrees with it. */
-function hasNewMark(before: readonly Entry[], given: readonly Entry[]): boolean {
-  const old = new Set(before.map(({ uuid }) => uuid));
-  return given.some(
-    (entry) => isEntry(entry) && !old.has(entry.uuid) && (isCompactBoundary(entry) || turnedBack(entry)),
-  );
-}
+const hasNewMark = (marks: ReadonlySet<string>, given: readonly Entry[]): boolean =>
+  given.some((entry) => isMark(entry) && !marks.has(entry.uuid ?? ""));
+
+/** A line after which the conversation is another one. */
+export const isMark = (entry: Entry): boolean =>
+  isEntry(entry) && (isCompactBoundary(entry) || turnedBack(entry) !== undefined);
 
 function firstDifference(before: readonly Entry[], given: readonly Entry[]): number {
   const at = given.findIndex((entry, index) => entry !== before[index]);
   return at === -1 ? given.length : at;
 }
 
-/** The very list where every line hangs on one above it. */
-function relinked(entries: readonly Entry[], known: ReadonlySet<string | undefined>): readonly Entry[] {
+/** The very list where every line from `from` on hangs on one above it. */
+function relinked(
+  entries: readonly Entry[],
+  known: ReadonlySet<string | undefined>,
+  from = 0,
+): readonly Entry[] {
   const above = new Set<string>();
   let parent: string | null = null;
   let isMoved = false;
   const lines = entries.map((entry, at) => {
     if (!isEntry(entry) || entry.uuid === undefined || isFromQueue(entry)) return entry;
     const given = parentOf(entry);
-    const isTorn = given !== null && !above.has(given) && (at > 0 || known.has(given));
+    const isTorn = at >= from && given !== null && !above.has(given) && (at > 0 || known.has(given));
     const line: Entry = isTorn ? ({ ...entry, parentUuid: parent } as Entry) : entry;
     above.add(entry.uuid);
     parent = entry.uuid;

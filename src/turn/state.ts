@@ -151,6 +151,7 @@ export class ConversationState {
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
       bindsThinking: () => this.bindsThinking,
+      isWritten: options.transcript?.has && ((uuid) => options.transcript?.has?.(uuid) === true),
       isTrusted: (entry) => this.isCredible(entry.message.usage),
     });
     const { notes, memoryFiles, fileTools, collapse } = options;

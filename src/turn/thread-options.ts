@@ -22,6 +22,8 @@ export interface ThreadOptions {
   readonly overheadTokens: () => number;
   readonly newLink: (parentUuid: string | null) => EntryLink;
   readonly bindsThinking: () => boolean;
+  /** True if the session file has a line with this id. Undefined if the host does not say. */
+  readonly isWritten?: ((uuid: string) => boolean) | undefined;
   /** Whether a reported usage is to be believed. */
   readonly isTrusted: (entry: AssistantEntry) => boolean;
 }

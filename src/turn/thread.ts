@@ -14,7 +14,6 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -22,7 +21,7 @@ import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";
 import { ChangedInPlace } from "./changed-in-place.ts";
 import { Contents } from "./contents.ts";
-import { type EditedLines, editedLines } from "./edited-lines.ts";
+import { type EditedLines, editedLines, isMark } from "./edited-lines.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
@@ -60,6 +59,8 @@ export class Thread {
   #isReframed = false;
   /** Messages that can be read without loss. */
   readonly #readable = new WeakSet<object>();
+  /** Ids of all boundaries and marks that were in the conversation. */
+  readonly #marks = new Set<string>();
   /** We have changed something in it since: what was reported with these is about another conversation. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
@@ -113,13 +114,7 @@ export class Thread {
     for (const { message, original } of reading.copies)
       if (isRecord(message)) this.plain.recognised(message as unknown as ApiMessage, original);
     const added = reading.kind === "continued" ? reading.added : reading.since;
-    if (
-      added.some(
-        (message) => isEntry(message) && (isCompactBoundary(message) || turnedBack(message) !== undefined),
-      )
-    ) {
-      return this.#readAll(messages, reply);
-    }
+    if (added.some((message) => isEntry(message) && isMark(message))) return this.#readAll(messages, reply);
     return reading.kind === "continued"
       ? this.#continue(messages, added, reply)
       : this.#readSinceRewrite(messages, added, reply);
@@ -189,7 +184,9 @@ export class Thread {
 
   /** The conversation as it can be sent and written after the host changed it. */
   #edit(before: readonly Entry[], given: readonly Entry[], fresh: ReadonlySet<Entry>): EditedLines {
-    const edited = editedLines({ before, given, fresh, bindsThinking: this.#options.bindsThinking() });
+    const { bindsThinking, isWritten } = this.#options;
+    const marks = this.#marks;
+    const edited = editedLines({ before, given, fresh, bindsThinking: bindsThinking(), marks, isWritten });
     for (const [at, entry] of edited.entries.entries()) {
       const original = given[at] as Entry;
       if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
@@ -279,7 +276,10 @@ export class Thread {
     this.#entries = [...entries];
     this.#base = this.#entries.slice();
     this.#reports.restart();
-    for (const entry of entries) this.#reports.add(entry, this.measures.ofEntry(entry));
+    for (const entry of entries) {
+      this.#reports.add(entry, this.measures.ofEntry(entry));
+      this.#noteMark(entry);
+    }
     this.#leaf = newestLineUuid(entries) ?? null;
     this.#host.replace(this.#inForm());
     return findings;
@@ -409,7 +409,12 @@ export class Thread {
       : this.#outgoing.append(entries);
   }
 
+  #noteMark(entry: Entry): void {
+    if (entry.uuid !== undefined && isMark(entry)) this.#marks.add(entry.uuid);
+  }
+
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
+    this.#noteMark(entry);
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
     // A report about another conversation, such as the one before a compaction, is no wrong figure.
