@@ -57,6 +57,25 @@ describe("searching by words", () => {
     expect((await recall.search({ exact: CLEARED_RESULT_TEXT })).total).toBe(0);
   });
 
+  it("finds a result that a later line with the same id has emptied, and nothing twice", async () => {
+    const { entries } = compacted((builder) => {
+      builder.assistant([toolUse("t1", "Bash", { command: "a" }), toolUse("t2", "Bash", { command: "b" })]);
+      const whole = [toolResult("t1", "The first zebra."), toolResult("t2", "The second zebra.")];
+      const line = builder.user(whole);
+      const emptied = [toolResult("t1", CLEARED_RESULT_TEXT), toolResult("t2", "The second zebra.")];
+      builder.push({ ...line, message: { role: "user", content: emptied } });
+      const thought = builder.assistant([
+        thinking("A thought of zebras."),
+        { type: "text", text: "A zebra." },
+      ]);
+      const content = thought.message.content.slice(1);
+      builder.push({ ...thought, message: { ...thought.message, content } });
+    });
+    const recall = openRecall(sessionFile(entries));
+    const found = texts(await recall.search({ exact: "zebra" })).toSorted();
+    expect(found).toEqual(["A thought of zebras.", "A zebra.", "The first zebra.", "The second zebra."]);
+  });
+
   it("finds identifiers by their parts, and the whole ahead of the parts", async () => {
     const { entries } = compacted((builder) => {
       builder.user("the rate and the limit of it all");

@@ -4,8 +4,9 @@ import { stringField } from "../conversation/fields.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { damaged } from "./damage.ts";
 import { hasThinking } from "./documents.ts";
-import type { Segment } from "./segment.ts";
+import type { DocumentRecord, Segment } from "./segment.ts";
 import { MARKS, nameOf, uuidHashes } from "./segment-writer.ts";
 
 /** How a document stands to the conversation as it is now: one byte for each. */
@@ -42,11 +43,13 @@ export function standingOf(
   }
   const cleared = documentsOfCalls(segments, clearedToolUseIds);
   const seen = new Set<number>();
+  const newer = new NewerLines(segments, columns);
   // From the newest: of lines with one id the last counts.
   for (let at = standing.length - 1; at >= 0; at--) {
     const marks = columns.marks[at] as number;
     const key = keyAt(columns.uuids, at);
-    if (key !== NO_UUID && seen.has(key)) standing[at] = STANDING.repeated;
+    const isReplaced = newer.replace(at);
+    if (key !== NO_UUID && seen.has(key)) standing[at] = isReplaced ? STANDING.repeated : 0;
     else {
       const shown = context.get(key);
       const isGone = (marks & MARKS.thinking) !== 0 && shown?.hasThinking === false;
@@ -76,6 +79,49 @@ function joinedColumns(segments: readonly Segment[]): JoinedColumns {
     base += segment.facts.documents;
   }
   return { marks, uuids, contents };
+}
+
+/**
+ * Documents of lines whose id a newer line has as well. The newer line replaces a document if it has one of the same
+ * kind in the same block, or one that says the same. A result that the newer line has emptied is only in the older one.
+ */
+class NewerLines {
+  readonly #segments: readonly Segment[];
+  readonly #columns: JoinedColumns;
+  /** Documents so far, by the id of their line, for ids that several lines have. */
+  readonly #documents = new Map<number, Set<string>>();
+
+  constructor(segments: readonly Segment[], columns: JoinedColumns) {
+    this.#segments = segments;
+    this.#columns = columns;
+    const once = new Set<number>();
+    for (let at = 0; at < columns.marks.length; at++) {
+      const key = keyAt(columns.uuids, at);
+      if (((columns.marks[at] as number) & MARKS.first) === 0 || key === NO_UUID) continue;
+      if (once.has(key)) this.#documents.set(key, new Set());
+      once.add(key);
+    }
+  }
+
+  /** To be called for each document, from the newest on. */
+  replace(at: number): boolean {
+    const documents = this.#documents.get(keyAt(this.#columns.uuids, at));
+    if (documents === undefined) return false;
+    const { kind, block } = documentAt(this.#segments, at);
+    const names = [`${kind} ${block}`, String(keyAt(this.#columns.contents, at))];
+    const isReplaced = names.some((name) => documents.has(name));
+    for (const name of names) documents.add(name);
+    return isReplaced;
+  }
+}
+
+function documentAt(segments: readonly Segment[], at: number): DocumentRecord {
+  let nth = at;
+  for (const segment of segments) {
+    if (nth < segment.facts.documents) return segment.document(nth);
+    nth -= segment.facts.documents;
+  }
+  return damaged("a document that is not there");
 }
 
 /** As much of two hashes as a number holds exactly. */
