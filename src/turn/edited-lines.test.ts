@@ -128,7 +128,7 @@ describe("a host that resumes a session and replaces a message under a new id be
     const torn = entries.map(
       (entry, at) => (at === 3 ? { ...entry, parentUuid: "progress" } : entry) as Entry,
     );
-    const edit = { before: [], fresh: new Set<Entry>(), bindsThinking: true, marks: new Set<string>() };
+    const edit = { before: [], fresh: new Set<Entry>(), bindsThinking: true, known: new Set<string>() };
     const lines = editedLines({ ...edit, given: torn, isWritten: () => true });
     expect(lines).toEqual({ entries: torn, again: new Set(), thinkingBlocks: 0 });
   });
@@ -143,6 +143,24 @@ describe("a host that copies all its messages and replaces the first one", () =>
     await compactor.close();
     const texts = textsOf(flatten((await resumeSession(path)).conversation));
     expect(texts).toEqual(["edited", "two", "three", "four", "five"]);
+  });
+});
+
+describe("a host that removes a message after compactions covered it", () => {
+  it("has its own list in the resumed session, without the summaries", async () => {
+    const { compactor, path } = await openSession();
+    const own: ApiMessage[] = [];
+    for (const name of ["a", "b"]) {
+      own.push(asked(`question ${name}`), said(`answer ${name}`), asked(`thanks ${name}`));
+      await compactor.before([...own]);
+      await compactor.compact([...own], { force: true, keepRecentTokens: 0 });
+      own.push(said(`welcome ${name}`));
+    }
+    const changed = [...own.slice(0, 1), ...own.slice(2, 5), said("other"), asked("more")];
+    const { request } = await compactor.before(changed);
+    expect(textsOf(request.messages)).toEqual(textsOf(changed));
+    await compactor.close();
+    expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(textsOf(changed));
   });
 });
 
@@ -177,7 +195,13 @@ describe("a host that changes a message in place", () => {
 
 describe("lines of a changed conversation", () => {
   const edit = (given: readonly Entry[]) =>
-    editedLines({ before: entries, given, fresh: new Set(), bindsThinking: true, marks: new Set(["known"]) });
+    editedLines({
+      before: entries,
+      given,
+      fresh: new Set(),
+      bindsThinking: true,
+      known: new Set(["known", ...entries.map(({ uuid }) => uuid ?? "")]),
+    });
 
   it("stay as they are in another session, and after a mark that says where the host went back to", () => {
     const other = entries.map((entry) => ({ ...entry, uuid: `other-${entry.uuid}` }) as Entry);

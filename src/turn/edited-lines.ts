@@ -1,5 +1,4 @@
 import { mapChanged } from "../conversation/check/rewrite.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
 import { isFromQueue } from "../conversation/queued.ts";
@@ -23,8 +22,8 @@ interface Edit {
   /** Entries that were made for plain messages just now: their ids are still free to choose. */
   readonly fresh: ReadonlySet<Entry>;
   readonly bindsThinking: boolean;
-  /** Ids of all boundaries and marks that were in the conversation at some time. */
-  readonly marks: ReadonlySet<string>;
+  /** Ids of all lines that were in the conversation at some time, and of lines that they copy. */
+  readonly known: ReadonlySet<string>;
   /** True if the session file has a line with this id. Undefined if the host does not say. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
 }
@@ -35,10 +34,10 @@ interface Edit {
  * conversation is written again with another parent, and so are all lines below it. For readers the last line with
  * an id counts.
  */
-export function editedLines({ before, given, fresh, bindsThinking, marks, isWritten }: Edit): EditedLines {
-  const known = new Set(before.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
+export function editedLines({ before, given, fresh, bindsThinking, known, isWritten }: Edit): EditedLines {
   if (before.length === 0) return resumedLines(given, isWritten);
-  if (!given.some(({ uuid }) => uuid !== undefined && known.has(uuid)) || hasNewMark(marks, given))
+  const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
+  if (!given.some(isKnown) || given.some((entry) => isMark(entry) && !isKnown(entry)))
     return { entries: given, again: new Set(), thinkingBlocks: 0 };
   const updated = withUpdates(before, given, fresh);
   const changedAt = firstDifference(before, updated);
@@ -48,7 +47,7 @@ export function editedLines({ before, given, fresh, bindsThinking, marks, isWrit
   const linked = relinked(sendable, known);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
-    entry !== given[at] || (!old.has(entry) && known.has(entry.uuid));
+    entry !== given[at] || (!old.has(entry) && isKnown(entry));
   return { entries: linked, again: new Set(linked.filter(isAgain)), thinkingBlocks: blocks };
 }
 
@@ -89,11 +88,7 @@ const parentOf = (entry: Entry): string | null => {
   return typeof parentUuid === "string" ? parentUuid : null;
 };
 
-/** The host went back by a mark, or compacted by itself: the file says so, and the list agrees with it. */
-const hasNewMark = (marks: ReadonlySet<string>, given: readonly Entry[]): boolean =>
-  given.some((entry) => isMark(entry) && !marks.has(entry.uuid ?? ""));
-
-/** A line after which the conversation is another one. */
+/** The host went back by it, or compacted by itself: if it is new, the file agrees with the list. */
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || turnedBack(entry) !== undefined);
 
@@ -103,11 +98,7 @@ function firstDifference(before: readonly Entry[], given: readonly Entry[]): num
 }
 
 /** The very list where every line from `from` on hangs on one above it. */
-function relinked(
-  entries: readonly Entry[],
-  known: ReadonlySet<string | undefined>,
-  from = 0,
-): readonly Entry[] {
+function relinked(entries: readonly Entry[], known: ReadonlySet<string>, from = 0): readonly Entry[] {
   const above = new Set<string>();
   let parent: string | null = null;
   let isMoved = false;

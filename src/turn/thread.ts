@@ -1,6 +1,7 @@
 import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { Finding } from "../conversation/check/finding.ts";
+import { copiedIds } from "../conversation/copies.ts";
 import {
   type AssistantEntry,
   type AttachmentEntry,
@@ -59,8 +60,8 @@ export class Thread {
   #isReframed = false;
   /** Messages that can be read without loss. */
   readonly #readable = new WeakSet<object>();
-  /** Ids of all boundaries and marks that were in the conversation. */
-  readonly #marks = new Set<string>();
+  /** Ids of all lines that were in the conversation at some time, and of lines that they copy. */
+  readonly #known = new Set<string>();
   /** We have changed something in it since: what was reported with these is about another conversation. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
@@ -185,8 +186,8 @@ export class Thread {
   /** The conversation as it can be sent and written after the host changed it. */
   #edit(before: readonly Entry[], given: readonly Entry[], fresh: ReadonlySet<Entry>): EditedLines {
     const { bindsThinking, isWritten } = this.#options;
-    const marks = this.#marks;
-    const edited = editedLines({ before, given, fresh, bindsThinking: bindsThinking(), marks, isWritten });
+    const known = this.#known;
+    const edited = editedLines({ before, given, fresh, bindsThinking: bindsThinking(), known, isWritten });
     for (const [at, entry] of edited.entries.entries()) {
       const original = given[at] as Entry;
       if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
@@ -278,7 +279,7 @@ export class Thread {
     this.#reports.restart();
     for (const entry of entries) {
       this.#reports.add(entry, this.measures.ofEntry(entry));
-      this.#noteMark(entry);
+      this.#noteLine(entry);
     }
     this.#leaf = newestLineUuid(entries) ?? null;
     this.#host.replace(this.#inForm());
@@ -409,12 +410,13 @@ export class Thread {
       : this.#outgoing.append(entries);
   }
 
-  #noteMark(entry: Entry): void {
-    if (entry.uuid !== undefined && isMark(entry)) this.#marks.add(entry.uuid);
+  #noteLine(entry: Entry): void {
+    if (entry.uuid !== undefined) this.#known.add(entry.uuid);
+    for (const id of copiedIds(entry)) this.#known.add(id);
   }
 
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
-    this.#noteMark(entry);
+    this.#noteLine(entry);
     // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
     const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
     // A report about another conversation, such as the one before a compaction, is no wrong figure.
