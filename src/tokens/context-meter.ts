@@ -7,6 +7,7 @@ import {
   isCompactBoundary,
   type Usage,
 } from "../conversation/entry.ts";
+import { field, stringListField } from "../conversation/fields.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
@@ -81,6 +82,8 @@ export class ContextMeter {
   /** Estimate of everything after the anchor's first entry that is not part of that response. */
   #pending = 0;
   #compactedAt: string | undefined;
+  /** Ids of messages that the last boundary names as kept. */
+  #kept: ReadonlySet<string> = new Set();
   /** System prompt and tools, where a boundary recorded them; from the first usage on they are in the figures. */
   #overhead: number;
   readonly #givenOverhead: number;
@@ -106,6 +109,8 @@ export class ContextMeter {
       this.#anchor = undefined;
       this.#pending = 0;
       this.#compactedAt = entry.timestamp;
+      const preserved = field(entry.compactMetadata, "preservedMessages");
+      this.#kept = new Set(stringListField(preserved, "uuids"));
       this.#recall(entry.compactMetadata?.longhaul);
       return;
     }
@@ -192,8 +197,12 @@ export class ContextMeter {
     if (knowledge?.tokenRatio) this.#calibration ??= startCalibration(undefined, knowledge.tokenRatio);
   }
 
-  /** A message kept across a boundary still carries the usage of the long conversation. */
-  isFromBeforeCompaction({ timestamp }: Partial<EntryLink>): boolean {
+  /**
+   * A message kept across a boundary still carries the usage of the long conversation. The boundary may name it. Times
+   * alone do not tell: a compaction may end in the millisecond in which the response arrived.
+   */
+  isFromBeforeCompaction({ uuid, timestamp }: Partial<EntryLink>): boolean {
+    if (uuid !== undefined && this.#kept.has(uuid)) return true;
     return this.#compactedAt !== undefined && timestamp !== undefined && timestamp < this.#compactedAt;
   }
 

@@ -70,6 +70,16 @@ describe("the canonical count", () => {
     expect(tokensOf([...c.entries, old])).toBe("summary!".length + "kept".length);
   });
 
+  it("does not believe the usage of a message that a boundary with the same time names as kept", () => {
+    const c = new ConversationBuilder();
+    c.user("hello");
+    const old = c.assistant("kept", { usage: usage(150_000, 100) });
+    const uuids = [old.uuid as string];
+    const boundary = c.boundary({ preservedMessages: { anchorUuid: "any", uuids, allUuids: uuids } });
+    const atOnce = { ...boundary, timestamp: old.timestamp };
+    expect(tokensOf([atOnce, c.user("summary!"), old])).toBe("summary!".length + "kept".length);
+  });
+
   it("subtracts what a microcompaction saved until the next usage arrives", () => {
     const c = new ConversationBuilder();
     c.assistant("hi", { usage: usage(80_000, 100) });
