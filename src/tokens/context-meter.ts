@@ -39,6 +39,38 @@ export function atLeast(size: ContextSize, lowestTokens: number): ContextSize {
   return { ...size, tokens: lowestTokens, paddedTokens: Math.max(size.paddedTokens, lowestTokens) };
 }
 
+/** A removal since the last report, and the estimate of all that is left. */
+export interface Removal {
+  readonly removedTokens: number;
+  /** System prompt and tools; undefined where nobody knows them. */
+  readonly overheadTokens: number | undefined;
+  /** The messages, by the calibrated estimate. */
+  readonly messageTokens: number;
+  /** The request cannot be smaller. */
+  readonly lowestTokens: number;
+}
+
+/**
+ * The size after a removal: the report less the estimate of what was removed. The error of this difference grows with
+ * what was removed. Once more was removed than is left, the estimate of the rest is better where it is larger. The same
+ * holds where the difference is too small to be true: the provider had left out part of it by itself.
+ */
+export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
+  const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;
+  if (size.source === "estimate" || removedTokens <= 0 || overheadTokens === undefined) return size;
+  const tokens = overheadTokens + Math.round(messageTokens);
+  const isDifferenceGood = removedTokens <= tokens && size.tokens >= lowestTokens;
+  if (isDifferenceGood || size.tokens >= tokens) return size;
+  return {
+    ...size,
+    tokens,
+    source: "estimate",
+    reportedTokens: overheadTokens,
+    estimatedTokens: tokens - overheadTokens,
+    paddedTokens: overheadTokens + Math.round(messageTokens * DECISION_PADDING),
+  };
+}
+
 export interface ContextMeterOptions {
   readonly countText?: CountText;
   readonly calibration?: Calibration;
@@ -81,6 +113,7 @@ export class ContextMeter {
   #anchor: Anchor | undefined;
   /** Estimate of everything after the anchor's first entry that is not part of that response. */
   #pending = 0;
+  #removed = 0;
   #compactedAt: string | undefined;
   /** Ids of messages that the last boundary names as kept. */
   #kept: ReadonlySet<string> = new Set();
@@ -104,10 +137,16 @@ export class ContextMeter {
     return this.#compactedAt !== undefined && this.#anchor === undefined;
   }
 
+  /** Tokens that marks since the last report say were removed. */
+  get removedTokens(): number {
+    return this.#removed;
+  }
+
   add(entry: Entry, hints: EntryHints = {}): void {
     if (isCompactBoundary(entry)) {
       this.#anchor = undefined;
       this.#pending = 0;
+      this.#removed = 0;
       this.#compactedAt = entry.timestamp;
       const preserved = field(entry.compactMetadata, "preservedMessages");
       this.#kept = new Set(stringListField(preserved, "uuids"));
@@ -119,6 +158,7 @@ export class ContextMeter {
       // Kept from a longer conversation, it tells of what is not counted here in the first place.
       if (hints.ignoreUsage || this.isFromBeforeCompaction(entry)) return;
       this.#pending -= saved / this.calibration.ratio;
+      this.#removed += Math.max(0, saved);
       return;
     }
     const usage = hints.ignoreUsage ? undefined : reportedUsage(entry);
@@ -151,6 +191,7 @@ export class ContextMeter {
     const none = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
     this.#anchor = { messageId: undefined, model: undefined, inputTokens: tokens, ...none };
     this.#pending = 0;
+    this.#removed = 0;
   }
 
   size(): ContextSize {
@@ -190,6 +231,7 @@ export class ContextMeter {
       estimatedOutput: 0,
     };
     this.#pending = grownTokens;
+    this.#removed = 0;
   }
 
   #recall(knowledge: BoundaryKnowledge | undefined): void {

@@ -13,7 +13,7 @@ import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
-import { atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
+import { afterRemoval, atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
 import { MEDIA_TOKENS, measureRequest } from "../tokens/measure.ts";
 import { findModel, type KnownModel, withProvenWindow } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
@@ -212,9 +212,17 @@ export class ConversationState {
 
   /** What the next call will occupy: without what has been taken out since the last usage was reported. */
   size(): ContextSize {
-    const size = this.thread.meter.size();
+    const { meter, contents } = this.thread;
     const gone = this.snipFreed + Math.round(this.cachedEdits.deletedLocally * this.ratio);
-    return atLeast(without(size, gone), this.#safeLowerBound());
+    const lowestTokens = this.#safeLowerBound();
+    const left = Math.max(0, contents.estimatedTokens - this.cachedEdits.deletedEstimate);
+    const size = afterRemoval(without(meter.size(), gone), {
+      removedTokens: gone + meter.removedTokens,
+      overheadTokens: this.#overhead?.tokens ?? (this.frame && this.frameTokens()),
+      messageTokens: left * this.ratio,
+      lowestTokens,
+    });
+    return atLeast(size, lowestTokens);
   }
 
   /** How long the provider's cache has not been used. A clock that went back says nothing. */

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { toolResult, toolUse } from "../../test/support/builders.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { createCompactor } from "./create-compactor.ts";
+import type { Compactor } from "./options.ts";
+
+const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
+
+const engine = (): Compactor =>
+  createCompactor({
+    modelName: "claude-haiku-4-5",
+    windowTokens: 200_000,
+    request: REQUEST,
+    clearing: { form: "off" },
+    environment: {},
+  });
+
+/** A read of a file and its answer. */
+const round = (nth: number, lines: number): readonly ApiMessage[] => [
+  { role: "user", content: `Question ${nth}.` },
+  { role: "assistant", content: [toolUse(`t${nth}`, "Read", { file_path: `/project/${nth}.ts` })] },
+  { role: "user", content: [toolResult(`t${nth}`, `line ${nth} of the tide table\n`.repeat(lines))] },
+  { role: "assistant", content: `Answer ${nth}.` },
+];
+
+describe("the count after a removal", () => {
+  it("is the estimate of the rest where more was removed than is left", async () => {
+    const compactor = engine();
+    const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
+    const whole = [...round(0, 10_000), ...rest];
+    const { tokens } = await compactor.before(whole);
+    // The provider counts a little less than the estimate. The difference would take it all from the rest.
+    const usage = { input_tokens: Math.round(tokens * 0.95), output_tokens: 5 };
+    compactor.after({ id: "msg_1", usage });
+    const list = [...whole, { role: "assistant", content: "Done." } as const];
+    const snipped = await compactor.snip(list, { from: 0, to: 3 });
+    const alone = await engine().before(rest);
+    expect(snipped.tokens).toBeGreaterThan(alone.tokens * 0.9);
+    expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
+  });
+
+  it("does not subtract results twice that the provider had left out by itself", async () => {
+    const compactor = engine();
+    const rounds = [0, 1, 2, 3].flatMap((nth) => round(nth, 1_500));
+    const whole = [...rounds, ...round(4, 4_000), { role: "user", content: "Next." } as const];
+    const { tokens } = await compactor.before(whole);
+    const cleared = Math.round(tokens * 0.7);
+    compactor.after({
+      id: "msg_1",
+      usage: { input_tokens: tokens - cleared, output_tokens: 5 },
+      appliedEdits: [
+        { type: "clear_tool_uses_20250919", cleared_tool_uses: 5, cleared_input_tokens: cleared },
+      ],
+    } as Parameters<Compactor["after"]>[0]);
+    const list = [...whole, { role: "assistant", content: "Done." } as const];
+    const snipped = await compactor.snip(list, { from: 0, to: 3 });
+    const alone = await engine().before([...whole.slice(4)]);
+    expect(snipped.tokens).toBeGreaterThan(alone.tokens * 0.9);
+  });
+});
