@@ -11,7 +11,7 @@ export class Contents {
   readonly results: ResultIndex;
   readonly #measures: Measures;
   readonly #toolNames = new Set<string>();
-  #media = { count: 0, bytes: 0 };
+  #media = { count: 0, bytes: 0, leastTokens: 0 };
   #estimatedTokens = 0;
   /** All that was ever added: what is cleared later does not lower it. */
   #addedTokens = 0;
@@ -26,8 +26,8 @@ export class Contents {
     return this.#toolNames;
   }
 
-  /** Pictures and documents, and their size at most. */
-  get media(): { readonly count: number; readonly bytes: number } {
+  /** Pictures and documents: their size at most, and the tokens that they take at least. */
+  get media(): { readonly count: number; readonly bytes: number; readonly leastTokens: number } {
     return this.#media;
   }
 
@@ -58,7 +58,7 @@ export class Contents {
   cleared(clearing: Clearing, entries: readonly Entry[]): void {
     this.results.applied(clearing);
     this.#estimatedTokens = entries.reduce((sum, entry) => sum + this.#measures.ofEntry(entry), 0);
-    this.#media = { count: 0, bytes: 0 };
+    this.#media = { count: 0, bytes: 0, leastTokens: 0 };
     for (const entry of entries) this.#addMedia(entry);
   }
 
@@ -66,6 +66,7 @@ export class Contents {
     for (const block of mediaOf(entry)) {
       this.#media.count += 1;
       this.#media.bytes += mostJsonBytes(block);
+      this.#media.leastTokens += this.#measures.leastOfImage(block);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { leastImageTokens } from "../tokens/image-size.ts";
 import { type CountText, measureBlock, measureEntry } from "../tokens/measure.ts";
 
 /**
@@ -11,6 +12,7 @@ export class Measures {
   readonly #countText: CountText;
   readonly #blocks = new WeakMap<ContentBlock, number>();
   readonly #entries = new WeakMap<Entry, number>();
+  readonly #images = new WeakMap<ContentBlock, number>();
 
   constructor(countText: CountText) {
     this.#countText = countText;
@@ -30,6 +32,15 @@ export class Measures {
     if (known !== undefined) return known;
     const tokens = this.#measure(entry);
     this.#entries.set(entry, tokens);
+    return tokens;
+  };
+
+  /** See {@link leastImageTokens}. */
+  readonly leastOfImage = (block: ContentBlock): number => {
+    const known = this.#images.get(block);
+    if (known !== undefined) return known;
+    const tokens = leastImageTokens(block);
+    this.#images.set(block, tokens);
     return tokens;
   };
 

@@ -1,6 +1,7 @@
 import { CachedEdits } from "../clear/cached-edits.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
+import { claudeVersion, tokenScaleOf } from "../conversation/claude-version.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, type EntryLink, isCompactBoundary } from "../conversation/entry.ts";
 import { requireJson } from "../conversation/given-messages.ts";
@@ -384,12 +385,13 @@ export class ConversationState {
 
   /**
    * The request is not smaller than this, whatever was reported: our estimate, divided by the most that it overcounts.
-   * Media do not count, because a small picture takes a fraction of the usual figure. Nor does a short conversation.
+   * A picture counts with the least that its area takes. The estimate of a short text does not count.
    */
   #safeLowerBound(): number {
     const { estimatedTokens, media } = this.thread.contents;
     const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS);
-    return estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.usageTrust.overcount);
+    const least = estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.usageTrust.overcount);
+    return least + Math.max(0, media.leastTokens - this.freedByProvider - this.cachedEdits.deletedEstimate);
   }
 
   /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
@@ -412,7 +414,8 @@ export class ConversationState {
   }
 
   get #usualRatio(): number {
-    return startCalibration(this.options.modelName).ratio;
+    const { modelName } = this.options;
+    return startCalibration(modelName).ratio * tokenScaleOf(claudeVersion(modelName));
   }
 }
 

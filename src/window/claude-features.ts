@@ -2,7 +2,12 @@ import {
   FIRST_VERSION_WITH_SYSTEM_MESSAGES,
   FIRST_VERSION_WITHOUT_PREFILL,
 } from "../conversation/check/limits.ts";
-import { type ClaudeVersion, claudeVersion, isAtLeast } from "../conversation/claude-version.ts";
+import {
+  type ClaudeVersion,
+  claudeVersion,
+  isAtLeast,
+  tokenScaleOf,
+} from "../conversation/claude-version.ts";
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 
@@ -32,9 +37,6 @@ export interface ClaudeFeatures {
   readonly tokenScale: number;
 }
 
-/** The tokenizer of 4.7 and later makes about 30% more tokens of the same text. */
-const LATER_TOKENIZER_SCALE = 1.3;
-
 const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 
 /** A name that is no Claude's gets what the newest models have: the strictest reading. */
@@ -57,7 +59,7 @@ export function claudeFeatures(model: string): ClaudeFeatures {
     stopsAtWindow: from(4, 5),
     compaction: from(4, 6),
     minimumCacheTokens: minimumCacheTokens(version, isSuper),
-    tokenScale: from(4, 7) ? LATER_TOKENIZER_SCALE : 1,
+    tokenScale: tokenScaleOf(version),
   };
 }
 

@@ -11,9 +11,12 @@ const PIECE_CHARACTERS = 160;
 
 const STOCK = stockOfText(createRandom(1), STOCK_CHARACTERS);
 
-/** A one-pixel picture. */
-export const PICTURE_DATA =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+/** A black PNG of 1,200 by 1,250 pixels. Claude bills 2,000 tokens for this area, and the simulator for any picture. */
+export const PICTURE_DATA: string = [
+  "iVBORw0KGgoAAAANSUhEUgAABLAAAATiAQAAAACCHCeeAAAAzklEQVR42u3BMQEAAADCoPVPbQ0Po",
+  "A".repeat(243),
+  "gE8D4WwAAbDuduYAAAAASUVORK5CYII=",
+].join("");
 
 /** Texts of a schedule, each with a marker of its own. */
 export class Texts {
