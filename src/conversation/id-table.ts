@@ -72,20 +72,23 @@ export class IdTable<T> implements Positions {
 /** The highest byte: the slot is chosen by the lowest bits. */
 const TAG_SHIFT = 24;
 
-/** A set of positions below a limit, with one byte for each. */
-export class PositionSet {
-  readonly #marks: Uint8Array;
+/** Positions that share a page of a {@link PositionSet}, as a power of two. */
+const PAGE_BITS = 12;
+const PAGE_MASK = 2 ** PAGE_BITS - 1;
 
-  constructor(limit: number) {
-    this.#marks = new Uint8Array(limit);
-  }
+/** A set of positions, with one byte for each in pages that are made when they are needed: most sets are dense. */
+export class PositionSet {
+  readonly #pages: (Uint8Array | undefined)[] = [];
 
   add(position: number): void {
-    this.#marks[position] = 1;
+    const page = position >> PAGE_BITS;
+    const marks = this.#pages[page] ?? new Uint8Array(PAGE_MASK + 1);
+    this.#pages[page] = marks;
+    marks[position & PAGE_MASK] = 1;
   }
 
   has(position: number): boolean {
-    return this.#marks[position] === 1;
+    return this.#pages[position >> PAGE_BITS]?.[position & PAGE_MASK] === 1;
   }
 }
 

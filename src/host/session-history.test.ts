@@ -14,7 +14,7 @@ import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
-import { messagesOfSpan, type SessionHistory, sessionHistory } from "./session-history.ts";
+import { messagesOfSpan, type SessionHistory, sessionHistory, stretchesOf } from "./session-history.ts";
 
 const write = sessionWriter();
 
@@ -179,3 +179,36 @@ function possible<T>(work: () => T): T | undefined {
     return undefined;
   }
 }
+
+describe("the stretches between compactions", () => {
+  /** How often lines are looked at to find the stretches of a session with this many compactions. */
+  async function looks(compactions: number, keeps: boolean): Promise<number> {
+    const c = new ConversationBuilder();
+    for (let nth = 0; nth < compactions; nth++) {
+      for (let line = 0; line < 5; line++) c.tool(`t${nth}-${line}`, "Read", {}, "text");
+      const { uuid } = c.assistant(`answer ${nth}`);
+      const segment = { headUuid: uuid, tailUuid: uuid, anchorUuid: `e-${c.entries.length + 2}` };
+      c.boundary(keeps ? { preservedSegment: segment } : {});
+      c.summary(`summary ${nth}`);
+    }
+    c.user("the next task");
+    const session = await write(c.entries);
+    let count = 0;
+    const entries = new Proxy(session.entries, {
+      get: (target, key, receiver) => {
+        count++;
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+    expect(stretchesOf({ ...session, entries })).toHaveLength(compactions + 1);
+    return count;
+  }
+
+  it.each([false, true])(
+    "takes time that grows with the file, not with its square (kept messages: %s)",
+    async (keeps) => {
+      const [few, many] = [await looks(40, keeps), await looks(160, keeps)];
+      expect(many / few).toBeLessThan(4.5);
+    },
+  );
+});

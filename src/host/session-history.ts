@@ -4,6 +4,7 @@ import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../con
 import { stringField } from "../conversation/fields.ts";
 import { standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { ChainWalker } from "../transcript/chain.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
 import { indexedBefore } from "../transcript/relink.ts";
 import type { Session } from "../transcript/session.ts";
@@ -71,12 +72,13 @@ export interface Stretch {
 /** Of what led to the conversation, oldest first, as far back as the session has everything. */
 export function stretchesOf({ entries, boundaries, conversation }: Session): readonly Stretch[] {
   const index = indexEntries(entries);
+  const walker = new ChainWalker(index);
   const seen = new Set<string>();
   let boundary: CompactBoundaryEntry | undefined = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
   const stretches: Stretch[] = [{ boundary, entries: conversation }];
   while (boundary !== undefined && !seen.has(boundary.uuid)) {
     seen.add(boundary.uuid);
-    const before = indexedBefore(index, boundary);
+    const before = indexedBefore(index, boundary, walker);
     if (before.entries.length === 0) break;
     stretches.unshift(before);
     boundary = before.boundary;

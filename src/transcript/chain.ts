@@ -64,6 +64,8 @@ export class ChainWalker {
    * When the leaf is a summary with kept messages, the walk starts at the newest of these.
    */
   walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
+    // Kept messages that were looked for in the middle of another walk may have been left open.
+    this.#kept.clear();
     const uuid = this.#index.entries[leaf]?.uuid ?? null;
     const chain = this.#follow({ child: asOf, parentUuid: uuid });
     if (isMoreNeeded(chain)) return chain;
@@ -75,8 +77,7 @@ export class ChainWalker {
   #follow(start: Link, until?: string): Chain | MoreNeeded {
     const newestFirst = new PositionList();
     const bridged: number[] = [];
-    // A segment is short, and there may be many of them.
-    const seen = until === undefined ? new PositionSet(this.#index.entries.length) : new Set<number>();
+    const seen = new PositionSet();
     const take = (position: number): boolean => {
       seen.add(position);
       newestFirst.push(position);
@@ -112,9 +113,8 @@ export class ChainWalker {
 
   /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
   #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
-    for (let nth = this.#preserving.length - 1; nth >= 0; nth--) {
+    for (let nth = this.#preservingBefore(child) - 1; nth >= 0; nth--) {
       const boundary = this.#preserving[nth] ?? -1;
-      if (boundary >= child) continue;
       if (boundary <= parent) break;
       const kept = this.#keptBy(boundary);
       if (kept === undefined) continue;
@@ -134,6 +134,17 @@ export class ChainWalker {
       return { kept, anchor: parent };
     }
     return undefined;
+  }
+
+  /** How many of the boundaries that kept messages stand above this position. */
+  #preservingBefore(position: number): number {
+    let [low, high] = [0, this.#preserving.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#preserving[middle] ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */

@@ -18,6 +18,8 @@ export interface EntryIndex {
   readonly hasMainThread: boolean;
   /** Positions of the finished compactions, oldest first. */
   readonly boundaries: readonly number[];
+  /** Positions of messages that only the queue holds, oldest first. */
+  readonly queued: readonly number[];
   /** Queue lines further up may belong to messages of this part: only the whole file tells. */
   readonly isQueueUncertain: boolean;
   /** The record of kept messages, by the position of the finished compaction that has one; oldest first. */
@@ -33,6 +35,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?
   const positions = hasUniqueIds ? known : positionsOf(entries);
   const unfinished = new UnfinishedCompactions();
   const boundaries: number[] = [];
+  const queued: number[] = [];
   let hasMainThread = false;
   for (let position = 0; position < entries.length; position++) {
     const entry = entries[position];
@@ -40,6 +43,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?
     if (!hasMainThread && entry.isSidechain !== true && canBeLeaf(entry)) hasMainThread = true;
     const finished = unfinished.add(entry, entry.uuid, position);
     if (finished !== undefined) boundaries.push(finished);
+    if (isFromQueue(entry)) queued.push(position);
   }
   boundaries.sort((a, b) => a - b);
   return {
@@ -51,6 +55,7 @@ export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?
     boundaries,
     preserved: preservedAt(entries, boundaries, positions),
     unfinished: unfinished.positions(),
+    queued,
     isQueueUncertain,
   };
 }

@@ -38,17 +38,18 @@ export function reattachParallelEntries(
 
 /** True if a line off the chain could belong to it. A long session without such lines needs no memory of calls. */
 function hasLinesBeside(index: EntryIndex, chain: readonly number[], before: number): boolean {
-  const onChain = new PositionSet(index.entries.length);
+  const onChain = new PositionSet();
   let first = before;
   for (const position of chain) {
     if (continuedBefore(index, position) !== position) return true;
     onChain.add(position);
     first = Math.min(first, position);
   }
-  for (let position = 0; position < before; position++) {
+  const isBeside = (position: number): boolean => position < before && !onChain.has(position);
+  if (index.queued.some(isBeside)) return true;
+  for (let position = first + 1; position < before; position++) {
     const entry = index.entries[position];
-    if (entry === undefined || onChain.has(position)) continue;
-    if (isFromQueue(entry) || (position > first && isOnMainThread(index, entry))) return true;
+    if (entry !== undefined && isBeside(position) && isOnMainThread(index, entry)) return true;
   }
   return false;
 }

@@ -40,8 +40,12 @@ const NOTHING: Omit<Conversation, "entries"> = Object.freeze({
 const NO_LINES: ConversationLines = Object.freeze({ ...NOTHING, lines: [] });
 const EMPTY: Conversation = Object.freeze({ ...NOTHING, entries: [] });
 
-function conversationFrom(index: EntryIndex, leaf?: number, before?: number): Conversation | MoreNeeded {
-  const found = linesFrom(index, leaf, before);
+function conversationFrom(
+  index: EntryIndex,
+  moment?: Moment,
+  walker?: ChainWalker,
+): Conversation | MoreNeeded {
+  const found = linesFrom(index, moment?.leaf, moment?.before, walker);
   return isMoreNeeded(found) ? found : asConversation(found);
 }
 
@@ -56,11 +60,17 @@ export interface ConversationLines extends Omit<Conversation, "entries"> {
   readonly lines: readonly Entry[];
 }
 
-export function linesFrom(index: EntryIndex, leaf?: number, before?: number): ConversationLines | MoreNeeded {
+/** @param walker of this index. Pass it when you read many conversations of one session. */
+export function linesFrom(
+  index: EntryIndex,
+  leaf?: number,
+  before?: number,
+  walker: ChainWalker = new ChainWalker(index),
+): ConversationLines | MoreNeeded {
   if (index.isQueueUncertain) return { needs: "whole-file" };
   const start = leaf ?? newestLeaf(index, before);
   if (start === undefined) return index.isWholeFile ? NO_LINES : { needs: "boundary" };
-  const chain = new ChainWalker(index).walkFrom(start, before);
+  const chain = walker.walkFrom(start, before);
   if (isMoreNeeded(chain)) return chain;
   const leafAt = chain.newestFirst[0] ?? start;
   const oldestFirst = chain.newestFirst.reverse();
@@ -91,9 +101,9 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
 }
 
 /** The same before any line, of a whole file that has been indexed. */
-export function indexedBefore(index: EntryIndex, line: Entry): Conversation {
+export function indexedBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): Conversation {
   const moment = momentBefore(index, line);
-  const found = moment && conversationFrom(index, moment.leaf, moment.before);
+  const found = moment && conversationFrom(index, moment, walker);
   return found === undefined || isMoreNeeded(found) ? EMPTY : found;
 }
 
