@@ -2,7 +2,7 @@ import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import type { Fact, FactKind } from "../conversation/facts.ts";
 import { contentText } from "../conversation/fields.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
+import type { Fate, KnownFacts, Ledger, LedgerFact } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
@@ -45,8 +45,8 @@ const MAX_NEEDLES = 16;
 
 /** The record of a compaction for its boundary: small enough that a hundred of them do not swell a session. */
 export function makeLedger(input: LedgerInput): Ledger {
-  const { plan, kept, restored, quotedTokens, earlier } = input;
-  const facts = toldFacts(input);
+  const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
+  const facts = toldFacts(input.facts).map((fact) => withFate(fact, hasTranscript));
   const untold = input.facts.length - facts.length;
   const { shortened = [] } = plan.unseen ?? {};
   const uuids = plan.summarised.flatMap(({ uuid }) => uuid ?? []);
@@ -80,7 +80,7 @@ export function withFates(facts: readonly Fact[], places: Places): readonly Ledg
 
 export interface PreviousLedger {
   readonly boundary: string;
-  readonly ledger: Ledger;
+  readonly ledger: KnownFacts;
 }
 
 /** What the next compaction of these entries goes on from. */
@@ -104,20 +104,21 @@ export function previousQuotation(entries: readonly Entry[]): PreviousLedger | u
   return { boundary: summary.uuid, ledger };
 }
 
-function toldFacts({ facts, hasTranscript }: LedgerInput): readonly LedgerFact[] {
+/** The facts that a ledger has room for, each short enough for it. */
+export function toldFacts<F extends Fact>(facts: readonly F[]): readonly F[] {
   const told = facts.filter((fact, index) => index < MAX_FACTS || isBinding(fact));
   const saidChars = roomForEach(told.filter(isSaid));
-  return told.map((fact) => withFate(clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS), hasTranscript));
+  return told.map((fact) => clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS));
 }
 
-const isBinding = ({ kind, status }: LedgerFact): boolean =>
+const isBinding = ({ kind, status }: Fact): boolean =>
   kind === "directive" && (status === undefined || status === "active");
 
 /** Known by its words. */
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
 /** In steps, so that a text is not cut anew by every compaction. */
-function roomForEach(said: readonly LedgerFact[]): number {
+function roomForEach(said: readonly Fact[]): number {
   const all = (chars: number): number =>
     said.reduce((sum, { text }) => sum + Math.min(text.length, chars), 0);
   let chars = SAID_CHARS;
@@ -130,7 +131,7 @@ function withFate(fact: LedgerFact, hasTranscript: boolean): LedgerFact {
   return { ...fact, fate: hasTranscript ? "recoverable" : "gone" };
 }
 
-function clipped(fact: LedgerFact, maxChars: number): LedgerFact {
+function clipped<F extends Fact>(fact: F, maxChars: number): F {
   const { text, needles, entryIds } = fact;
   const short = isSaid(fact) ? endsWithin(text, maxChars) : clip(text, maxChars);
   const marks = needles ?? (short === text ? undefined : endsOf(text));

@@ -44,6 +44,12 @@ export interface Ledger {
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }
 
+/** The part of a ledger that the next compaction continues from. */
+export interface KnownFacts {
+  readonly facts: readonly Fact[];
+  readonly earlier?: Ledger["earlier"] | undefined;
+}
+
 /** How many facts are where. */
 export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, number>> {
   const counts = { summary: 0, kept: 0, quoted: 0, restored: 0, recoverable: 0, gone: 0 };

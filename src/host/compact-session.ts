@@ -3,7 +3,6 @@ import { type Compaction, type CompactOptions, compact } from "../compact/compac
 import { type NotesKeep, planFromNotes } from "../compact/from-notes.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import type { PreviousLedger } from "../compact/ledger.ts";
 import type { MessageRef } from "../compact/locate.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
 import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
@@ -19,7 +18,7 @@ import { sessionRecord } from "../window/session-window.ts";
 import { fileState } from "./file-state.ts";
 import { coveredIn } from "./notes-coverage.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
-import { sessionLedgers } from "./session-ledgers.ts";
+import { knownFacts } from "./session-ledgers.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
@@ -95,7 +94,7 @@ export async function compactSession(
     hooks: rest.hooks && withRunLimit(rest.hooks),
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
-    previousLedger: ledgerBefore(session),
+    previousLedger: knownFacts(session),
     sessionRecord: sessionRecord(session),
     state: stateOf(session, options),
     hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
@@ -133,13 +132,6 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
 function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Session, ref: T): T | string {
   if (typeof ref !== "string") return ref;
   return conversation[indexInConversation(conversation, entries, ref)]?.uuid ?? ref;
-}
-
-/** Of the newest compaction that led to the conversation, whoever made it; an undo is none. */
-function ledgerBefore(session: Session): PreviousLedger | undefined {
-  if (!session.boundaries.some(({ isCurrent }) => isCurrent)) return undefined;
-  const newest = sessionLedgers(session).find(({ isInChain }) => isInChain);
-  return newest?.ledger && { boundary: newest.boundary.uuid, ledger: newest.ledger };
 }
 
 /** The agent and the hooks that read it may be in another folder than we are. */

@@ -1,5 +1,5 @@
 import { searched } from "../compact/check-facts.ts";
-import { makeLedger, withFates } from "../compact/ledger.ts";
+import { makeLedger, toldFacts, withFates } from "../compact/ledger.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,
@@ -8,13 +8,13 @@ import {
   isCompactBoundary,
 } from "../conversation/entry.ts";
 import { contentText, firstString, stringField } from "../conversation/fields.ts";
-import type { Ledger } from "../conversation/ledger.ts";
+import type { KnownFacts, Ledger } from "../conversation/ledger.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { rawContent } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/builtin/read/human.ts";
 import { findFacts } from "../summary/facts/check.ts";
-import { type ExtractOptions, extractFacts } from "../summary/facts/extract.ts";
+import { type ExtractOptions, extractFacts, type FactSheet } from "../summary/facts/extract.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 
 export interface CompactionInFile {
@@ -27,12 +27,11 @@ export interface CompactionInFile {
 }
 
 /** The ledger of a compaction that left none, by the same rules: facts of what went are looked for in what is there. */
-export function computeLedger({ before, after, boundary, previous }: CompactionInFile): Ledger {
-  const { summary, kept, restored, keptPlace } = partsOf(after, before, boundary);
-  const keptUuids = new Set(kept.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
-  const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
-  const following = keptPlace === "after" ? kept : [];
-  const { facts, earlier } = extractFacts(summarised, { previous, following });
+export function computeLedger(compaction: CompactionInFile): Ledger {
+  const { boundary } = compaction;
+  const parts = partsOf(compaction);
+  const { summary, kept, restored } = parts;
+  const { summarised, facts, earlier } = factSheet(compaction, parts);
   return makeLedger({
     facts: withFates(facts, [
       ["summary", findFacts(facts, searched(summary))],
@@ -50,6 +49,22 @@ export function computeLedger({ before, after, boundary, previous }: CompactionI
   });
 }
 
+/** What {@link computeLedger} says of the facts, but not where they are. That takes half the time. */
+export function computeFacts(compaction: CompactionInFile): KnownFacts {
+  const { facts, earlier } = factSheet(compaction, partsOf(compaction));
+  return { facts: toldFacts(facts), earlier };
+}
+
+function factSheet(
+  { before, previous }: CompactionInFile,
+  { kept, keptPlace }: Parts,
+): FactSheet & { readonly summarised: readonly Entry[] } {
+  const keptUuids = new Set(kept.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
+  const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
+  const following = keptPlace === "after" ? kept : [];
+  return { summarised, ...extractFacts(summarised, { previous, following }) };
+}
+
 /** Everything was kept, with results emptied. */
 const isClearing = ({ compactMetadata }: CompactBoundaryEntry): boolean =>
   compactMetadata?.messagesSummarized === 0;
@@ -62,7 +77,7 @@ interface Parts {
 }
 
 /** What a compaction left, apart from what came since: that begins with a request or with the agent's next words. */
-function partsOf(after: readonly Entry[], before: readonly Entry[], boundary: CompactBoundaryEntry): Parts {
+function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));
   const summary: Entry[] = [];
   const kept: Entry[] = [];

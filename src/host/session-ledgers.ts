@@ -1,9 +1,10 @@
+import type { PreviousLedger } from "../compact/ledger.ts";
 import type { CompactBoundaryEntry } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { undoRecordOf } from "../conversation/undo.ts";
 import type { Session } from "../transcript/session.ts";
-import { computeLedger } from "./compute-ledger.ts";
+import { computeFacts, computeLedger } from "./compute-ledger.ts";
 import { type Stretch, stretchesOf } from "./session-history.ts";
 
 /** What became of things in one compaction of a session. */
@@ -58,6 +59,31 @@ function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
     previous = ledger && { boundary: boundary.uuid, ledger };
   }
   return ledgers;
+}
+
+/**
+ * Facts for the next compaction to continue from: those of the newest compaction that led to the conversation, whoever
+ * made it. An undo is none. The facts that {@link sessionLedgers} gives for it, without the work of finding their places.
+ */
+export function knownFacts(session: Session): PreviousLedger | undefined {
+  const current = session.boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
+  if (current === undefined) return undefined;
+  const own = undoRecordOf(current) === undefined ? readLedger(current) : undefined;
+  if (own !== undefined) return { boundary: current.uuid, ledger: own };
+  const stretches = stretchesOf(session);
+  const takenBack = takenBackIn(stretches);
+  const newestWritten = stretches.findLastIndex(
+    ({ boundary }) => boundary && !takenBack.has(boundary) && readLedger(boundary),
+  );
+  let previous: PreviousLedger | undefined;
+  for (let nth = Math.max(0, newestWritten); nth < stretches.length; nth++) {
+    const { boundary, entries: after = [] } = stretches[nth] ?? {};
+    if (boundary === undefined || takenBack.has(boundary)) continue;
+    const before = stretches[nth - 1]?.entries;
+    const ledger = readLedger(boundary) ?? (before && computeFacts({ before, after, boundary, previous }));
+    previous = ledger && { boundary: boundary.uuid, ledger };
+  }
+  return previous;
 }
 
 /** Boundaries of undos, which are no compactions, and with each the steps that it took back. */

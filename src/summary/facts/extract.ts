@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
-import type { Ledger } from "../../conversation/ledger.ts";
+import type { KnownFacts, LedgerFact } from "../../conversation/ledger.ts";
 import { digestSession, type SessionDigest } from "../builtin/digest.ts";
 import { isRequest } from "../builtin/exchange.ts";
 import { askedFacts, openBefore } from "./asked-facts.ts";
@@ -22,7 +22,7 @@ export interface FactSheet {
 
 export interface ExtractOptions {
   /** The last boundary and what its ledger says: what was known before `entries`. */
-  readonly previous?: { readonly boundary: string; readonly ledger: Ledger } | undefined;
+  readonly previous?: { readonly boundary: string; readonly ledger: KnownFacts } | undefined;
   /** Messages that come after and stay as they are: they may answer a question or call off a request. */
   readonly following?: readonly Entry[] | undefined;
 }
@@ -52,8 +52,10 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
 }
 
 /** Oldest first: a ledger has the newest first. */
-const factsIn = (ledger: Ledger | undefined): readonly Fact[] =>
-  (ledger?.facts ?? []).map(({ fate: _fate, ...fact }) => fact).reverse();
+const factsIn = (ledger: KnownFacts | undefined): readonly Fact[] =>
+  (ledger?.facts ?? []).map(withoutFate).reverse();
+
+const withoutFate = ({ fate: _, ...fact }: Fact & Partial<LedgerFact>): Fact => fact;
 
 const isOf =
   (...kinds: readonly Fact["kind"][]) =>
