@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { digestOf, extended, isOutdated } from "./message-digest.ts";
+import { blockCountOf, blockDigestsOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { isSameJson } from "./same-json.ts";
 
@@ -17,6 +17,8 @@ export class HostList {
   /** Messages up to the last rewrite. Undefined for a list that the host does not use now: then the digest is known. */
   #messages: Message[] | undefined;
   #length: number;
+  /** Without messages: the number of their blocks, a digest of all, and that of the last one. */
+  #blocks = 0;
   #digest = 0;
   #lastDigest = 0;
 
@@ -36,25 +38,40 @@ export class HostList {
     return this.#messages;
   }
 
-  /** True if these messages start with it. */
+  /** Undefined with messages. */
+  get blocks(): number | undefined {
+    return this.#messages === undefined ? this.#blocks : undefined;
+  }
+
+  /** True if these messages start with it. Without messages, they may be cut differently. */
   starts(messages: readonly Message[]): boolean {
-    if (messages.length < this.#length || (this.#length === 0 && this.isFirst)) return false;
-    if (this.#messages !== undefined) return sharedLength(messages, this.#messages) === this.#length;
-    // One message is enough to tell most lists apart.
-    const last = messages[this.#length - 1];
-    if (last !== undefined && digestOf(last) !== this.#lastDigest) return false;
-    return digestOfList(messages.slice(0, this.#length)) === this.#digest;
+    if (this.#length === 0 && this.isFirst) return false;
+    if (this.#messages !== undefined)
+      return messages.length >= this.#length && sharedLength(messages, this.#messages) === this.#length;
+    let length = 0;
+    let blocks = 0;
+    while (length < messages.length && blocks < this.#blocks)
+      blocks += blockCountOf(messages[length++] as Message);
+    if (blocks !== this.#blocks) return false;
+    // One block is enough to tell most lists apart.
+    const last = messages[length - 1];
+    if (last !== undefined && blockDigestsOf(last).at(-1) !== this.#lastDigest) return false;
+    if (digestOfList(messages.slice(0, length)) !== this.#digest) return false;
+    this.#length = length;
+    return true;
   }
 
   /** Makes the message that comes after it a part of it. */
-  extend(next: { readonly messages: readonly Message[]; readonly digest: number }): void {
+  extend(next: { readonly messages: readonly Message[]; readonly digests: readonly number[] }): void {
     this.#length += 1;
-    if (this.#messages !== undefined) {
-      this.#messages.push(...next.messages);
-      return;
-    }
-    this.#digest = extended(this.#digest, next.digest);
-    this.#lastDigest = next.digest;
+    if (this.#messages === undefined) this.#extend(next.digests);
+    else this.#messages.push(...next.messages);
+  }
+
+  #extend(digests: readonly number[]): void {
+    this.#blocks += digests.length;
+    this.#digest = digests.reduce(extended, this.#digest);
+    this.#lastDigest = digests.at(-1) ?? this.#lastDigest;
   }
 
   /** Takes the host's objects, by which the next turn recognizes the list at once. Returns those that are others. */
@@ -74,9 +91,9 @@ export class HostList {
   /** Keeps no message in memory that only the host could still need. */
   release(): void {
     if (this.#messages === undefined) return;
-    this.#digest = digestOfList(this.#messages);
-    const last = this.#messages.at(-1);
-    this.#lastDigest = last === undefined ? 0 : digestOf(last);
+    this.#blocks = 0;
+    this.#digest = 0;
+    this.#extend(this.#messages.flatMap(blockDigestsOf));
     this.#messages = undefined;
   }
 }
@@ -88,7 +105,7 @@ export interface Copy {
 }
 
 const digestOfList = (messages: readonly Message[]): number =>
-  messages.reduce((digest, message) => extended(digest, digestOf(message)), 0);
+  messages.flatMap(blockDigestsOf).reduce(extended, 0);
 
 /**
  * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a

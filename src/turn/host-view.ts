@@ -1,6 +1,7 @@
 import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
-import { digestOf } from "./message-digest.ts";
+import { blockDigestsOf, extended } from "./message-digest.ts";
 import type { Message } from "./options.ts";
+import { cutAfter, inKnownCut } from "./recut.ts";
 
 /** Lists that the host may still continue with, besides the one it began with. */
 const MOST_LISTS = 32;
@@ -18,15 +19,21 @@ export type Reading =
 /** A message that came after the beginning. Only its digest is kept once a rewrite may have removed it. */
 class Logged {
   #message: { readonly value: Message } | undefined;
-  #digest: number | undefined;
+  /** Of its blocks, without the object. Most messages have one block. */
+  #sealed: number | readonly number[] = [];
 
   constructor(message: Message) {
     this.#message = { value: message };
   }
 
+  /** Of its blocks. */
+  get digests(): readonly number[] {
+    if (this.#message !== undefined) return blockDigestsOf(this.#message.value);
+    return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
+  }
+
   get digest(): number {
-    this.#digest ??= this.#message === undefined ? 0 : digestOf(this.#message.value);
-    return this.#digest;
+    return digestOfBlocks(this.digests);
   }
 
   /** Empty without the object. */
@@ -36,7 +43,7 @@ class Logged {
 
   says(message: Message): boolean {
     return this.#message === undefined
-      ? digestOf(message) === this.digest
+      ? digestOfBlocks(blockDigestsOf(message)) === this.digest
       : saysTheSame(message, this.#message.value);
   }
 
@@ -49,7 +56,9 @@ class Logged {
   }
 
   seal(): void {
-    this.#digest = this.digest;
+    const { digests } = this;
+    const [only] = digests;
+    this.#sealed = digests.length === 1 && only !== undefined ? only : digests;
     this.#message = undefined;
   }
 }
@@ -91,15 +100,17 @@ export class HostView {
   /** The host's array says what the conversation says. */
   #isHeld = false;
   #turns = 0;
+  readonly #standIns = new WeakMap<object, Message>();
 
   get #logEnd(): number {
     return this.#logStart + this.#log.length;
   }
 
   /** Recognizes the list and records it, except for one that is another conversation. */
-  read(messages: readonly Message[]): Reading {
-    const alignment = this.#align(messages);
-    if (alignment === undefined) return { kind: "other" };
+  read(given: readonly Message[]): Reading {
+    const recognized = this.#recognize(given);
+    if (recognized === undefined) return { kind: "other" };
+    const { messages, alignment } = recognized;
     const { list } = alignment;
     list.usedIn = ++this.#turns;
     const copies = [...list.renew(messages), ...this.#renewLogged(messages, alignment)];
@@ -193,6 +204,44 @@ export class HostView {
     return messages.length === known.length && messages.every((message, at) => message === known[at]);
   }
 
+  /** The known message that says what this one says, or in which it begins. */
+  standIn(message: Message): Message {
+    return (typeof message === "object" ? this.#standIns.get(message) : undefined) ?? message;
+  }
+
+  /** The list with its alignment. Messages that the host cut differently are replaced by the known ones. */
+  #recognize(
+    given: readonly Message[],
+  ): { readonly messages: readonly Message[]; readonly alignment: Alignment } | undefined {
+    const direct = this.#align(given);
+    if (direct?.isContinued && this.#isNewestFound(direct)) return { messages: given, alignment: direct };
+    let best = direct && { messages: given, alignment: direct };
+    for (const list of this.#lists) {
+      const { blocks } = list;
+      const recut =
+        blocks === undefined ? inKnownCut(given, this.#knownAfter(list)) : cutAfter(given, blocks);
+      if (recut === undefined) continue;
+      const alignment = this.#align(recut.messages);
+      if (alignment === undefined || (best !== undefined && !isCloser(alignment, best.alignment))) continue;
+      best = { messages: recut.messages, alignment };
+      for (const { message, original } of recut.replaced) this.#standIns.set(message as object, original);
+    }
+    return best;
+  }
+
+  /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
+  #knownAfter({ messages, at }: HostList): readonly Message[] {
+    const later = this.#log.slice(at - this.#logStart).map((logged) => logged.messages);
+    return messages === undefined || later.some(({ length }) => length === 0)
+      ? []
+      : [...messages, ...later.flat()];
+  }
+
+  /** Nothing that is new can be a known message in another cut. */
+  #isNewestFound({ to, beyond, added }: Alignment): boolean {
+    return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
+  }
+
   /** The list that knows most of the messages. */
   #align(messages: readonly Message[]): Alignment | undefined {
     let best: Alignment | undefined;
@@ -244,7 +293,7 @@ export class HostView {
     }
     let next = from;
     return messages.map((message) => {
-      const found = places.get(digestOf(message))?.findLast((at) => at >= next);
+      const found = places.get(digestOfBlocks(blockDigestsOf(message)))?.findLast((at) => at >= next);
       if (found !== undefined) next = found + 1;
       return { message, at: found };
     });
@@ -375,6 +424,8 @@ export class HostView {
     for (const logged of this.#log) logged.seal();
   }
 }
+
+const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
 
 const indexes = (from: number, to: number): readonly number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);

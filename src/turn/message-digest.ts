@@ -1,10 +1,13 @@
-import { isRecord } from "../conversation/untrusted.ts";
+import { contentBlocks } from "../conversation/block.ts";
+import type { ApiMessage } from "../conversation/message.ts";
+import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
 import { jsonOf } from "./same-json.ts";
 
 const digests = new WeakMap<object, number>();
 /** Digests of the contents that a host passed first. */
 const contents = new WeakMap<object, number>();
+const blockDigests = new WeakMap<object, readonly number[]>();
 const outdated = new WeakSet<object>();
 let unreadable = 0;
 
@@ -51,7 +54,49 @@ export function digestOf(message: Message): number {
   return digest;
 }
 
-/** The digest of a list with one more message at its end. */
+/**
+ * The same for each block, with the role: a list that is cut into other messages has the same blocks in the same order.
+ * An entry counts as one block.
+ */
+export function blockDigestsOf(message: Message): readonly number[] {
+  if (!isPlainMessage(message)) return [digestOf(message)];
+  const known = blockDigests.get(message);
+  if (known !== undefined) return known;
+  const { role, content } = message;
+  const own = isOutdated(message)
+    ? [-++unreadable]
+    : contentBlocks(content).map((block) => hash(`${role} ${canonicalJson(block)}`));
+  blockDigests.set(message, own);
+  return own;
+}
+
+/** The number of digests that {@link blockDigestsOf} gives. */
+export const blockCountOf = (message: Message): number =>
+  isPlainMessage(message) ? contentBlocks(message.content).length : 1;
+
+/** False for entries, which have a type and an id. */
+export const isPlainMessage = (message: unknown): message is ApiMessage =>
+  isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
+
+/** Converters write fields in an order of their own, and a result that is one text as a string. */
+function canonicalJson(block: unknown): string | undefined {
+  if (!isRecord(block)) return jsonOf(block);
+  const fields = Object.entries(block).flatMap(([name, value]) => {
+    if (name === "is_error" && value === false) return [];
+    return [[name, name === "content" ? resultText(value) : value] as const];
+  });
+  return jsonOf(Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+function resultText(content: unknown): unknown {
+  const [only, ...others]: readonly unknown[] = Array.isArray(content) ? content : [];
+  return others.length === 0 && isPlainText(only) ? only.text : content;
+}
+
+const isPlainText = (block: unknown): block is JsonRecord =>
+  isRecord(block) && block.type === "text" && Object.keys(block).length === 2;
+
+/** The digest of a list with one more block at its end. */
 export const extended = (list: number, digest: number): number =>
   mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
 

@@ -221,7 +221,7 @@ export class Thread {
   /** What a host means by an index into its own messages, or by an entry's uuid. */
   referTo(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
-    const message = this.#changedInPlace.standIn(messages[ref] as Message);
+    const message = this.#host.standIn(this.#changedInPlace.standIn(messages[ref] as Message));
     if (isEntry(message)) return message.uuid ?? -1;
     return (isRecord(message) && this.plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
@@ -13,6 +14,8 @@ import { apiRuleViolations } from "../support/api-rules.ts";
 
 export type ListName = "own" | "held";
 export type Copying = "none" | "clone" | "json";
+/** The way in which a host that keeps its messages in another form cuts them when it converts them. */
+export type Cut = "as is" | "split" | "merged";
 
 export interface Use {
   readonly list: ListName;
@@ -67,7 +70,18 @@ export class AlternatingHost {
   #called: Turn | undefined;
   last: Turn | undefined;
 
-  constructor({ collapses, windowTokens = 14_000 }: { collapses: boolean; windowTokens?: number }) {
+  readonly #cut: Cut;
+
+  constructor({
+    collapses,
+    windowTokens = 14_000,
+    cut = "as is",
+  }: {
+    collapses: boolean;
+    windowTokens?: number;
+    cut?: Cut;
+  }) {
+    this.#cut = cut;
     const list: ApiMessage[] = [{ role: "user", content: `the task ${this.#tag()}` }];
     this.lists = { own: list, held: list };
     this.#sent = tagsIn(list);
@@ -109,7 +123,7 @@ export class AlternatingHost {
     this.#answer(fresh);
     const list = copied(this.lists[step.list], step.copying);
     if (step.copying !== "none" && step.inPlace) this.#keep(step.list, list);
-    const turn = await this.#carryOut(step, list);
+    const turn = await this.#carryOut(step, converted(list, this.#cut));
     this.last = turn;
     this.#sent = tagsIn(turn.request.messages);
     if (step.adopts) this.#adopt(turn.messages as readonly ApiMessage[]);
@@ -127,7 +141,9 @@ export class AlternatingHost {
   /** Nothing was rewritten where one list starts with the other: then the host has one list. */
   #adopt(messages: readonly ApiMessage[]): void {
     const { own } = this.lists;
-    const isDifferent = messages.some((message, at) => at < own.length && !isSame(message, own[at]));
+    const taken = converted([...messages], this.#cut);
+    const passed = converted(own, this.#cut);
+    const isDifferent = taken.some((message, at) => at < passed.length && !isSame(message, passed[at]));
     if (isDifferent) this.lists.held = [...messages];
     else this.#useOneList(messages.length > own.length ? [...messages] : own);
   }
@@ -262,6 +278,25 @@ const copied = (list: ApiMessage[], copying: Copying): ApiMessage[] => {
   if (copying === "none") return list;
   return copying === "clone" ? structuredClone(list) : (JSON.parse(JSON.stringify(list)) as ApiMessage[]);
 };
+
+const isResult = ({ type }: ContentBlock): boolean => type === "tool_result";
+
+/** All strings become blocks. Results and texts become messages of their own, or neighbors of one role become one. */
+function converted(list: ApiMessage[], cut: Cut): ApiMessage[] {
+  if (cut === "as is") return list;
+  const result: ApiMessage[] = [];
+  for (const { role, content } of list) {
+    const blocks = contentBlocks(content);
+    const last = result.at(-1);
+    if (cut === "split") {
+      for (const part of [blocks.filter(isResult), blocks.filter((block) => !isResult(block))])
+        if (part.length > 0) result.push({ role, content: part });
+    } else if (last?.role === role) {
+      result[result.length - 1] = { role, content: [...contentBlocks(last.content), ...blocks] };
+    } else result.push({ role, content: blocks });
+  }
+  return result;
+}
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 

@@ -57,6 +57,27 @@ describe("a host that alternates between its own list and the one that it got ba
     );
   });
 
+  it("sends one conversation also when it converts its lists from another form and back", async () => {
+    const cut = fc.constantFrom("split" as const, "merged" as const);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 25 }),
+        cut,
+        fc.boolean(),
+        async (steps, cut, collapses) => {
+          const host = new AlternatingHost({ collapses, cut });
+          for (const next of steps) {
+            // A merged list would have an earlier message and the newest one in one message.
+            if (cut === "merged" && next.kind === "retract") continue;
+            await host.take("other" in next && next.other === "no reply" ? { ...next, other: "same" } : next);
+          }
+          await host.compactor.close();
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   it("stays compacted when it uses the compacted list once and then its full list", async () => {
     const host = new AlternatingHost({ collapses: false, windowTokens: 400_000 });
     host.fill(300, 60);
