@@ -50,8 +50,7 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
   if (entry.type === "progress" || entry.type === "system") return undefined;
   // For a host that reads no attachments, it would become an empty message.
   if (entry.type === "attachment" && !isSentAttachment(entry)) return undefined;
-  if (isSnipMarker(entry)) return settledMarker(entry);
-  if (isCollapsedSpan(entry)) return settledSpan(entry);
+  if (isSnipMarker(entry) || isCollapsedSpan(entry)) return settled(entry);
   if (isFromQueue(entry)) {
     const { fromQueue: _, ...line } = entry;
     return line;
@@ -63,6 +62,12 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
   if (entry.type !== "assistant" || !entry.message) return entry;
   if (entry.message.content?.length === 0) return undefined;
   return { ...entry, message: { ...entry.message, usage: { input_tokens: 0, output_tokens: 0 } } };
+}
+
+/** A stand-in that no longer leads back to its messages; any other entry as it is. */
+export function settled<T extends Entry>(entry: T): T | SnipMarker | CollapsedSpan {
+  if (isSnipMarker(entry)) return settledMarker(entry);
+  return isCollapsedSpan(entry) ? settledSpan(entry) : entry;
 }
 
 /** It stands in its place here, and the thinking after it has gone: a reader has nothing more to leave out. */

@@ -1,10 +1,10 @@
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
-import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
+import { parentOf, relinked } from "./relinked-lines.ts";
 
 /** A conversation after the host changed it. */
 export interface EditedLines {
@@ -44,19 +44,23 @@ export function editedLines({ before, given, fresh, bindsThinking, known, isWrit
   const { entries: sendable, blocks } = bindsThinking
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
-  const linked = relinked(sendable, known);
+  const linked = relinked(sendable, { isKnown: (uuid) => known.has(uuid), before });
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
   return { entries: linked, again: new Set(linked.filter(isAgain)), thinkingBlocks: blocks };
 }
 
-/** A host may resume a session and change a message of it before the first turn: then that line is not written. */
-function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"] = () => false): EditedLines {
-  const isNew = (entry: Entry): boolean => entry.uuid !== undefined && !isWritten(entry.uuid);
+/**
+ * A host may resume a session and change a message of it before the first turn. Then that line is not written, or a
+ * line below it hangs on one that is not in the list.
+ */
+function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): EditedLines {
+  const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && isWritten?.(uuid) !== true;
   const from = given.findIndex((entry) => isEntry(entry) && isNew(entry));
   const mayRelink = from !== -1 && !given.some(keepsMessages);
-  const entries = mayRelink ? relinked(given, new Set(), from) : given;
+  const isKnown = isWritten ?? (() => true);
+  const entries = mayRelink ? relinked(given, { isKnown, from: Math.max(1, from) }) : given;
   return { entries, again: new Set(entries.filter((entry, at) => entry !== given[at])), thinkingBlocks: 0 };
 }
 
@@ -83,11 +87,6 @@ function withUpdates(
   });
 }
 
-const parentOf = (entry: Entry): string | null => {
-  const { parentUuid } = entry as { readonly parentUuid?: unknown };
-  return typeof parentUuid === "string" ? parentUuid : null;
-};
-
 /** The host went back by it, or compacted by itself: if it is new, the file agrees with the list. */
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || turnedBack(entry) !== undefined);
@@ -95,22 +94,4 @@ export const isMark = (entry: Entry): boolean =>
 function firstDifference(before: readonly Entry[], given: readonly Entry[]): number {
   const at = given.findIndex((entry, index) => entry !== before[index]);
   return at === -1 ? given.length : at;
-}
-
-/** The very list where every line from `from` on hangs on one above it. */
-function relinked(entries: readonly Entry[], known: ReadonlySet<string>, from = 0): readonly Entry[] {
-  const above = new Set<string>();
-  let parent: string | null = null;
-  let isMoved = false;
-  const lines = entries.map((entry, at) => {
-    if (!isEntry(entry) || entry.uuid === undefined || isFromQueue(entry)) return entry;
-    const given = parentOf(entry);
-    const isTorn = at >= from && given !== null && !above.has(given) && (at > 0 || known.has(given));
-    const line: Entry = isTorn ? ({ ...entry, parentUuid: parent } as Entry) : entry;
-    above.add(entry.uuid);
-    parent = entry.uuid;
-    isMoved ||= isTorn;
-    return isMoved && line === entry ? { ...entry } : line;
-  });
-  return isMoved ? lines : entries;
 }

@@ -1,0 +1,84 @@
+import { settled } from "../compact/renew-entries.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { isFromQueue, newestLineUuid } from "../conversation/queued.ts";
+import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
+import { isEntry } from "../conversation/untrusted.ts";
+
+interface Links {
+  /** True if a line with this id was in the conversation before. */
+  readonly isKnown: (uuid: string) => boolean;
+  /** The list before it was changed. */
+  readonly before?: readonly Entry[];
+  /** The index of the first line whose parent is checked. */
+  readonly from?: number;
+}
+
+const NO_ENTRIES: readonly Entry[] = [];
+
+/**
+ * Lines of a conversation so that a reader who follows the parents finds this list. The very list if that is so already.
+ * From the first line whose parent is not in the list, each line hangs on the one above it. A stand-in among them stays
+ * in its place, and is settled: the messages that it stands for no longer lead to it.
+ */
+export function relinked(entries: readonly Entry[], links: Links): readonly Entry[] {
+  const start = firstToMove(entries, links);
+  if (start === -1) return entries;
+  let parent = newestLineUuid(entries.slice(0, start)) ?? null;
+  return entries.map((entry, at) => {
+    if (at < start || !isLine(entry)) return entry;
+    const line = { ...settled(entry), parentUuid: parent } as Entry;
+    parent = entry.uuid;
+    return line;
+  });
+}
+
+/** A line of the session file with an id of its own. */
+const isLine = (entry: Entry): entry is Entry & { readonly uuid: string } =>
+  isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry);
+
+export const parentOf = (entry: Entry): string | null => {
+  const { parentUuid } = entry as { readonly parentUuid?: unknown };
+  return typeof parentUuid === "string" ? parentUuid : null;
+};
+
+/**
+ * The file has a stand-in below the messages that it stands for and below its parent. It has to move as soon as any
+ * line does, or it would no longer be on the way.
+ */
+function firstToMove(entries: readonly Entry[], links: Links): number {
+  const { isKnown, before = NO_ENTRIES, from = 0 } = links;
+  const there = new Set(entries.flatMap(idsOf));
+  const above = new Set<string>();
+  let firstStandIn = -1;
+  let previous: string | undefined;
+  for (const [at, entry] of entries.entries()) {
+    if (!isLine(entry)) continue;
+    const parent = parentOf(entry);
+    if (parent !== null && !above.has(parent)) {
+      const isTorn = isStandIn(entry)
+        ? !there.has(parent) || isAfterOther(entry, previous, before, isKnown)
+        : at >= from && (at > 0 || isKnown(parent));
+      if (isTorn) return firstStandIn === -1 ? at : firstStandIn;
+      if (isStandIn(entry) && firstStandIn === -1) firstStandIn = at;
+    }
+    for (const id of idsOf(entry)) above.add(id);
+    previous = entry.uuid;
+  }
+  return -1;
+}
+
+/** The first message that a stand-in stands for hangs on the line that was above the stand-in. */
+function isAfterOther(
+  standIn: Entry,
+  previous: string | undefined,
+  before: readonly Entry[],
+  isKnown: Links["isKnown"],
+): boolean {
+  const at = before.findIndex(({ uuid }) => uuid === standIn.uuid);
+  if (at === -1) return previous !== undefined && !isKnown(previous);
+  return newestLineUuid(before.slice(0, at)) !== previous;
+}
+
+/** Its own id, and those of the messages that it stands for. */
+const idsOf = (entry: Entry): readonly string[] =>
+  isLine(entry) ? [entry.uuid, ...standInUuids(entry)] : [];
