@@ -62,7 +62,7 @@ async function compactAfterOverflow<T extends Message>(
   }
   if (reason !== undefined) return undefined;
   state.hasRecovered = true;
-  state.usageTrust.overflowed();
+  if (isUnexpected(state, error)) state.usageTrust.overflowed();
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
   const targetTokens = targetWithinReach(state);
@@ -113,9 +113,17 @@ function targetWithinReach({ thresholds, overheadTokens = 0 }: ConversationState
   return overheadTokens < autoCompact ? autoCompact : effective;
 }
 
+/** True if the request fits by our own count: then the count is too low. */
+function isUnexpected(state: ConversationState, { failure }: ModelError): boolean {
+  if (failure.kind !== "too-long") return false;
+  const { limit = state.facts.windowTokens, outputTokens = 0 } = failure;
+  return state.size().tokens < limit - outputTokens;
+}
+
 /** The provider says how large its window is; a table may be wrong, or a server started with less. */
 function learnLimit(state: ConversationState, { failure }: ModelError): void {
   if (failure.kind !== "too-long" || failure.limit === undefined) return;
+  state.statedLimitTokens = failure.limit;
   if (failure.limit >= state.facts.windowTokens) return;
   state.learnWindow({ ...state.facts, windowTokens: failure.limit, windowOrigin: "provider-limit" });
 }

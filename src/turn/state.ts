@@ -120,6 +120,8 @@ export class ConversationState {
   freedByProvider = 0;
   /** Calls for this conversation. */
   calls = 0;
+  /** Largest prompt that the provider takes, by its newest error. */
+  statedLimitTokens: number | undefined;
   hasRecovered = false;
   hasStrippedThinking = false;
 
@@ -371,6 +373,7 @@ export class ConversationState {
       expectedTokens: Math.max(0, size.tokens - freed),
       anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
       lowestTokens: this.#safeLowerBound(),
+      statedLimitTokens: this.statedLimitTokens,
       ...this.#ownEstimate,
     }));
   }

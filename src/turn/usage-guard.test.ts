@@ -141,3 +141,21 @@ describe("one response's figures", () => {
     );
   });
 });
+
+describe("a limit that the provider stated", () => {
+  it("is not exceeded by a figure that is believed, however often it repeats", () => {
+    const guard = new UsageGuard();
+    guard.overflowed();
+    const stated = { ...facts, windowTokens: 100_000, statedLimitTokens: 100_000 };
+    for (let turn = 0; turn < 5; turn++) {
+      expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ why: "too-high" });
+    }
+  });
+
+  it("does not hold where the estimate exceeds it as well", () => {
+    const guard = new UsageGuard();
+    guard.overflowed();
+    const stated = { ...facts, estimateOfWhole: 130_000, statedLimitTokens: 100_000 };
+    expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ trusted: true });
+  });
+});

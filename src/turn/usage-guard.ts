@@ -47,12 +47,15 @@ export interface UsageFacts {
   /** How many true tokens an estimated one can be, see `ScriptSample`. */
   readonly ceiling: number;
   readonly windowTokens: number;
+  /** The provider refused a longer prompt and stated this limit; undefined where it stated none. */
+  readonly statedLimitTokens?: number | undefined;
 }
 
 /**
  * Judges the figures of one conversation. A figure above the estimate may be an accident, so the first one is not
  * believed. The second in a row is: the provider counts, and we only estimate. A figure below the safe lower bound is
- * never believed, because part of it is missing.
+ * never believed, because part of it is missing. Nor is a figure above both the estimate and the limit that the provider
+ * itself stated: it would have refused the call.
  */
 export class UsageGuard {
   #wasTooHigh = false;
@@ -69,6 +72,11 @@ export class UsageGuard {
     const tokens = inputTokens(usage);
     if (!(Math.min(...figuresOf(usage)) >= 0 && tokens > 0)) return distrust("not-positive", tokens);
     if (usage.output_tokens > MOST_OUTPUT_TOKENS) return distrust("too-high", tokens);
+    const { statedLimitTokens: limit = Number.POSITIVE_INFINITY } = facts;
+    if (tokens > limit && facts.estimateOfWhole <= limit) {
+      this.#wasTooHigh = false;
+      return distrust("too-high", tokens);
+    }
     const isRepeated = this.#wasTooHigh;
     this.#wasTooHigh = tokens > highest(facts);
     if (this.#wasTooHigh && !isRepeated) return distrust("too-high", tokens);
