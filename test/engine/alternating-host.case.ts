@@ -70,6 +70,8 @@ export class AlternatingHost {
   #called: Turn | undefined;
   last: Turn | undefined;
 
+  /** The list that the engine has seen last. */
+  #shown: readonly ApiMessage[] | undefined;
   readonly #cut: Cut;
 
   constructor({
@@ -123,6 +125,7 @@ export class AlternatingHost {
     this.#answer(fresh);
     const list = copied(this.lists[step.list], step.copying);
     if (step.copying !== "none" && step.inPlace) this.#keep(step.list, list);
+    this.#shown = this.lists[step.list];
     const turn = await this.#carryOut(step, converted(list, this.#cut));
     this.last = turn;
     this.#sent = tagsIn(turn.request.messages);
@@ -163,6 +166,8 @@ export class AlternatingHost {
   #change(step: HostStep): readonly ApiMessage[] {
     const used = this.lists[step.list];
     if (step.kind === "retract") {
+      // A message is missing only in a list that has shown it. Other lists may lack it.
+      if (used !== this.#shown) return [];
       // The host takes the message back for good, so that it has one list again.
       this.#useOneList(used.length > 2 ? used.slice(0, -1) : used);
       return [];
