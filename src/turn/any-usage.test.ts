@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ApiMessage } from "../conversation/message.ts";
 import { inputTokens } from "../conversation/usage.ts";
+import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { type AnyUsage, readResponse } from "./any-usage.ts";
 import { createCompactor } from "./create-compactor.ts";
 
@@ -79,5 +81,35 @@ describe("a usage", () => {
         expect(read?.output_tokens).toBe(completion_tokens);
       }),
     );
+  });
+});
+
+describe("responses that all have the same id", () => {
+  it("are counted one by one, and compacted round by round", async () => {
+    const compactor = createCompactor({
+      modelName: "claude-haiku-4-5",
+      windowTokens: 32_000,
+      environment: {},
+    });
+    let messages: readonly ApiMessage[] = [{ role: "user", content: "begin" }];
+    let compactions = 0;
+    for (let round = 1; round <= 60; round++) {
+      const turn = await compactor.before(messages);
+      const tokens = Math.round(measureRequest(turn.request, ESTIMATORS.o200k) * 1.1) + 400;
+      expect(Math.abs(turn.tokens - tokens)).toBeLessThan(tokens * 0.25 + 500);
+      if (turn.compaction !== undefined) compactions += 1;
+      compactor.after({ id: "chatcmpl", usage: { prompt_tokens: tokens, completion_tokens: 30 } });
+      const id = `call_${round}`;
+      messages = [
+        ...turn.messages,
+        { role: "assistant", content: [{ type: "tool_use", id, name: "Look", input: {} }] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: id, content: `${id} tide table `.repeat(300) }],
+        },
+      ];
+    }
+    expect(compactions).toBeGreaterThan(1);
+    expect(compactions).toBeLessThan(10);
   });
 });

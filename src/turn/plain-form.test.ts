@@ -26,6 +26,21 @@ describe("plain messages as entries", () => {
     });
   });
 
+  it("are responses of their own also when the host gives all of them one id, or an empty one", () => {
+    const plain = new PlainForm();
+    const idOf = (id: string): unknown => {
+      const entry = plain.wrap({ role: "assistant", content: "done" }, link("1"), { id, usage });
+      return entry.type === "assistant" ? entry.message.id : undefined;
+    };
+    expect(["one", "one", "two", "one", ""].map(idOf)).toEqual([
+      "one",
+      undefined,
+      "two",
+      undefined,
+      undefined,
+    ]);
+  });
+
   it("leave as the very messages they came as", () => {
     const plain = new PlainForm();
     const messages: ApiMessage[] = [

@@ -23,6 +23,9 @@ export interface ReplyFacts {
   readonly usage?: Usage;
 }
 
+/** A host that gives several responses one id repeats it soon. */
+const MOST_IDS = 1_000;
+
 /**
  * Plain messages and the entries they stand for. A message that nobody rewrote leaves as the very object it came
  * as, and is recognised when it comes again.
@@ -30,6 +33,8 @@ export interface ReplyFacts {
 export class PlainForm {
   readonly #entriesOf = new WeakMap<ApiMessage, readonly Entry[]>();
   readonly #messageOf = new WeakMap<Entry, ApiMessage>();
+  /** Ids of the newest responses. */
+  readonly #ids = new Set<string>();
 
   known(message: ApiMessage): readonly Entry[] | undefined {
     return this.#entriesOf.get(message);
@@ -45,10 +50,22 @@ export class PlainForm {
   /** The entry for a message that has not been seen before. */
   wrap(message: ApiMessage, link: EntryLink, facts: ReplyFacts | undefined): Entry {
     const entry =
-      message.role === "assistant" ? assistantEntry(message, link, facts) : userEntry(message, link);
+      message.role === "assistant"
+        ? assistantEntry(message, link, facts && this.#withOwnId(facts))
+        : userEntry(message, link);
     this.#entriesOf.set(message, [entry]);
     this.#messageOf.set(entry, message);
     return entry;
+  }
+
+  /** Entries with one id are parts of one response, but each message is a response of its own. */
+  #withOwnId(facts: ReplyFacts): ReplyFacts {
+    const { id, ...others } = facts;
+    if (id === undefined || id === "" || this.#ids.has(id)) return others;
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > MOST_IDS && oldest !== undefined) this.#ids.delete(oldest);
+    return facts;
   }
 
   /** Entries that were read back from a transcript: what was a message of the host's own is one again. */
