@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { blockCountOf, blockDigestsOf, extended, isOutdated } from "./message-digest.ts";
+import { coreCountOf, coreDigestsOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { isSameJson } from "./same-json.ts";
 
@@ -43,19 +43,28 @@ export class HostList {
     return this.#messages === undefined ? this.#blocks : undefined;
   }
 
-  /** True if these messages start with it. Without messages, they may be cut differently. */
-  starts(messages: readonly Message[]): boolean {
+  /** True if these messages start with it. Those of a covered list may be cut and decorated differently. */
+  starts(messages: readonly Message[], isCovered: boolean): boolean {
     if (this.#length === 0 && this.isFirst) return false;
-    if (this.#messages !== undefined)
-      return messages.length >= this.#length && sharedLength(messages, this.#messages) === this.#length;
+    const known = this.#messages;
+    if (known === undefined) return this.#startsInCore(messages);
+    if (messages.length >= this.#length && sharedLength(messages, known) === this.#length) return true;
+    if (!isCovered) return false;
+    this.release();
+    const starts = this.#startsInCore(messages);
+    this.#messages = starts ? messages.slice(0, this.#length) : known;
+    return starts;
+  }
+
+  #startsInCore(messages: readonly Message[]): boolean {
     let length = 0;
     let blocks = 0;
     while (length < messages.length && blocks < this.#blocks)
-      blocks += blockCountOf(messages[length++] as Message);
+      blocks += coreCountOf(messages[length++] as Message);
     if (blocks !== this.#blocks) return false;
     // One block is enough to tell most lists apart.
     const last = messages[length - 1];
-    if (last !== undefined && blockDigestsOf(last).at(-1) !== this.#lastDigest) return false;
+    if (last !== undefined && coreDigestsOf(last).at(-1) !== this.#lastDigest) return false;
     if (digestOfList(messages.slice(0, length)) !== this.#digest) return false;
     this.#length = length;
     return true;
@@ -93,7 +102,7 @@ export class HostList {
     if (this.#messages === undefined) return;
     this.#blocks = 0;
     this.#digest = 0;
-    this.#extend(this.#messages.flatMap(blockDigestsOf));
+    this.#extend(this.#messages.flatMap(coreDigestsOf));
     this.#messages = undefined;
   }
 }
@@ -105,7 +114,7 @@ export interface Copy {
 }
 
 const digestOfList = (messages: readonly Message[]): number =>
-  messages.flatMap(blockDigestsOf).reduce(extended, 0);
+  messages.flatMap(coreDigestsOf).reduce(extended, 0);
 
 /**
  * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a

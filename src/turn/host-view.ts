@@ -1,5 +1,5 @@
 import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
-import { blockDigestsOf, extended } from "./message-digest.ts";
+import { coreDigestsOf, digestOf, extended } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
 
@@ -26,14 +26,15 @@ class Logged {
     this.#message = { value: message };
   }
 
-  /** Of its blocks. */
+  /** Of its blocks, see `coreDigestsOf`. */
   get digests(): readonly number[] {
-    if (this.#message !== undefined) return blockDigestsOf(this.#message.value);
+    if (this.#message !== undefined) return coreDigestsOf(this.#message.value);
     return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
   }
 
+  /** The whole message counts as long as the object is there. */
   get digest(): number {
-    return digestOfBlocks(this.digests);
+    return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
   }
 
   /** Empty without the object. */
@@ -43,7 +44,7 @@ class Logged {
 
   says(message: Message): boolean {
     return this.#message === undefined
-      ? digestOfBlocks(blockDigestsOf(message)) === this.digest
+      ? digestOfBlocks(coreDigestsOf(message)) === this.digest
       : saysTheSame(message, this.#message.value);
   }
 
@@ -247,7 +248,7 @@ export class HostView {
     let best: Alignment | undefined;
     const broken: HostList[] = [];
     for (const list of this.#lists) {
-      if (!list.starts(messages)) {
+      if (!list.starts(messages, list !== this.#current)) {
         broken.push(list);
         continue;
       }
@@ -293,7 +294,8 @@ export class HostView {
     }
     let next = from;
     return messages.map((message) => {
-      const found = places.get(digestOfBlocks(blockDigestsOf(message)))?.findLast((at) => at >= next);
+      const same = places.get(digestOf(message)) ?? places.get(digestOfBlocks(coreDigestsOf(message)));
+      const found = same?.findLast((at) => at >= next);
       if (found !== undefined) next = found + 1;
       return { message, at: found };
     });

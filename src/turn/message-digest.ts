@@ -1,4 +1,4 @@
-import { contentBlocks } from "../conversation/block.ts";
+import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
@@ -8,6 +8,7 @@ const digests = new WeakMap<object, number>();
 /** Digests of the contents that a host passed first. */
 const contents = new WeakMap<object, number>();
 const blockDigests = new WeakMap<object, readonly number[]>();
+const coreDigests = new WeakMap<object, readonly number[]>();
 const outdated = new WeakSet<object>();
 let unreadable = 0;
 
@@ -70,9 +71,37 @@ export function blockDigestsOf(message: Message): readonly number[] {
   return own;
 }
 
-/** The number of digests that {@link blockDigestsOf} gives. */
-export const blockCountOf = (message: Message): number =>
-  isPlainMessage(message) ? contentBlocks(message.content).length : 1;
+/**
+ * The same without what hosts change from turn to turn: cache marks, reminders, and the order of fields. It tells whether
+ * a list is the origin of a rewritten one.
+ */
+export function coreDigestsOf(message: Message): readonly number[] {
+  if (!isPlainMessage(message)) return [digestOf(message)];
+  const known = coreDigests.get(message);
+  if (known !== undefined) return known;
+  const own = isOutdated(message)
+    ? [-++unreadable]
+    : coreBlocksOf(message).map((block) => hash(`${message.role} ${jsonOf(plainBlock(block), sorted)}`));
+  coreDigests.set(message, own);
+  return own;
+}
+
+/** The number of digests that {@link coreDigestsOf} gives. */
+export const coreCountOf = (message: Message): number =>
+  isPlainMessage(message) ? coreBlocksOf(message).length : 1;
+
+/** Blocks without reminders. A message of reminders only is a message of its own. */
+function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
+  const blocks = contentBlocks(content);
+  const others = blocks.filter((block) => !isReminder(block));
+  return others.length === 0 ? blocks : others;
+}
+
+/** Agents wrap text that they add to a message for one turn in this tag. */
+function isReminder(block: unknown): boolean {
+  const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
+  return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
+}
 
 /** False for entries, which have a type and an id. */
 export const isPlainMessage = (message: unknown): message is ApiMessage =>
@@ -80,13 +109,22 @@ export const isPlainMessage = (message: unknown): message is ApiMessage =>
 
 /** Converters write fields in an order of their own, and a result that is one text as a string. */
 function canonicalJson(block: unknown): string | undefined {
-  if (!isRecord(block)) return jsonOf(block);
-  const fields = Object.entries(block).flatMap(([name, value]) => {
-    if (name === "is_error" && value === false) return [];
-    return [[name, name === "content" ? resultText(value) : value] as const];
-  });
-  return jsonOf(Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1))));
+  return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
 }
+
+const fieldsOf = (block: JsonRecord): readonly (readonly [string, unknown])[] =>
+  Object.entries(block)
+    .filter(([name, value]) => name !== "is_error" || value !== false)
+    .map(([name, value]) => [name, name === "content" ? resultText(value) : value] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+
+const plainBlock = (block: unknown): unknown =>
+  isRecord(block) ? Object.fromEntries(fieldsOf(block).filter(([name]) => name !== "cache_control")) : block;
+
+const sorted = (_: string, value: unknown): unknown =>
+  isRecord(value) && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
 
 function resultText(content: unknown): unknown {
   const [only, ...others]: readonly unknown[] = Array.isArray(content) ? content : [];

@@ -158,3 +158,48 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.standIn(split[3] as ApiMessage)).toBe(rewritten[2]);
   });
 });
+
+describe("a host that decorates its messages anew each turn", () => {
+  const reminder = text("<system-reminder>Mind the tests.</system-reminder>");
+  const marked = (block: ContentBlock): ContentBlock =>
+    ({ ...block, cache_control: { type: "ephemeral" } }) as ContentBlock;
+  const shown = [user(text("task"), reminder), said(call("a")), user(marked(result("a", "read")), reminder)];
+  const next = said(text("next"));
+  const bare = [
+    user(text("task")),
+    said({ input: { path: "a" }, name: "Read", id: "a", type: "tool_use" } as ContentBlock),
+    user(result("a", "read")),
+  ];
+
+  function rewrittenView(isUsed: boolean): HostView {
+    const view = new HostView();
+    view.begin(shown);
+    view.replace([summary]);
+    if (isUsed) view.read(shown);
+    return view;
+  }
+
+  it("has the same conversation in a list that was compacted", () => {
+    for (const isUsed of [true, false]) {
+      const view = rewrittenView(isUsed);
+      expect(view.read([...bare, next])).toMatchObject({ kind: "continued", added: [next] });
+      expect(view.handBack([])).toEqual([summary, next]);
+      expect(view.read(structuredClone([...shown, next]))).toMatchObject({ kind: "continued", added: [] });
+    }
+  });
+
+  it("has another conversation if it changes a text in such a list", () => {
+    for (const isUsed of [true, false]) {
+      const [, ...others] = bare;
+      expect(rewrittenView(isUsed).read([user(text("another task")), ...others])).toEqual({ kind: "other" });
+      expect(rewrittenView(isUsed).read([user(reminder), ...others])).toEqual({ kind: "other" });
+    }
+  });
+
+  it("changes the conversation if it removes a reminder that no compaction covers", () => {
+    const view = rewrittenView(true);
+    view.read([...shown, next, user(text("question"), reminder)]);
+    const question = user(text("question"));
+    expect(view.read([...shown, next, question])).toMatchObject({ kind: "changed", since: [next, question] });
+  });
+});

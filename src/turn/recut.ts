@@ -1,7 +1,7 @@
 import { contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { type Copy, saysTheSame } from "./host-list.ts";
-import { blockCountOf, blockDigestsOf, isOutdated, isPlainMessage } from "./message-digest.ts";
+import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 
 /** A host's list with known messages in place of those that say the same in another cut. */
@@ -47,7 +47,7 @@ export function inKnownCut(messages: readonly Message[], known: readonly Message
 export function cutAfter(messages: readonly Message[], blocks: number): Recut | undefined {
   let left = blocks;
   for (const [at, message] of messages.entries()) {
-    const length = blockCountOf(message);
+    const length = coreCountOf(message);
     if (left < length) {
       if (left === 0 || !isPlainMessage(message)) return undefined;
       const [first, rest] = split(message, left);
