@@ -150,6 +150,24 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.handBack([])[0]).toBe(third[0]);
   });
 
+  it("has another conversation when it cuts a list that it uses and that begins like one it no longer uses", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    // An undo brings everything back.
+    view.replace([...own, a]);
+    expect(view.read(own)).toEqual({ kind: "other" });
+    view.read([...own, a]);
+    expect(view.read(structuredClone([...own, b]))).toEqual({ kind: "other" });
+  });
+
+  it("keeps a message of the engine that only the list it got back holds", () => {
+    const view = viewOf(own);
+    view.read(own);
+    view.replace([...own, a]);
+    expect(view.read([...own, b])).toEqual(continuedWith(b));
+    expect(view.handBack([])).toEqual([...own, a, b]);
+  });
+
   it("is recognized by the longer list where one is the beginning of the other", () => {
     const view = viewOf(own);
     view.replace(own.slice(0, 1));

@@ -98,6 +98,8 @@ export class HostView {
   #lists: HostList[] = [];
   /** The conversation up to the last rewrite. */
   #current: HostList = new HostList([], 0, true);
+  /** The list that the host passed last. */
+  #lastRead: HostList | undefined;
   /** The host's array says what the conversation says. */
   #isHeld = false;
   #turns = 0;
@@ -114,6 +116,7 @@ export class HostView {
     const { messages, alignment } = recognized;
     const { list } = alignment;
     list.usedIn = ++this.#turns;
+    this.#lastRead = list;
     const copies = [...list.renew(messages), ...this.#renewLogged(messages, alignment)];
     for (const other of this.#lists) if (other !== list && other !== this.#current) other.release();
     if (alignment.isContinued) {
@@ -162,6 +165,7 @@ export class HostView {
     this.#rewrittenAt = 0;
     this.#current = new HostList(messages, 0, true);
     this.#lists = [this.#current];
+    this.#lastRead = this.#current;
     this.#conversation = [...messages];
     this.#isHeld = true;
   }
@@ -258,9 +262,14 @@ export class HostView {
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
     if (best === undefined) return undefined;
-    // The host changed a list that says more of this, early on.
+    // The host changed a list that says more of this, early on. Or it cut the newest one that it has, and what is left
+    // is the beginning of a list that it does not use now.
     const known = best.list.length + best.to - best.list.at;
-    const isOfBroken = broken.some((list) => sharedLength(messages, list.messages ?? []) > known);
+    const isInUse = best.list === this.#lastRead;
+    const isOfBroken = broken.some((list) => {
+      const shared = sharedLength(messages, list.messages ?? []);
+      return shared > known || (shared === known && shared > 0 && list === this.#current && !isInUse);
+    });
     return isOfBroken ? undefined : best;
   }
 
