@@ -1,3 +1,4 @@
+import { withoutPlaces } from "../conversation/thinking.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import { coreCountOf, coreDigestsOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";
@@ -149,7 +150,7 @@ export function saysTheSame(given: unknown, known: unknown): boolean {
   if (!isRecord(given) || !isRecord(known)) return false;
   // Most that differ do so here already, and need not be written out.
   if (given.role !== known.role || given.uuid !== known.uuid || sizeOf(given) !== sizeOf(known)) return false;
-  return isSameJson(given, known) && !isOutdated(known);
+  return isSameJson(withoutPlaces(given), withoutPlaces(known)) && !isOutdated(known);
 }
 
 const sizeOf = ({ content }: JsonRecord): number =>

@@ -1,12 +1,11 @@
 import { planReactive } from "../compact/reactive.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError } from "../models/model-error.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { remedyWithoutAutoCompact, whyNotToRecover } from "./guards.ts";
+import { leaveOutAllThinking } from "./leave-out-thinking.ts";
 import type { Message, Turn } from "./options.ts";
-import { beginRewrite } from "./rewrite.ts";
 import { runCompaction } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
@@ -24,7 +23,7 @@ export async function recover<T extends Message>(
   const failed = failureOf(error);
   switch (failed?.failure.kind) {
     case "thinking-mismatch":
-      return leaveOutThinking<T>(state);
+      return callWithoutThinking<T>(state);
     case "too-long":
     case "too-large":
       return compactAfterOverflow<T>(state, failed, signal);
@@ -33,15 +32,10 @@ export async function recover<T extends Message>(
   }
 }
 
-/** A binding that slipped through: all thinking goes, once, and the call is made again. */
-function leaveOutThinking<T extends Message>(state: ConversationState): Turn<T> | undefined {
-  const hasThinking = withoutThinkingFrom(state.thread.entries, 0).blocks > 0;
-  if (state.hasStrippedThinking || !hasThinking) return undefined;
+/** The provider refused thinking: the call is made again without any, once per turn. */
+function callWithoutThinking<T extends Message>(state: ConversationState): Turn<T> | undefined {
+  if (state.hasStrippedThinking || !leaveOutAllThinking(state)) return undefined;
   state.hasStrippedThinking = true;
-  const rewrite = beginRewrite(state);
-  const { entries, blocks } = withoutThinkingFrom(rewrite.entries, 0);
-  rewrite.goOnWith(entries, { blocks, reason: "mismatch" });
-  state.transcript.add(rewrite.marks);
   return turnToSend<T>(state, {});
 }
 

@@ -27,6 +27,7 @@ import type { EventDetail } from "./events.ts";
 import { FloorNotice } from "./floor-notice.ts";
 import { type SafeHost, safely } from "./host-status.ts";
 import { Judgement } from "./judgement.ts";
+import { leaveOutMisplacedThinking } from "./leave-out-thinking.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 import type { BeforeOptions, Caller, Compactor, Message } from "./options.ts";
 import { type Origin, originOf } from "./origin.ts";
@@ -137,9 +138,10 @@ export class ConversationState {
     this.frame = options.request;
     this.turnId = options.ports.newUuid();
     this.caller = this.#usualCaller;
-    this.transcript = new TranscriptQueue(options.transcript, (waiting) =>
-      this.emit({ type: "transcript-failed", waiting }),
-    );
+    this.transcript = new TranscriptQueue(options.transcript, {
+      onFailure: (waiting) => this.emit({ type: "transcript-failed", waiting }),
+      asLine: (entry) => this.thread.boundThinking.asLine(entry),
+    });
     this.breaker = new Breaker({ now: this.now });
     this.host = safely(options.host ?? {}, () => ({ agentId, turnId: this.turnId }));
     this.thread = new Thread({
@@ -266,6 +268,8 @@ export class ConversationState {
   takeIn(messages: readonly Message[]): void {
     const { reply } = this;
     const taken = this.thread.take(messages, reply);
+    // The lines of new thinking carry the place at which it was written.
+    this.thread.misplacedThinking();
     const { added, findings, isAnotherConversation, thinkingBlocks } = taken;
     this.given = messages;
     this.transcript.add(taken.lines, taken.again);
@@ -288,6 +292,7 @@ export class ConversationState {
     this.#noteAdded(added, reply !== undefined);
     this.longestIdleMs = Math.max(this.longestIdleMs, this.idleMs());
     this.noteFindings(findings);
+    leaveOutMisplacedThinking(this);
   }
 
   noteFindings(findings: readonly Finding[]): void {

@@ -20,6 +20,7 @@ import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";
+import { BoundThinking } from "./bound-thinking.ts";
 import { ChangedInPlace } from "./changed-in-place.ts";
 import { Contents } from "./contents.ts";
 import { type EditedLines, editedLines, isMark } from "./edited-lines.ts";
@@ -45,6 +46,8 @@ export class Thread {
   readonly measures: Measures;
   readonly #options: ThreadOptions;
   readonly plain: PlainForm = new PlainForm();
+  /** The places at which a model that binds its thinking wrote it. */
+  readonly boundThinking: BoundThinking = new BoundThinking();
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
   /** The entries at the last rewrite, or when the conversation began. */
@@ -142,6 +145,7 @@ export class Thread {
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
     const { entries } = this.#wrapAll(added, reply, () => undefined);
+    this.boundThinking.learn(entries);
     const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
@@ -168,6 +172,7 @@ export class Thread {
     this.#leaf = newestLineUuid(this.#base) ?? null;
     const own = this.#wrapAll(since, reply, this.#recognition([]));
     const given = [...this.#base, ...own.entries];
+    this.boundThinking.learn(own.entries);
     const edited = this.#edit(before, given, own.fresh);
     const isSentSo = edited.thinkingBlocks === 0;
     const findings = isSentSo
@@ -257,6 +262,11 @@ export class Thread {
     return this.#replace(entries);
   }
 
+  /** The thinking blocks of these entries that the model would refuse behind the messages as they are sent now. */
+  misplacedThinking(): ReadonlySet<number> {
+    return this.#options.bindsThinking() ? this.boundThinking.misplacedIn(this.sent) : NO_BLOCKS;
+  }
+
   /** Checks all messages again, against the request that goes with them from now on. */
   reframe(): readonly Finding[] {
     const { items } = this.#outgoing;
@@ -274,6 +284,7 @@ export class Thread {
   /** The last of them is the newest line of the transcript. */
   #replace(entries: readonly Entry[]): readonly Finding[] {
     const findings = this.#replaceOutgoing(entries);
+    this.boundThinking.learn(entries);
     this.#entries = [...entries];
     this.#base = this.#entries.slice();
     this.#reports.restart();
@@ -325,6 +336,7 @@ export class Thread {
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const given = entries.slice(Math.max(0, boundary));
     const edited = this.#edit(before, given, fresh);
+    this.boundThinking.learn(given);
     const fromBoundary = asSent(edited.entries, this.#options.bindsThinking());
     const isSentSo = fromBoundary === edited.entries && edited.thinkingBlocks === 0;
     this.#outgoing = this.#newOutgoing();
@@ -471,6 +483,7 @@ export class Thread {
 }
 
 const NONE: ReadonlySet<Entry> = new Set();
+const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /** The same message as another line. */
 const saysTheSameAs = (entry: Entry, original: Entry): boolean =>

@@ -74,7 +74,7 @@ describe("the way to the transcript", () => {
   it("keeps what could not be written, says so once, and writes it when there is room again", async () => {
     const disk = new Disk();
     const told: number[] = [];
-    const queue = new TranscriptQueue(disk, (waiting) => told.push(waiting));
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
     disk.isFull = true;
     queue.add([entry("a")]);
     await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-failed" });
@@ -146,7 +146,7 @@ describe("a transcript that does not answer", () => {
   it("holds a flush no longer than the limit, and later ones not at all while the same append hangs", async () => {
     const disk = new HungDisk();
     const told: number[] = [];
-    const queue = new TranscriptQueue(disk, (waiting) => told.push(waiting));
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
     queue.add([entry("a")]);
     await expectTimeout(queue.flush());
     await expect(queue.flush()).rejects.toMatchObject(timedOut);

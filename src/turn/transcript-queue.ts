@@ -6,6 +6,12 @@ import type { TranscriptPort } from "./options.ts";
 /** A disk answers within seconds. A port that takes longer counts as hung, and nothing is compacted meanwhile. */
 export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 
+export interface TranscriptQueueOptions {
+  readonly onFailure?: (waiting: number) => void;
+  /** The form in which the file holds an entry. */
+  readonly asLine?: (entry: Entry) => Entry;
+}
+
 /**
  * Writes what is new without making a turn wait for the disk. What could not be written is kept and tried again:
  * nothing may be compacted away before {@link flush} has succeeded. One append at a time: while one hangs, no other
@@ -14,6 +20,7 @@ export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 export class TranscriptQueue {
   readonly #port: TranscriptPort | undefined;
   readonly #onFailure: (waiting: number) => void;
+  readonly #asLine: (entry: Entry) => Entry;
   #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
   /** Appends that somebody has waited for in vain; undefined again once one of them ends. */
@@ -21,9 +28,13 @@ export class TranscriptQueue {
   /** How many were waiting when writing last failed; 0 while it works. */
   #stuckAt = 0;
 
-  constructor(port: TranscriptPort | undefined, onFailure: (waiting: number) => void = () => undefined) {
+  constructor(
+    port: TranscriptPort | undefined,
+    { onFailure = () => undefined, asLine = (entry) => entry }: TranscriptQueueOptions = {},
+  ) {
     this.#port = port;
     this.#onFailure = onFailure;
+    this.#asLine = asLine;
   }
 
   /** @param again entries that are written even if the file has lines with their ids. */
@@ -32,7 +43,7 @@ export class TranscriptQueue {
     if (port === undefined) return;
     for (const entry of entries) {
       const isWritten = entry.uuid !== undefined && port.has?.(entry.uuid) === true;
-      if (!isWritten || again?.has(entry) === true) this.#waiting.push(entry);
+      if (!isWritten || again?.has(entry) === true) this.#waiting.push(this.#asLine(entry));
     }
     // On a full disk the backlog is tried again when it has doubled, not with every entry.
     if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
@@ -67,7 +78,7 @@ export class TranscriptQueue {
     do await this.flush();
     while (this.#writing !== undefined);
     try {
-      await this.#settled(this.#alone(() => port.append(entries)));
+      await this.#settled(this.#alone(() => port.append(entries.map(this.#asLine))));
     } catch (cause) {
       throw isTimeout(cause) ? cause : notWritten(port.path, entries.length, cause);
     }

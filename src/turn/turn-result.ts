@@ -11,6 +11,7 @@ import { type Thresholds, type WindowState, windowState } from "../window/thresh
 import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
 import { remedyWithoutAutoCompact } from "./guards.ts";
+import { leaveOutMisplacedThinking } from "./leave-out-thinking.ts";
 import type { Message, Turn } from "./options.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -24,6 +25,7 @@ export interface Outcome {
 
 /** What the host gets for its turn: a call follows. */
 export function turnToSend<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
+  leaveOutMisplacedThinking(state);
   noteSending(state);
   return turnResult(state, outcome);
 }
@@ -43,6 +45,7 @@ function noteSending(state: ConversationState): void {
   const model = state.options.modelName;
   state.sentMessages = state.thread.sent.length;
   state.isAnswerUnderWay = true;
+  state.thread.boundThinking.noteSent();
   state.calls += 1;
   state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
 }
