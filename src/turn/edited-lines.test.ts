@@ -130,7 +130,7 @@ describe("a host that resumes a session and replaces a message under a new id be
     );
     const edit = { before: [], fresh: new Set<Entry>(), bindsThinking: true, known: new Set<string>() };
     const lines = editedLines({ ...edit, given: torn, isWritten: () => true });
-    expect(lines).toEqual({ entries: torn, again: new Set(), thinkingBlocks: 0 });
+    expect(lines).toEqual({ entries: torn, again: new Map(), thinkingBlocks: 0 });
   });
 });
 
@@ -207,7 +207,7 @@ describe("lines of a changed conversation", () => {
     const other = entries.map((entry) => ({ ...entry, uuid: `other-${entry.uuid}` }) as Entry);
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", rewind: { before: "u2" } };
     for (const given of [other, [...entries.slice(1), mark as unknown as Entry]])
-      expect(edit(given)).toEqual({ entries: given, again: new Set(), thinkingBlocks: 0 });
+      expect(edit(given)).toEqual({ entries: given, again: new Map(), thinkingBlocks: 0 });
   });
 
   it("hang on each other in a list with a mark that was in the conversation before", () => {

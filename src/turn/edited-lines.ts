@@ -1,3 +1,4 @@
+import { settled } from "../compact/renew-entries.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
@@ -9,8 +10,8 @@ import { parentOf, relinked } from "./relinked-lines.ts";
 /** A conversation after the host changed it. */
 export interface EditedLines {
   readonly entries: readonly Entry[];
-  /** Lines that the session file holds otherwise. They are written again, under the same ids. */
-  readonly again: ReadonlySet<Entry>;
+  /** Entries that the session file holds otherwise, with the lines that are written again under the same ids. */
+  readonly again: ReadonlyMap<Entry, Entry>;
   /** Thinking blocks left out. */
   readonly thinkingBlocks: number;
 }
@@ -38,7 +39,7 @@ export function editedLines({ before, given, fresh, bindsThinking, known, isWrit
   if (before.length === 0) return resumedLines(given, isWritten);
   const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
   if (!given.some(isKnown) || given.some((entry) => isMark(entry) && !isKnown(entry)))
-    return { entries: given, again: new Set(), thinkingBlocks: 0 };
+    return { entries: given, again: new Map(), thinkingBlocks: 0 };
   const updated = withUpdates(before, given, fresh);
   const changedAt = firstDifference(before, updated);
   const { entries: sendable, blocks } = bindsThinking
@@ -48,7 +49,18 @@ export function editedLines({ before, given, fresh, bindsThinking, known, isWrit
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
-  return { entries: linked, again: new Set(linked.filter(isAgain)), thinkingBlocks: blocks };
+  const again = new Map(linked.filter(isAgain).map((entry) => [entry, entry]));
+  return {
+    entries: linked,
+    again: new Map([...again, ...movedLines(sendable, linked)]),
+    thinkingBlocks: blocks,
+  };
+}
+
+/** A stand-in that moved to the place where it stands no longer finds its messages above it in the file. */
+function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
+  const moved = to.filter((entry, at) => entry !== from[at]);
+  return new Map(moved.map((entry) => [entry, settled(entry)]));
 }
 
 /**
@@ -61,7 +73,7 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
   const mayRelink = from !== -1 && !given.some(keepsMessages);
   const isKnown = isWritten ?? (() => true);
   const entries = mayRelink ? relinked(given, { isKnown, from: Math.max(1, from) }) : given;
-  return { entries, again: new Set(entries.filter((entry, at) => entry !== given[at])), thinkingBlocks: 0 };
+  return { entries, again: movedLines(given, entries), thinkingBlocks: 0 };
 }
 
 /** The messages below such a boundary have parents above it, and the boundary says so. */

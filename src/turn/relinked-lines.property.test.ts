@@ -73,7 +73,7 @@ describe("a session whose host replaced or removed messages", () => {
           bindsThinking: false,
           known,
         });
-        const added = entries.filter((entry) => again.has(entry) || !before.includes(entry));
+        const added = entries.flatMap((entry) => again.get(entry) ?? (before.includes(entry) ? [] : entry));
         expect(uuidsOf(currentConversation([...written, ...added]).entries)).toEqual(uuidsOf(given));
       }),
       { numRuns: 500 },
@@ -88,7 +88,9 @@ describe("a session whose host replaced or removed messages", () => {
         const isWritten = (uuid: string): boolean => known.has(uuid);
         const rest = { before: [], fresh: new Set<Entry>(), bindsThinking: false, known: new Set<string>() };
         const { entries, again } = editedLines({ ...rest, given, isWritten });
-        const added = entries.filter((entry) => again.has(entry) || !known.has(entry.uuid ?? ""));
+        const added = entries.flatMap(
+          (entry) => again.get(entry) ?? (known.has(entry.uuid ?? "") ? [] : entry),
+        );
         expect(uuidsOf(currentConversation([...written, ...added]).entries)).toEqual(uuidsOf(given));
       }),
       { numRuns: 500 },

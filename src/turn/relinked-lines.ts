@@ -1,4 +1,3 @@
-import { settled } from "../compact/renew-entries.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { isFromQueue, newestLineUuid } from "../conversation/queued.ts";
 import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
@@ -17,8 +16,8 @@ const NO_ENTRIES: readonly Entry[] = [];
 
 /**
  * Lines of a conversation so that a reader who follows the parents finds this list. The very list if that is so already.
- * From the first line whose parent is not in the list, each line hangs on the one above it. A stand-in among them stays
- * in its place, and is settled: the messages that it stands for no longer lead to it.
+ * From the first line whose parent is not in the list, each line hangs on the one above it, and a stand-in among them
+ * stays in its place.
  */
 export function relinked(entries: readonly Entry[], links: Links): readonly Entry[] {
   const start = firstToMove(entries, links);
@@ -26,7 +25,7 @@ export function relinked(entries: readonly Entry[], links: Links): readonly Entr
   let parent = newestLineUuid(entries.slice(0, start)) ?? null;
   return entries.map((entry, at) => {
     if (at < start || !isLine(entry)) return entry;
-    const line = { ...settled(entry), parentUuid: parent } as Entry;
+    const line = { ...entry, parentUuid: parent } as Entry;
     parent = entry.uuid;
     return line;
   });

@@ -496,7 +496,8 @@ function takenFrom(
 ): Pick<Taken, "added" | "lines" | "again" | "thinkingBlocks"> {
   const old = new Set(before);
   const added = entries.filter((_, at) => !old.has(given[at] as Entry));
-  return { added, lines: entries.filter((entry) => !old.has(entry)), again, thinkingBlocks };
+  const lines = entries.filter((entry) => !old.has(entry)).map((entry) => again.get(entry) ?? entry);
+  return { added, lines, again: new Set(again.values()), thinkingBlocks };
 }
 
 const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";
