@@ -42,6 +42,7 @@ export type LonghaulErrorCode =
   | "model-timed-out"
   | "model-unreachable"
   | "model-thinking-mismatch"
+  | "model-thinking-missing"
   | "model-sdk-missing"
   | "model-other"
   | "notes-not-usable"

@@ -36,6 +36,7 @@ const HEADLINES: Readonly<Record<ModelFailureKind, (model: string) => string>> =
   "timed-out": (model) => `${model} did not answer in time`,
   unreachable: (model) => `No connection to the provider of ${model}`,
   "thinking-mismatch": (model) => `${model} refuses thinking that was written after another history`,
+  "thinking-missing": (model) => `${model} expects thinking at the beginning of a turn with tool calls`,
   "sdk-missing": () => "The provider's SDK cannot be loaded",
   other: (model) => `The call to ${model} failed`,
 };
@@ -52,6 +53,7 @@ const REMEDIES: Remedies = {
   "timed-out": "Try again later, or raise the time limit.",
   unreachable: "Check the network and the address of the provider.",
   "thinking-mismatch": "Leave the thinking out of the earlier messages.",
+  "thinking-missing": "Send the thinking back with its reply, or disable thinking for this call.",
 };
 
 function remedyFor(failure: ModelFailure): string | undefined {

@@ -24,6 +24,8 @@ export type ModelFailure =
   | { readonly kind: "unreachable" }
   /** Thinking was sent after another history than the one it was written after. */
   | { readonly kind: "thinking-mismatch" }
+  /** Thinking is enabled, and the turn whose tool results were sent does not begin with it. */
+  | { readonly kind: "thinking-missing" }
   /** The provider's SDK is not installed. */
   | { readonly kind: "sdk-missing"; readonly package: string }
   /** Whatever else the provider said; `retry` is what its status tells. */

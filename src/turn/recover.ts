@@ -24,6 +24,8 @@ export async function recover<T extends Message>(
   switch (failed?.failure.kind) {
     case "thinking-mismatch":
       return callWithoutThinking<T>(state);
+    case "thinking-missing":
+      return callAsThinking<T>(state);
     case "too-long":
     case "too-large":
       return compactAfterOverflow<T>(state, failed, signal);
@@ -38,6 +40,10 @@ function callWithoutThinking<T extends Message>(state: ConversationState): Turn<
   state.hasStrippedThinking = true;
   return turnToSend<T>(state, {});
 }
+
+/** The host enabled thinking without passing it in `request`. The check knows it from now on and repairs the turn. */
+const callAsThinking = <T extends Message>(state: ConversationState): Turn<T> | undefined =>
+  state.learnThinking() ? turnToSend<T>(state, {}) : undefined;
 
 /** Once per turn: what one compaction did not mend, a second one would not either. */
 async function compactAfterOverflow<T extends Message>(

@@ -125,6 +125,8 @@ export class ConversationState {
   statedLimitTokens: number | undefined;
   hasRecovered = false;
   hasStrippedThinking = false;
+  /** The provider said that thinking is enabled. The host does not pass it in `request`. */
+  #isThinkingEnabled = false;
 
   constructor(options: ResolvedOptions, agentId?: string, parent?: ConversationState) {
     this.options = options;
@@ -151,7 +153,7 @@ export class ConversationState {
         consecutiveRoles: "accepted",
         ...(options.modelName === undefined ? {} : { model: options.modelName }),
       },
-      frame: () => checkedFrame(this.frame),
+      frame: () => this.#checkedFrame(this.frame),
       clearable: { tools: options.clearing.tools, fileTools: options.fileTools },
       overheadTokens: () => this.frameTokens(),
       newLink: this.newLink,
@@ -255,7 +257,7 @@ export class ConversationState {
     this.findings = [];
     if (request !== undefined && !isSameJson(this.frame, request)) {
       requireJson(request, "request");
-      const isCheckedTheSame = isSameJson(checkedFrame(this.frame), checkedFrame(request));
+      const isCheckedTheSame = isSameJson(this.#checkedFrame(this.frame), this.#checkedFrame(request));
       this.frame = request;
       this.#overhead = undefined;
       if (!isCheckedTheSame) this.noteFindings(this.thread.reframe());
@@ -263,6 +265,22 @@ export class ConversationState {
     this.hasRecovered = false;
     this.hasStrippedThinking = false;
     this.emitAll(this.breaker.onTurn());
+  }
+
+  /** Checks the messages as thinking of type `enabled` requires. False if that repairs nothing new. */
+  learnThinking(): boolean {
+    if (this.#isThinkingEnabled || checkedFrame(this.frame).thinking !== undefined) return false;
+    this.#isThinkingEnabled = true;
+    const findings = this.thread.reframe();
+    this.thread.offerSent(this.given);
+    this.noteFindings(findings);
+    return findings.some(({ rule }) => rule === "thinking-not-first");
+  }
+
+  #checkedFrame(frame: RequestFrame | undefined): CheckedFrame {
+    const checked = checkedFrame(frame);
+    const isAssumed = this.#isThinkingEnabled && checked.thinking === undefined;
+    return isAssumed ? { ...checked, thinking: { type: "enabled" } } : checked;
   }
 
   takeIn(messages: readonly Message[]): void {

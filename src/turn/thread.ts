@@ -277,6 +277,12 @@ export class Thread {
       : this.#outgoing.replace(items as readonly Entry[]);
   }
 
+  /** Hands back what is sent since {@link reframe}. */
+  offerSent(messages: readonly Message[]): void {
+    if (this.#isRepaired()) this.#offer(messages);
+    this.#isReframed = false;
+  }
+
   #outdate(entries: readonly Entry[]): void {
     this.#outdated = new Set(entries.filter(isReport).map(({ uuid }) => uuid));
   }

@@ -79,6 +79,26 @@ describe("a conversation without thinking, while thinking is enabled,", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
+  it("is accepted after a recovery if the host never told the engine of thinking, in both forms", async () => {
+    const c = new ConversationBuilder();
+    c.user("Read all files.");
+    for (let at = 0; at < 3; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(40, at));
+    for (const messages of [rounds(3), c.entries] as readonly (readonly Message[])[]) {
+      const { thinking: _, ...known } = request;
+      const compactor = createCompactor({ modelName: MODEL, environment: {}, request: known });
+      const error: unknown = await send(await compactor.before(messages)).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "model-thinking-missing" });
+      const again = await compactor.recover(error);
+      expect(again?.request.thinking).toBeUndefined();
+      await send(again as Turn<Message>);
+      await send(await compactor.before(again?.messages ?? []));
+      // A second refusal is for the user to see.
+      expect(await compactor.recover(error)).toBeUndefined();
+    }
+    expect(simulator.requests.all).toHaveLength(6);
+    expect(simulator.requests.invalid).toHaveLength(2);
+  });
+
   it("continues with thinking, and the texts that were added leave when the user speaks again", async () => {
     const compactor = engine();
     const first = await compactor.before(rounds(2));

@@ -73,6 +73,7 @@ const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
   "too-long",
   "too-large",
   "thinking-mismatch",
+  "thinking-missing",
 ]);
 
 /**

@@ -10,6 +10,7 @@ import {
   isAboutModel,
   isSpendLimit,
   isThinkingMismatch,
+  isThinkingMissing,
   isTooMuchMedia,
   isWithoutCredentials,
 } from "./error-texts.ts";
@@ -80,6 +81,7 @@ function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
   const overflow = overflowIn(text);
   if (overflow !== undefined) return { kind: "too-long", ...overflow };
   if (isThinkingMismatch(text)) return { kind: "thinking-mismatch" };
+  if (isThinkingMissing(text)) return { kind: "thinking-missing" };
   if (isTooMuchMedia(text)) return { kind: "too-large" };
   return undefined;
 }

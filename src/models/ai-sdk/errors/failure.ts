@@ -45,6 +45,7 @@ function contentFailure(facts: ErrorFacts): ModelFailure | undefined {
   if (hasCode(facts, /^invalid_encrypted_content$/) || FOREIGN_THINKING.test(message)) {
     return { kind: "thinking-mismatch" };
   }
+  if (MISSING_THINKING.test(message)) return { kind: "thinking-missing" };
   const policy = facts.codes.find((code) => REFUSAL_CODES.test(code));
   if (policy !== undefined)
     return policy === "content_filter" ? { kind: "refused" } : { kind: "refused", category: policy };
@@ -54,6 +55,7 @@ function contentFailure(facts: ErrorFacts): ModelFailure | undefined {
 
 const FOREIGN_THINKING =
   /invalid `signature` in `thinking` block|thought[ _]signature is not valid|corrupted thought signature/i;
+const MISSING_THINKING = /expected `thinking` or `redacted_thinking`, but found/i;
 const REFUSAL_CODES =
   /content_filter|content_policy|responsibleaipolicy|data_inspection_failed|^invalid_prompt$/;
 
