@@ -150,14 +150,22 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.handBack([])[0]).toBe(third[0]);
   });
 
-  it("has another conversation when it cuts a list that it uses and that begins like one it no longer uses", () => {
+  it("has another conversation when it cuts the list that it passed last and that begins like an older one", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     // An undo brings everything back.
     view.replace([...own, a]);
+    view.read([...own, a]);
     expect(view.read(own)).toEqual({ kind: "other" });
     view.read([...own, a]);
     expect(view.read(structuredClone([...own, b]))).toEqual({ kind: "other" });
+  });
+
+  it("continues with its own list after an undo, which it has not passed yet", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    view.replace([...own, a]);
+    expect(view.read(own)).toEqual(continuedWith());
   });
 
   it("keeps a message of the engine that only the list it got back holds", () => {

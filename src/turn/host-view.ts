@@ -262,13 +262,15 @@ export class HostView {
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
     if (best === undefined) return undefined;
-    // The host changed a list that says more of this, early on. Or it cut the newest one that it has, and what is left
-    // is the beginning of a list that it does not use now.
+    // The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last, and what
+    // is left is the beginning of an older list.
     const known = best.list.length + best.to - best.list.at;
-    const isInUse = best.list === this.#lastRead;
     const isOfBroken = broken.some((list) => {
       const shared = sharedLength(messages, list.messages ?? []);
-      return shared > known || (shared === known && shared > 0 && list === this.#current && !isInUse);
+      return (
+        shared > known ||
+        (shared === known && shared > 0 && list === this.#current && list === this.#lastRead)
+      );
     });
     return isOfBroken ? undefined : best;
   }
