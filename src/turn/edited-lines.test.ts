@@ -67,6 +67,10 @@ const textsOf = (messages: readonly ApiMessage[]): readonly string[] =>
       : content.flatMap((block) => (block.type === "text" ? [block.text] : [])),
   );
 
+const newMark = (): never => {
+  throw new Error("No compaction was left.");
+};
+
 const CASES = [
   { form: "messages", list: plain, isRenamed: false },
   { form: "entries with the same id", list: entries, isRenamed: false },
@@ -128,7 +132,13 @@ describe("a host that resumes a session and replaces a message under a new id be
     const torn = entries.map(
       (entry, at) => (at === 3 ? { ...entry, parentUuid: "progress" } : entry) as Entry,
     );
-    const edit = { before: [], fresh: new Set<Entry>(), bindsThinking: true, known: new Set<string>() };
+    const edit = {
+      before: [],
+      fresh: new Set<Entry>(),
+      bindsThinking: true,
+      known: new Set<string>(),
+      newMark,
+    };
     const lines = editedLines({ ...edit, given: torn, isWritten: () => true });
     expect(lines).toEqual({ entries: torn, again: new Map(), thinkingBlocks: 0 });
   });
@@ -147,21 +157,24 @@ describe("a host that copies all its messages and replaces the first one", () =>
 });
 
 describe("a host that removes a message after compactions covered it", () => {
-  it("has its own list in the resumed session, without the summaries", async () => {
-    const { compactor, path } = await openSession();
-    const own: ApiMessage[] = [];
-    for (const name of ["a", "b"]) {
-      own.push(asked(`question ${name}`), said(`answer ${name}`), asked(`thanks ${name}`));
-      await compactor.before([...own]);
-      await compactor.compact([...own], { force: true, keepRecentTokens: 0 });
-      own.push(said(`welcome ${name}`));
-    }
-    const changed = [...own.slice(0, 1), ...own.slice(2, 5), said("other"), asked("more")];
-    const { request } = await compactor.before(changed);
-    expect(textsOf(request.messages)).toEqual(textsOf(changed));
-    await compactor.close();
-    expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(textsOf(changed));
-  });
+  it.each(["claude-haiku-4-5", "claude-mythos-5-2"])(
+    "has its own list in the resumed session, without the summaries, for %s",
+    async (model) => {
+      const { compactor, path } = await openSession(model);
+      const own: ApiMessage[] = [];
+      for (const name of ["a", "b"]) {
+        own.push(asked(`question ${name}`), said(`answer ${name}`), asked(`thanks ${name}`));
+        await compactor.before([...own]);
+        await compactor.compact([...own], { force: true, keepRecentTokens: 10 });
+        own.push(said(`welcome ${name}`));
+      }
+      const changed = [...own.slice(0, 1), ...own.slice(2, 5), said("other"), asked("more")];
+      const { request } = await compactor.before(changed);
+      expect(textsOf(request.messages)).toEqual(textsOf(changed));
+      await compactor.close();
+      expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(textsOf(changed));
+    },
+  );
 });
 
 describe("a host that removes an earlier message", () => {
@@ -200,6 +213,7 @@ describe("lines of a changed conversation", () => {
       given,
       fresh: new Set(),
       bindsThinking: true,
+      newMark,
       known: new Set(["known", ...entries.map(({ uuid }) => uuid ?? "")]),
     });
 

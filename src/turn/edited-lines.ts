@@ -2,16 +2,19 @@ import { settled } from "../compact/renew-entries.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
-import { turnedBack } from "../conversation/rewind.ts";
+import { newestLineUuid } from "../conversation/queued.ts";
+import { type RewindMark, type RewindRecord, turnedBack } from "../conversation/rewind.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
-import { parentOf, relinked } from "./relinked-lines.ts";
+import { hungOn, parentOf, relinked } from "./relinked-lines.ts";
 
 /** A conversation after the host changed it. */
 export interface EditedLines {
   readonly entries: readonly Entry[];
   /** Entries that the session file holds otherwise, with the lines that are written again under the same ids. */
   readonly again: ReadonlyMap<Entry, Entry>;
+  /** A line to be written before all others, on which they hang. */
+  readonly mark?: Entry | undefined;
   /** Thinking blocks left out. */
   readonly thinkingBlocks: number;
 }
@@ -27,6 +30,8 @@ interface Edit {
   readonly known: ReadonlySet<string>;
   /** True if the session file has a line with this id. Undefined if the host does not say. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
+  /** A line that says that the conversation goes on from an earlier one. */
+  readonly newMark: (parentUuid: string | null, rewind: Omit<RewindRecord, "tokens">) => RewindMark;
 }
 
 /**
@@ -35,7 +40,8 @@ interface Edit {
  * conversation is written again with another parent, and so are all lines below it. For readers the last line with
  * an id counts.
  */
-export function editedLines({ before, given, fresh, bindsThinking, known, isWritten }: Edit): EditedLines {
+export function editedLines(edit: Edit): EditedLines {
+  const { before, given, fresh, bindsThinking, known, isWritten } = edit;
   if (before.length === 0) return resumedLines(given, isWritten);
   const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
   if (!given.some(isKnown) || given.some((entry) => isMark(entry) && !isKnown(entry)))
@@ -45,7 +51,11 @@ export function editedLines({ before, given, fresh, bindsThinking, known, isWrit
   const { entries: sendable, blocks } = bindsThinking
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
-  const linked = relinked(sendable, { isKnown: (uuid) => known.has(uuid), before });
+  const mark = markAfterCompaction(edit);
+  const linked =
+    mark === undefined
+      ? relinked(sendable, { isKnown: (uuid) => known.has(uuid), before })
+      : hungOn(mark.uuid, sendable, mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
@@ -53,8 +63,25 @@ export function editedLines({ before, given, fresh, bindsThinking, known, isWrit
   return {
     entries: linked,
     again: new Map([...again, ...movedLines(sendable, linked)]),
+    mark,
     thinkingBlocks: blocks,
   };
+}
+
+/**
+ * The host went back to a list without the last compaction. Its boundary may name messages of the list as kept, so a
+ * reader would follow their lines to the summary. All lines are written again, below a mark.
+ */
+function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | undefined {
+  const there = new Set(given.map(({ uuid }) => uuid));
+  const isLeft = before.some((entry) => isEntry(entry) && isCompactBoundary(entry) && !there.has(entry.uuid));
+  if (!isLeft || given.some(keepsMessages)) return undefined;
+  const [top] = given;
+  const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
+  const first = given[isTopped ? 1 : 0]?.uuid;
+  if (first === undefined) return undefined;
+  const leftUuid = newestLineUuid(before) ?? null;
+  return newMark(isTopped ? (top.uuid ?? null) : null, { before: first, leftUuid });
 }
 
 /** A stand-in that moved to the place where it stands no longer finds its messages above it in the file. */

@@ -42,6 +42,10 @@ const edits = fc.array(fc.record({ at: fc.nat(10), isRemoved: fc.boolean() }), {
 
 const replacements = edits.map((changes) => changes.map(({ at }) => ({ at, isRemoved: false })));
 
+const newMark = (): never => {
+  throw new Error("No compaction was left.");
+};
+
 function edit(
   list: readonly Entry[],
   changes: readonly { at: number; isRemoved: boolean }[],
@@ -72,6 +76,7 @@ describe("a session whose host replaced or removed messages", () => {
           fresh: new Set(),
           bindsThinking: false,
           known,
+          newMark,
         });
         const added = entries.flatMap((entry) => again.get(entry) ?? (before.includes(entry) ? [] : entry));
         expect(uuidsOf(currentConversation([...written, ...added]).entries)).toEqual(uuidsOf(given));
@@ -86,7 +91,8 @@ describe("a session whose host replaced or removed messages", () => {
         const given = edit(currentConversation(written).entries, changes);
         const known = new Set(written.map(({ uuid }) => uuid ?? ""));
         const isWritten = (uuid: string): boolean => known.has(uuid);
-        const rest = { before: [], fresh: new Set<Entry>(), bindsThinking: false, known: new Set<string>() };
+        const none = new Set<Entry>();
+        const rest = { before: [], fresh: none, bindsThinking: false, known: new Set<string>(), newMark };
         const { entries, again } = editedLines({ ...rest, given, isWritten });
         const added = entries.flatMap(
           (entry) => again.get(entry) ?? (known.has(entry.uuid ?? "") ? [] : entry),

@@ -21,8 +21,16 @@ const NO_ENTRIES: readonly Entry[] = [];
  */
 export function relinked(entries: readonly Entry[], links: Links): readonly Entry[] {
   const start = firstToMove(entries, links);
-  if (start === -1) return entries;
-  let parent = newestLineUuid(entries.slice(0, start)) ?? null;
+  return start === -1 ? entries : hungOn(newestLineUuid(entries.slice(0, start)) ?? null, entries, start);
+}
+
+/** The line at `start` hangs on this one, and each line below it on the one above it. */
+export function hungOn(
+  parentUuid: string | null,
+  entries: readonly Entry[],
+  start: number,
+): readonly Entry[] {
+  let parent = parentUuid;
   return entries.map((entry, at) => {
     if (at < start || !isLine(entry)) return entry;
     const line = { ...entry, parentUuid: parent } as Entry;

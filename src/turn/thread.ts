@@ -15,6 +15,7 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
+import type { RewindMark, RewindRecord } from "../conversation/rewind.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
@@ -191,13 +192,36 @@ export class Thread {
   /** The conversation as it can be sent and written after the host changed it. */
   #edit(before: readonly Entry[], given: readonly Entry[], fresh: ReadonlySet<Entry>): EditedLines {
     const { bindsThinking, isWritten } = this.#options;
-    const known = this.#known;
-    const edited = editedLines({ before, given, fresh, bindsThinking: bindsThinking(), known, isWritten });
+    const edited = editedLines({
+      before,
+      given,
+      fresh,
+      bindsThinking: bindsThinking(),
+      known: this.#known,
+      isWritten,
+      newMark: (parentUuid, rewind) => this.#newMark(parentUuid, rewind, given),
+    });
     for (const [at, entry] of edited.entries.entries()) {
       const original = given[at] as Entry;
       if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
     }
     return edited;
+  }
+
+  #newMark(
+    parentUuid: string | null,
+    rewind: Omit<RewindRecord, "tokens">,
+    given: readonly Entry[],
+  ): RewindMark {
+    const tokens = given.reduce((sum, entry) => sum + this.measures.ofEntry(entry), 0);
+    return {
+      ...this.#options.newLink(parentUuid),
+      type: "system",
+      subtype: "longhaul_rewind",
+      content: "Conversation taken back by the host",
+      level: "info",
+      rewind: { ...rewind, tokens },
+    };
   }
 
   /** The host's list is sent otherwise than it was given: it gets back what is sent. */
@@ -498,12 +522,13 @@ const saysTheSameAs = (entry: Entry, original: Entry): boolean =>
 function takenFrom(
   before: readonly Entry[],
   given: readonly Entry[],
-  { entries, again, thinkingBlocks }: EditedLines,
+  { entries, again, mark, thinkingBlocks }: EditedLines,
 ): Pick<Taken, "added" | "lines" | "again" | "thinkingBlocks"> {
   const old = new Set(before);
   const added = entries.filter((_, at) => !old.has(given[at] as Entry));
   const lines = entries.filter((entry) => !old.has(entry)).map((entry) => again.get(entry) ?? entry);
-  return { added, lines, again: new Set(again.values()), thinkingBlocks };
+  const all = mark === undefined ? lines : [mark, ...lines];
+  return { added, lines: all, again: new Set(again.values()), thinkingBlocks };
 }
 
 const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";
