@@ -33,7 +33,7 @@ import { Journal } from "./journal.ts";
 import { ENGINE } from "./provider.ts";
 import { newResults, newWords } from "./said.ts";
 import { SessionView } from "./session-view.ts";
-import { frameOf } from "./setup.ts";
+import { frameOf, tokensPerCharacter } from "./setup.ts";
 import type { World } from "./world.ts";
 
 const HOST_LIMIT_MS = 120_000;
@@ -66,6 +66,8 @@ export class Conversation {
   #reports = 0;
   /** Tokens that an injected error stated for the last prompt, per token that it had by the engine's count. */
   #statedFactor = 1;
+  /** Events before the last request that was accepted. */
+  #eventsBefore = 0;
 
   private constructor(world: World, name: string, writer: TranscriptWriter, parent: Compactor | undefined) {
     const { setup, chance, time, newUuid } = world;
@@ -244,17 +246,25 @@ export class Conversation {
       world.report(
         ...lostMessages(request, journal, view),
         ...unseenResults(request, journal, {
-          areFiguresTrue,
+          countedTokens: this.#largestCount(turn),
           statedFactor: this.#statedFactor,
           windowTokens: world.setup.windowTokens,
+          tokensPerCharacter: tokensPerCharacter(world.setup),
         }),
       );
       this.#statedFactor = 1;
+      this.#eventsBefore = this.events.length;
       journal.seeAll();
       if (request.inputTokens === undefined || request.appliedEdits.length > 0) continue;
       const isTrusted = areFiguresTrue && this.#reports > 0;
       world.report(...wrongCount({ counted: turn.tokens, actual: request.inputTokens, isTrusted }));
     }
+  }
+
+  /** A compaction between two requests may have shortened results by a count that was corrected since. */
+  #largestCount({ tokens }: Turn): number {
+    const events = this.events.slice(this.#eventsBefore);
+    return Math.max(tokens, ...events.map((event) => (event.type === "compacted" ? event.tokensAfter : 0)));
   }
 
   /** A prompt that is too long may happen; then `recover` has to help, and its request has to be accepted. */

@@ -1,7 +1,7 @@
 import type { LoggedRequest } from "../../src/testing/index.ts";
 import type { Journal, Said } from "./journal.ts";
 import type { SessionView } from "./session-view.ts";
-import { markersIn, roughTokens, tokensKept } from "./texts.ts";
+import { charactersKept, markersIn, roughTokens } from "./texts.ts";
 
 /** A broken promise of the engine. */
 export interface Violation {
@@ -17,15 +17,13 @@ export type Plant = (typeof PLANTS)[number];
 
 export type Finding = Omit<Violation, "step">;
 
-/** Tokens of a result that must stay when it is shortened, by the rough count of this examiner. */
-const LEAST_RESULT_TOKENS = 1_500;
-/**
- * A report or an error that lied makes the engine take each text for larger than it is. It then sees less room in the
- * window, and keeps the least part of a result by its own count.
- */
-const LIE_FACTOR = 2.5;
-/** The engine fills this share of the window at most: the rest is for the answer. */
-const FILLED_SHARE = 0.75;
+/** Tokens of a shortened result that must stay: 2,000 by the engine's count, which may be off by a fifth. */
+const LEAST_RESULT_TOKENS = 1_600;
+/** From this share of the window on, by the engine's count, a request is full: auto-compact starts at 67%. */
+const FULL_SHARE = 0.63;
+/** In a full request shortened results share the room: each has this share of the longest, and this many tokens. */
+const EQUAL_SHARE = 0.5;
+const LEAST_FULL_TOKENS = 250;
 /** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
@@ -82,40 +80,51 @@ const isClearedInPlace = ({ toolUseId }: Said, text: string): boolean =>
 
 /** The figures that the engine knew when it made a request. */
 export interface Figures {
-  /** All reports and errors so far were right. */
-  readonly areFiguresTrue: boolean;
+  /** The engine's largest count since the last request that was accepted. */
+  readonly countedTokens: number;
   /** By this factor an injected error overstated the prompt before this request; 1 without such an error. */
   readonly statedFactor: number;
   readonly windowTokens: number;
+  /** Of the provider's tokenizer. */
+  readonly tokensPerCharacter: number;
 }
 
 /**
- * A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. It may have fewer
- * only in a request that fills the window already, by the figures that the engine was given.
+ * A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. In a request that
+ * is full by the figures that the engine was given, shortened results share the room equally.
  */
 export function unseenResults(
   request: LoggedRequest,
   journal: Journal,
-  { areFiguresTrue, statedFactor, windowTokens }: Figures,
+  { countedTokens, statedFactor, windowTokens, tokensPerCharacter }: Figures,
 ): readonly Finding[] {
-  const least = LEAST_RESULT_TOKENS / (areFiguresTrue ? 1 : LIE_FACTOR);
   const unseen = journal.given.filter(({ kind, isSeen }) => kind === "result" && !isSeen);
   if (unseen.length === 0) return [];
   const sent = resultsIn(request.body?.messages);
-  let missing = 0;
-  const findings = unseen.flatMap(({ marker, text, toolUseId = "" }): Finding[] => {
+  const findings: Finding[] = [];
+  const shortened: { readonly marker: string; readonly tokens: number; readonly kept: number }[] = [];
+  for (const { marker, text, toolUseId = "" } of unseen) {
     const content = sent.get(toolUseId);
-    const about = `${marker} (${roughTokens(text)} tokens)`;
-    if (content === undefined) return [{ kind: "unseen result dropped", detail: about }];
-    if (content.includes(text)) return [];
-    const kept = tokensKept(text, content);
-    const needed = Math.min(least, roughTokens(text));
-    if (kept >= needed) return [];
-    missing += needed - kept;
-    return [{ kind: CUT_SHORT, detail: `${about}: ${kept} tokens are left` }];
-  });
-  const isFull = ((request.inputTokens ?? 0) + missing) * statedFactor > windowTokens * FILLED_SHARE;
-  return isFull ? findings.filter(({ kind }) => kind !== CUT_SHORT) : findings;
+    const tokens = Math.round(text.length * tokensPerCharacter);
+    if (content === undefined) {
+      findings.push({ kind: "unseen result dropped", detail: `${marker} (${tokens} tokens)` });
+    } else if (!content.includes(text)) {
+      const kept = Math.round(charactersKept(text, content) * tokensPerCharacter);
+      shortened.push({ marker, tokens, kept });
+    }
+  }
+  const isFull = countedTokens * statedFactor >= windowTokens * FULL_SHARE;
+  const longest = Math.max(0, ...shortened.map(({ kept }) => kept));
+  const shareTokens = Math.max(LEAST_FULL_TOKENS, longest * EQUAL_SHARE);
+  const least = isFull ? Math.min(LEAST_RESULT_TOKENS, shareTokens) : LEAST_RESULT_TOKENS;
+  const cut = shortened.filter(({ tokens, kept }) => kept < Math.min(least, tokens));
+  return [
+    ...findings,
+    ...cut.map(({ marker, tokens, kept }) => ({
+      kind: "unseen result cut short",
+      detail: `${marker} (${tokens} tokens): ${kept} tokens are left${isFull ? " in a full request" : ""}`,
+    })),
+  ];
 }
 
 /** Tokens of the prompt by an injected error; 0 where there was none. */
@@ -123,8 +132,6 @@ export function statedTokens({ error, fault }: LoggedRequest): number {
   const stated = fault === undefined ? undefined : STATED_TOKENS.exec(error?.message ?? "")?.[1];
   return Number(stated ?? 0);
 }
-
-const CUT_SHORT = "unseen result cut short";
 
 /** The text of each tool result in a request, by the id of its call. */
 function resultsIn(messages: unknown): ReadonlyMap<string, string> {

@@ -93,6 +93,10 @@ function drawCompaction(chance: Chance): Partial<CompactionOptions> {
   };
 }
 
+/** Of the provider's tokenizer for this model. */
+export const tokensPerCharacter = ({ charactersPerToken, model }: Setup): number =>
+  claudeFeatures(model).tokenScale / charactersPerToken;
+
 const SYSTEM = "You are a careful engineer. Working directory: /home/dev/harbor\n";
 
 /** The request without its messages, with this mode of thinking. */

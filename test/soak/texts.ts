@@ -41,14 +41,14 @@ export const openingMarker = (text: string): string | undefined => OPENING_MARKE
 
 export const markersIn = (text: string): ReadonlySet<string> => new Set(text.match(MARKERS));
 
-/** The part of a text that another one still holds verbatim, in tokens of four characters. */
-export function tokensKept(whole: string, left: string): number {
+/** Characters of a text that another one still holds verbatim. */
+export function charactersKept(whole: string, left: string): number {
   let kept = 0;
   for (let at = 0; at < whole.length; at += PIECE_CHARACTERS) {
     const piece = whole.slice(at, at + PIECE_CHARACTERS);
     if (left.includes(piece)) kept += piece.length;
   }
-  return Math.round(kept / CHARACTERS_PER_TOKEN);
+  return kept;
 }
 
 export const roughTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
