@@ -78,7 +78,7 @@ function roomForRecent(
 ): { readonly keepTokens: number; readonly room: KeptRoom } {
   const { failure, targetTokens, limitTokens, keepRecentTokens = Number.POSITIVE_INFINITY } = options;
   const { overheadTokens } = sized;
-  const stated = promptLimit(failure) ?? Number.POSITIVE_INFINITY;
+  const stated = promptLimit(failure);
   const target = Math.min(stated, targetTokens);
   const { wishTokens, mostTokens } = roomBesideSummary({
     targetTokens: target,
@@ -98,9 +98,12 @@ function roomForRecent(
   };
 }
 
-/** The next call requests the same output again, so that is no room for the prompt; half of the window is in any case. */
-function promptLimit(failure: ModelFailure): number | undefined {
-  if (failure.kind !== "too-long" || !isPositive(failure.limit)) return undefined;
+/**
+ * Tokens that the next prompt may have by the error; Infinity where it states no limit. The next call requests the same
+ * output again, so that is no room for the prompt. Half of the window is in any case.
+ */
+export function promptLimit(failure: ModelFailure): number {
+  if (failure.kind !== "too-long" || !isPositive(failure.limit)) return Number.POSITIVE_INFINITY;
   const { limit, outputTokens = 0 } = failure;
   return Math.max(limit - outputTokens, limit / 2) * LIMIT_SHARE;
 }

@@ -1,4 +1,4 @@
-import { planReactive } from "../compact/reactive.ts";
+import { planReactive, promptLimit } from "../compact/reactive.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError } from "../models/model-error.ts";
@@ -65,9 +65,11 @@ async function compactAfterOverflow<T extends Message>(
   if (isUnexpected(state, error)) state.usageTrust.overflowed();
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
-  const targetTokens = targetWithinReach(state);
+  // What is put beside the summary once it is written has to stay within the stated limit as well.
+  const stated = Math.floor(promptLimit(error.failure));
+  const targetTokens = Math.min(stated, targetWithinReach(state));
   // The plan counts as the provider does, so the limit needs no padding.
-  const limitTokens = Math.max(targetTokens, state.thresholds.blocking);
+  const limitTokens = Math.max(targetTokens, Math.min(stated, state.thresholds.blocking));
   try {
     const plan = planReactive(snapshotOf(state), {
       failure: error.failure,

@@ -57,3 +57,25 @@ describe("a high report after an overflow", () => {
     expect(distrusted).toMatchObject([{ why: "too-high" }]);
   });
 });
+
+describe("the request after an overflow", () => {
+  it("leaves room for the output that the error names, beside an unseen result", async () => {
+    const maxTokens = 64_000;
+    const compactor = createCompactor({
+      modelName: "claude-haiku-4-5",
+      windowTokens: 200_000,
+      request: { system: "You are careful.", max_tokens: maxTokens },
+      compaction: { summariser: "built-in", reactiveOnly: true },
+      clearing: { form: "off" },
+      environment: {},
+    });
+    const list = [{ role: "user", content: "Look." } as const, ...round("t0", 200), ...round("t1", 60_000)];
+    const { tokens } = await compactor.before(list);
+    const message = `input length and \`max_tokens\` exceed context limit: ${tokens} + ${maxTokens} > 200000, decrease input length or \`max_tokens\` and try again`;
+    const error = { status: 400, error: { error: { type: "invalid_request_error", message } } };
+    const recovered = await compactor.recover(Object.assign(new Error(message), error));
+    expect(tokens).toBeGreaterThan(200_000 - maxTokens);
+    expect(recovered?.tokens).toBeGreaterThan(50_000);
+    expect(recovered?.tokens).toBeLessThan(200_000 - maxTokens);
+  });
+});
