@@ -1,6 +1,6 @@
 import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
 import { field } from "../../conversation/fields.ts";
-import { indexPairs } from "../../conversation/pairs.ts";
+import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import type { FollowedTodo } from "../../conversation/todos.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import type { Exchange } from "./exchange.ts";
@@ -41,8 +41,11 @@ export interface SessionDigest {
 export type OpenBefore = Pick<SessionDigest, "todos" | "runningTasks">;
 
 /** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
-export function digestSession(entries: readonly Entry[], before?: OpenBefore): SessionDigest {
-  const { pairs } = indexPairs(entries);
+export function digestSession(
+  entries: readonly Entry[],
+  before?: OpenBefore,
+  { pairs }: PairIndex = indexPairs(entries),
+): SessionDigest {
   const reader = new Reader(pairs, before);
   const isSubagent = !entries.some((entry) => isMainMessage(entry));
   for (const [at, entry] of entries.entries()) {

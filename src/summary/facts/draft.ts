@@ -1,7 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
 import { stringField } from "../../conversation/fields.ts";
-import { indexPairs } from "../../conversation/pairs.ts";
+import type { PairIndex } from "../../conversation/pairs.ts";
 
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
@@ -26,11 +26,13 @@ export function entryIdsAt(entries: readonly Entry[], ...positions: readonly num
 /** Where the outcome of a call can be read, and the call. */
 export type OutcomeIds = (callAt: number) => readonly string[];
 
-export function outcomeIdsIn(entries: readonly Entry[]): OutcomeIds {
+/** @param index of these entries, or of these and more that follow them. */
+export function outcomeIdsIn(entries: readonly Entry[], { pairs }: PairIndex): OutcomeIds {
   const answers = new Map<number, number>();
-  for (const { use, results } of indexPairs(entries).pairs.values()) {
-    const [answer] = results;
-    if (answer !== undefined) answers.set(use.entryIndex, answer.entryIndex);
+  for (const { use, results } of pairs.values()) {
+    const answeredAt = results[0]?.entryIndex ?? entries.length;
+    if (use.entryIndex < entries.length && answeredAt < entries.length)
+      answers.set(use.entryIndex, answeredAt);
   }
   return (at) => entryIdsAt(entries, answers.get(at) ?? at, at);
 }

@@ -1,6 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/facts.ts";
 import type { KnownFacts, LedgerFact } from "../../conversation/ledger.ts";
+import { indexPairs } from "../../conversation/pairs.ts";
 import { digestSession, type SessionDigest } from "../builtin/digest.ts";
 import { isRequest } from "../builtin/exchange.ts";
 import { askedFacts, openBefore } from "./asked-facts.ts";
@@ -34,11 +35,13 @@ const MAX_FACTS = 400;
 export function extractFacts(entries: readonly Entry[], options: ExtractOptions = {}): FactSheet {
   const { previous, following = [] } = options;
   const before = factsIn(previous?.ledger);
-  const digest = digestSession([...entries, ...following], openBefore(before));
+  const all = following.length === 0 ? entries : [...entries, ...following];
+  const pairs = indexPairs(all);
+  const digest = digestSession(all, openBefore(before), pairs);
   const directives = readDirectives(digest, entries, before);
   const people = [...directives.carried, ...directives.fresh];
   const carried = [...withPlansUpToDate(goingOn(before, digest), people), ...directives.carried];
-  const outcomeIds = outcomeIdsIn(entries);
+  const outcomeIds = outcomeIdsIn(entries, pairs);
   const fresh = [
     ...planFacts(digest, entries, people),
     ...commandFacts(digest, entries, outcomeIds),
