@@ -6,7 +6,7 @@ import { field } from "../conversation/fields.ts";
 import { parseJson } from "../conversation/untrusted.ts";
 import { readRegularFile } from "../host/text-file.ts";
 import { findSession } from "../transcript/find-session.ts";
-import { loadSession } from "../transcript/load.ts";
+import { loadSession, loadSparsely } from "../transcript/load.ts";
 import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { readPrices } from "../window/own-prices.ts";
@@ -36,6 +36,8 @@ export interface Composition extends CompactionPorts {
   readonly places: UserPlaces;
   /** With `writing`, the command is going to write: `latest` is named, and confirmed when it is of another project. */
   load(query: string, writing?: WritingChoice): Promise<Session>;
+  /** For a command that only looks at the conversation; see `loadSparsely`. */
+  loadSparsely(query: string): Promise<Session>;
   thresholdsOf(session: Pick<Session, "model" | "entries">, choice: WindowChoice): Thresholds;
   /** The user's own, by model. */
   readonly prices: PriceTable;
@@ -52,6 +54,8 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
   const own = readPrices(field(file, "prices"));
+  const onProgress = (done: number, total: number): void =>
+    terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
   for (const warning of [...warnings, ...own.warnings]) terminal.note(`longhaul: ${warning}`);
   return {
     terminal,
@@ -66,11 +70,9 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
       const path = await (writing === undefined
         ? findSession(query, places)
         : findSessionToWrite(query, { places, now: new Date(), terminal, json: writing.json }));
-      return loadSession(path, {
-        onProgress: (done, total) =>
-          terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`),
-      });
+      return loadSession(path, { onProgress });
     },
+    loadSparsely: async (query) => loadSparsely(await findSession(query, places), { onProgress }),
     thresholdsOf: (session, choice) => {
       const { window: windowTokens, modelWindow } = choice;
       return computeThresholds(sessionWindow(session, { windowTokens, modelWindow, settings }), settings);

@@ -6,7 +6,7 @@ import { standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { ChainWalker } from "../transcript/chain.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
-import { indexedBefore } from "../transcript/relink.ts";
+import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";
 import type { Session } from "../transcript/session.ts";
 
 /** Everything that was said in a session, oldest first: also what is no longer in its context. */
@@ -30,7 +30,7 @@ export function sessionHistory(session: Session): SessionHistory {
   const entries: Entry[] = [];
   const retold = new Set<Entry>();
   for (const [nth, stretch] of stretches.entries()) {
-    for (const shown of stretch.entries) {
+    for (const shown of stretch.entries()) {
       for (const entry of messagesOf(shown, byUuid)) {
         if (entry.uuid !== undefined && places.has(entry.uuid)) continue;
         entries.push(entry);
@@ -66,7 +66,8 @@ function notePlaces(entry: Entry, place: number, places: Map<string, number>): v
 export interface Stretch {
   /** The compaction that it begins with; undefined where it is the session's beginning. */
   readonly boundary: CompactBoundaryEntry | undefined;
-  readonly entries: readonly Entry[];
+  /** Made anew each time: a session may have thousands of stretches, each of them as long as a conversation. */
+  readonly entries: () => readonly Entry[];
 }
 
 /** Of what led to the conversation, oldest first, as far back as the session has everything. */
@@ -75,15 +76,15 @@ export function stretchesOf({ entries, boundaries, conversation }: Session): rea
   const walker = new ChainWalker(index);
   const seen = new Set<string>();
   let boundary: CompactBoundaryEntry | undefined = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
-  const stretches: Stretch[] = [{ boundary, entries: conversation }];
+  const stretches: Stretch[] = [{ boundary, entries: () => conversation }];
   while (boundary !== undefined && !seen.has(boundary.uuid)) {
     seen.add(boundary.uuid);
-    const before = indexedBefore(index, boundary, walker);
-    if (before.entries.length === 0) break;
-    stretches.unshift(before);
+    const before = indexedLinesBefore(index, boundary, walker);
+    if (before.lines.length === 0) break;
     boundary = before.boundary;
+    stretches.push({ boundary, entries: () => shownLines(before) });
   }
-  return stretches;
+  return stretches.reverse();
 }
 
 /**

@@ -6,7 +6,7 @@ import { longSession } from "../../test/support/long-session.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { LedgerFact } from "../conversation/ledger.ts";
-import { loadSession } from "../transcript/load.ts";
+import { loadSession, loadSparsely } from "../transcript/load.ts";
 import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
@@ -79,6 +79,7 @@ describe("the facts that the next compaction continues from", () => {
         expect(known?.boundary).toBe(newest?.ledger && newest.boundary.uuid);
         expect(known?.ledger.earlier).toEqual(newest?.ledger?.earlier);
         expect(known?.ledger.facts.map(withoutFate)).toEqual(newest?.ledger?.facts.map(withoutFate));
+        expect(knownFacts(await loadSparsely(session.path))).toEqual(known);
         compared += known?.ledger.facts.length ?? 0;
       }),
       { numRuns: 40 },

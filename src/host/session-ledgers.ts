@@ -1,8 +1,9 @@
 import type { PreviousLedger } from "../compact/ledger.ts";
-import type { CompactBoundaryEntry } from "../conversation/entry.ts";
+import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { readLedger } from "../conversation/ledger-reader.ts";
 import { undoRecordOf } from "../conversation/undo.ts";
+import { wholeLines } from "../transcript/released-line.ts";
 import type { Session } from "../transcript/session.ts";
 import { computeFacts, computeLedger } from "./compute-ledger.ts";
 import { type Stretch, stretchesOf } from "./session-history.ts";
@@ -48,11 +49,11 @@ function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
   const ledgers: SessionLedger[] = [];
   const takenBack = takenBackIn(stretches);
   let previous: { readonly boundary: string; readonly ledger: Ledger } | undefined;
-  for (const [nth, { boundary, entries: after }] of stretches.entries()) {
+  for (const [nth, { boundary, entries }] of stretches.entries()) {
     if (boundary === undefined || takenBack.has(boundary)) continue;
     const written = readLedger(boundary);
-    const before = stretches[nth - 1]?.entries;
-    const ledger = written ?? (before && computeLedger({ before, after, boundary, previous }));
+    const before = written === undefined ? stretches[nth - 1]?.entries() : undefined;
+    const ledger = written ?? (before && computeLedger({ before, after: entries(), boundary, previous }));
     const source = written === undefined ? (ledger === undefined ? "none" : "computed") : "file";
     const isCurrent = nth === stretches.length - 1;
     ledgers.push({ boundary, source, ledger, isCurrent, isInChain: true });
@@ -76,15 +77,24 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
     ({ boundary }) => boundary && !takenBack.has(boundary) && readLedger(boundary),
   );
   let previous: PreviousLedger | undefined;
-  for (let nth = Math.max(0, newestWritten); nth < stretches.length; nth++) {
-    const { boundary, entries: after = [] } = stretches[nth] ?? {};
-    if (boundary === undefined || takenBack.has(boundary)) continue;
-    const before = stretches[nth - 1]?.entries;
-    const ledger = readLedger(boundary) ?? (before && computeFacts({ before, after, boundary, previous }));
-    previous = ledger && { boundary: boundary.uuid, ledger };
+  let before: readonly Entry[] | undefined;
+  for (const { boundary, entries } of stretches.slice(Math.max(0, newestWritten))) {
+    const after = readAtOnce(entries());
+    if (boundary !== undefined && !takenBack.has(boundary)) {
+      const ledger = readLedger(boundary) ?? (before && computeFacts({ before, after, boundary, previous }));
+      previous = ledger && { boundary: boundary.uuid, ledger };
+    }
+    before = after;
   }
   return previous;
 }
+
+/** Lines of a stretch that are read into memory together: more than a context window holds. */
+const LINES_AT_ONCE = 10_000;
+
+/** Extracting facts reads each line twice. A stretch that no window can hold is read from the file line by line. */
+const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
 
 /** Boundaries of undos, which are no compactions, and with each the steps that it took back. */
 function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundaryEntry> {

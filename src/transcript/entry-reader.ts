@@ -5,16 +5,24 @@ import type { Damage, DamageKind } from "./damage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { recoverLine } from "./recover-line.ts";
 
+/**
+ * Called after each new entry, the last of `entries`, which the listener may replace. `bytes` is the
+ * length of its line, and 0 for one of several entries that a damaged line holds.
+ */
+export type EntryListener = (entries: Entry[], offset: number, bytes: number) => void;
+
 /** Turns lines into entries, and notes what was wrong with them. Never throws for what a line holds. */
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
   readonly #shared = new SharedStrings();
+  readonly #onEntry: EntryListener | undefined;
   #line: number | undefined;
 
   /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
-  constructor(firstLine: number | undefined) {
+  constructor(firstLine: number | undefined, onEntry?: EntryListener) {
     this.#line = firstLine;
+    this.#onEntry = onEntry;
   }
 
   readonly read = (bytes: Buffer, offset: number, isComplete: boolean): void => {
@@ -45,6 +53,7 @@ export class EntryReader {
     else {
       this.#shared.shareIn(entry);
       this.entries.push(entry);
+      this.#onEntry?.(this.entries, offset, bytes);
     }
   }
 

@@ -2,8 +2,9 @@ import type { Entry } from "../conversation/entry.ts";
 import { withoutTornWrites } from "../conversation/one-write.ts";
 import type { Damage } from "./damage.ts";
 import { type EntryIndex, indexEntries } from "./entry-index.ts";
-import { EntryReader } from "./entry-reader.ts";
+import { type EntryListener, EntryReader } from "./entry-reader.ts";
 import { type FileRange, readLines } from "./read-lines.ts";
+import { LineReleaser } from "./released-line.ts";
 import { conversationOf } from "./relink.ts";
 import { withoutRepeatedLines } from "./repeated-lines.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
@@ -19,8 +20,20 @@ export interface LoadOptions {
 
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
 export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
+  return load(path, options);
+}
+
+/**
+ * The same with less memory: above a compaction, entries hold their links and read the rest from the file when it is
+ * asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
+ */
+export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
+  return load(path, options, new LineReleaser(path).onEntry);
+}
+
+function load(path: string, options: LoadOptions, onEntry?: EntryListener): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options);
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, onEntry);
     const { index, damage } = indexWithoutDuplicates(read);
     const { entries } = index;
     const conversation = conversationOf(index);
@@ -45,8 +58,9 @@ export async function readEntries(
   range: FileRange,
   path: string,
   { onProgress }: LoadOptions = {},
+  onEntry?: EntryListener,
 ): Promise<ReadEntries> {
-  const reader = new EntryReader(range.from === 0 ? 1 : undefined);
+  const reader = new EntryReader(range.from === 0 ? 1 : undefined, onEntry);
   await readLines(readAt, range, reader.read, (position) => {
     onProgress?.(position - range.from, range.to - range.from);
     if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {

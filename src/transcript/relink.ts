@@ -7,6 +7,7 @@ import { undoRecordOf } from "../conversation/undo.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";
+import { wholeLines } from "./released-line.ts";
 
 /** What the agent has in its context: from the last boundary, or the start, to the newest leaf. */
 export interface Conversation {
@@ -40,19 +41,23 @@ const NOTHING: Omit<Conversation, "entries"> = Object.freeze({
 const NO_LINES: ConversationLines = Object.freeze({ ...NOTHING, lines: [] });
 const EMPTY: Conversation = Object.freeze({ ...NOTHING, entries: [] });
 
-function conversationFrom(
-  index: EntryIndex,
-  moment?: Moment,
-  walker?: ChainWalker,
-): Conversation | MoreNeeded {
-  const found = linesFrom(index, moment?.leaf, moment?.before, walker);
+function conversationFrom(index: EntryIndex, moment?: Moment): Conversation | MoreNeeded {
+  const found = linesFrom(index, moment?.leaf, moment?.before);
   return isMoreNeeded(found) ? found : asConversation(found);
 }
 
 /** The lines with stand-ins in the place of what they stand for, and without thinking that would be refused. */
 export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
   const { boundary } = conversation;
-  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(lines, boundary)) };
+  const whole = wholeLines(lines);
+  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(whole, boundary)) };
+}
+
+/** The same as a list that leaves the content of its lines in the file, where nothing changes them. */
+export function shownLines(conversation: ConversationLines): readonly Entry[] {
+  const { lines, boundary } = conversation;
+  const isAsWritten = withStandInsApplied(withoutRefusedThinking(lines, boundary)) === lines;
+  return isAsWritten ? lines : asConversation(conversation).entries;
 }
 
 /** A conversation as it is written: with what other lines stand for in its place, and all its thinking. */
@@ -101,16 +106,16 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
 }
 
 /** The same before any line, of a whole file that has been indexed. */
-export function indexedBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): Conversation {
+export function indexedBefore(index: EntryIndex, line: Entry): Conversation {
   const moment = momentBefore(index, line);
-  const found = moment && conversationFrom(index, moment, walker);
+  const found = moment && conversationFrom(index, moment);
   return found === undefined || isMoreNeeded(found) ? EMPTY : found;
 }
 
 /** The same as it is written. */
-export function indexedLinesBefore(index: EntryIndex, line: Entry): ConversationLines {
+export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): ConversationLines {
   const moment = momentBefore(index, line);
-  const found = moment && linesFrom(index, moment.leaf, moment.before);
+  const found = moment && linesFrom(index, moment.leaf, moment.before, walker);
   return found === undefined || isMoreNeeded(found) ? NO_LINES : found;
 }
 

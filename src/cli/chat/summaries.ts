@@ -33,7 +33,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
 export function summariesOf(session: Session): readonly CompactionSummary[] {
   return stretchesOf(session)
     .flatMap(({ boundary, entries }) => {
-      const text = boundary && undoRecordOf(boundary) === undefined ? summaryIn(entries) : undefined;
+      const text = boundary && undoRecordOf(boundary) === undefined ? summaryIn(entries()) : undefined;
       return boundary === undefined || text === undefined ? [] : [{ boundary, text }];
     })
     .toReversed();

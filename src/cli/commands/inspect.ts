@@ -31,8 +31,9 @@ export async function inspect(
   options: InspectOptions,
   composition: Composition,
 ): Promise<void> {
-  const session = await composition.load(query);
   const { terminal } = composition;
+  const isWholeNeeded = options.prompts || options.span !== undefined;
+  const session = await (isWholeNeeded ? composition.load(query) : composition.loadSparsely(query));
   if (options.prompts) {
     const prompts = promptsOf(session);
     terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, session, terminal));

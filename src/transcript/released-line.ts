@@ -1,0 +1,233 @@
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
+import type { EntryListener } from "./entry-reader.ts";
+import { StoredLines } from "./stored-lines.ts";
+
+/**
+ * Fields of a line that are read from the file again when somebody asks for them. A line with any other field is kept
+ * whole: these fields are rarely asked for above a compaction, and the others may say how the line is to be read.
+ */
+const FIELDS_IN_FILE = [
+  "agentId",
+  "attachment",
+  "attributionMcpServer",
+  "attributionMcpTool",
+  "attributionSkill",
+  "cwd",
+  "data",
+  "effort",
+  "entrypoint",
+  "gitBranch",
+  "isSnapshotUpdate",
+  "messageId",
+  "origin",
+  "parentToolUseID",
+  "permissionMode",
+  "promptId",
+  "promptSource",
+  "requestId",
+  "sessionId",
+  "slug",
+  "snapshot",
+  "sourceToolAssistantUUID",
+  "sourceToolUseID",
+  "thinkingMetadata",
+  "timestamp",
+  "todos",
+  "toolUseID",
+  "toolUseResult",
+  "userType",
+  "version",
+] as const;
+
+const LINE_FIELDS: ReadonlySet<string> = new Set([
+  ...FIELDS_IN_FILE,
+  ...["type", "uuid", "parentUuid", "isSidechain", "message"],
+]);
+
+/** The same for the message of a response. Its id, model and usage are asked for in every line. */
+const MESSAGE_FIELDS_IN_FILE = [
+  "container",
+  "content",
+  "context_management",
+  "diagnostics",
+  "role",
+  "stop_details",
+  "stop_reason",
+  "stop_sequence",
+  "type",
+] as const;
+
+const RESPONSE_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS_IN_FILE, "id", "model", "usage"]);
+const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+
+/** Attachments that are shorter stay whole: readers ask all of them for their type. */
+const SHORT_ATTACHMENT_BYTES = 1024;
+
+/**
+ * A line above a compaction. It holds its links and reads everything else from the file when it is asked for, so that
+ * each reader of entries sees the same as before. Copy it with {@link wholeLine} only: `{ ...line }` has the links alone.
+ */
+class ReleasedLine {
+  readonly type: string;
+  readonly uuid: string | undefined;
+  readonly parentUuid: unknown;
+  readonly isSidechain: unknown;
+  readonly #file: StoredLines;
+  readonly #offset: number;
+  readonly #bytes: number;
+
+  constructor(line: JsonRecord, file: StoredLines, offset: number, bytes: number) {
+    this.type = line.type as string;
+    this.uuid = line.uuid as string | undefined;
+    this.parentUuid = line.parentUuid;
+    this.isSidechain = line.isSidechain;
+    this.#file = file;
+    this.#offset = offset;
+    this.#bytes = bytes;
+  }
+
+  whole(): Entry {
+    return this.#file.read(this.#offset, this.#bytes, this.uuid);
+  }
+}
+
+/** A line whose message nobody asks for without its content. */
+class ReleasedPrompt extends ReleasedLine {
+  get message(): unknown {
+    return inFile(this, "message");
+  }
+}
+
+class ReleasedResponse extends ReleasedLine {
+  readonly #message: ReportedFields;
+
+  constructor(line: JsonRecord, message: ReportedFields, file: StoredLines, offset: number, bytes: number) {
+    super(line, file, offset, bytes);
+    this.#message = message;
+  }
+
+  get message(): ReleasedMessage {
+    return new ReleasedMessage(this, this.#message);
+  }
+}
+
+/** Fields of a response that are asked for in every line. The lines of one response share them. */
+interface ReportedFields {
+  readonly id: unknown;
+  readonly model: unknown;
+  readonly usage: unknown;
+}
+
+class ReleasedMessage implements ReportedFields {
+  readonly id: unknown;
+  readonly model: unknown;
+  readonly usage: unknown;
+  readonly #line: ReleasedLine;
+
+  constructor(line: ReleasedLine, { id, model, usage }: ReportedFields) {
+    this.#line = line;
+    this.id = id;
+    this.model = model;
+    this.usage = usage;
+  }
+
+  inFile(name: string): unknown {
+    return (inFile(this.#line, "message") as JsonRecord)[name];
+  }
+}
+
+const inFile = (line: ReleasedLine, name: string): unknown => (line.whole() as unknown as JsonRecord)[name];
+
+for (const name of FIELDS_IN_FILE) {
+  Object.defineProperty(ReleasedLine.prototype, name, {
+    get(this: ReleasedLine) {
+      return inFile(this, name);
+    },
+  });
+}
+for (const name of MESSAGE_FIELDS_IN_FILE) {
+  Object.defineProperty(ReleasedMessage.prototype, name, {
+    get(this: ReleasedMessage) {
+      return this.inFile(name);
+    },
+  });
+}
+
+interface Place {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** Releases the lines above each compaction while a file is read: most of them are no part of the conversation. */
+export class LineReleaser {
+  readonly #file: StoredLines;
+  /** Position of the first line that may still be part of the conversation. */
+  #first = 0;
+  #places: Place[] = [];
+  #newestResponse: ReportedFields = { id: undefined, model: undefined, usage: undefined };
+
+  constructor(path: string) {
+    this.#file = new StoredLines(path);
+  }
+
+  readonly onEntry: EntryListener = (entries, offset, bytes) => {
+    this.#places.push({ offset, bytes });
+    const newest = entries.at(-1);
+    if (newest === undefined || !isCompactBoundary(newest) || newest.isSidechain === true) return;
+    for (const [nth, place] of this.#places.entries()) {
+      const entry = entries[this.#first + nth];
+      if (entry !== undefined && place.bytes > 0) entries[this.#first + nth] = this.#released(entry, place);
+    }
+    this.#first = entries.length;
+    this.#places = [];
+  };
+
+  /** The very entry where too little would be won, or where a field may say how it is to be read. */
+  #released(entry: Entry, place: Place): Entry {
+    const line = entry as unknown as JsonRecord;
+    const released = hasOnly(line, LINE_FIELDS) ? this.#releasedAs(line, place) : undefined;
+    return released === undefined ? entry : (released as unknown as Entry);
+  }
+
+  #releasedAs(line: JsonRecord, { offset, bytes }: Place): ReleasedLine | undefined {
+    const { message } = line;
+    switch (line.type) {
+      case "assistant":
+        return isRecord(message) && hasOnly(message, RESPONSE_FIELDS)
+          ? new ReleasedResponse(line, this.#reported(message), this.#file, offset, bytes)
+          : undefined;
+      case "user":
+        return isRecord(message) && hasOnly(message, PROMPT_FIELDS)
+          ? new ReleasedPrompt(line, this.#file, offset, bytes)
+          : undefined;
+      case "attachment":
+        return bytes < SHORT_ATTACHMENT_BYTES ? undefined : new ReleasedLine(line, this.#file, offset, bytes);
+      case "progress":
+      case "file-history-snapshot":
+        return new ReleasedLine(line, this.#file, offset, bytes);
+      default:
+        return undefined;
+    }
+  }
+
+  #reported({ id, model, usage }: JsonRecord): ReportedFields {
+    const newest = this.#newestResponse;
+    const isSame =
+      newest.id === id && newest.model === model && JSON.stringify(newest.usage) === JSON.stringify(usage);
+    if (!isSame) this.#newestResponse = { id, model, usage };
+    return this.#newestResponse;
+  }
+}
+
+function hasOnly(record: JsonRecord, names: ReadonlySet<string>): boolean {
+  for (const name in record) if (!names.has(name)) return false;
+  return true;
+}
+
+/** The entry with all its fields as its own. */
+export const wholeLine = (entry: Entry): Entry => (entry instanceof ReleasedLine ? entry.whole() : entry);
+
+/** The very list where every line is whole. */
+export const wholeLines = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.some((entry) => entry instanceof ReleasedLine) ? entries.map(wholeLine) : entries;
