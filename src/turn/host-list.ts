@@ -18,10 +18,8 @@ export class HostList {
   /** Messages up to the last rewrite. Undefined for a list that the host does not use now: then the digest is known. */
   #messages: Message[] | undefined;
   #length: number;
-  /** Without messages: the number of their blocks, a digest of all, and that of the last one. */
-  #blocks = 0;
-  #digest = 0;
-  #lastDigest = 0;
+  /** Known without messages. */
+  #core: Core = NO_CORE;
 
   constructor(messages: readonly Message[], at: number, isFirst: boolean) {
     this.#messages = [...messages];
@@ -31,65 +29,46 @@ export class HostList {
     this.isFirst = isFirst;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   get messages(): readonly Message[] | undefined {
     return this.#messages;
   }
 
   /** Undefined with messages. */
   get blocks(): number | undefined {
-    return this.#messages === undefined ? this.#blocks : undefined;
+    return this.#messages === undefined ? this.#core.blocks : undefined;
   }
 
-  /** True if these messages start with it. Those of a covered list may be cut and decorated differently. */
-  starts(messages: readonly Message[], isCovered: boolean): boolean {
-    if (this.#length === 0 && this.isFirst) return false;
+  /**
+   * The number of messages that say what it says, from the first one on. Undefined if the list does not start with it.
+   * Those of a covered list may be cut and decorated differently.
+   */
+  startIn(messages: readonly Message[], isCovered: boolean): number | undefined {
+    if (this.#length === 0 && this.isFirst) return undefined;
     const known = this.#messages;
-    if (known === undefined) return this.#startsInCore(messages);
-    if (messages.length >= this.#length && sharedLength(messages, known) === this.#length) return true;
-    if (!isCovered) return false;
-    this.release();
-    const starts = this.#startsInCore(messages);
-    this.#messages = starts ? messages.slice(0, this.#length) : known;
-    return starts;
-  }
-
-  #startsInCore(messages: readonly Message[]): boolean {
-    let length = 0;
-    let blocks = 0;
-    while (length < messages.length && blocks < this.#blocks)
-      blocks += coreCountOf(messages[length++] as Message);
-    if (blocks !== this.#blocks) return false;
-    // One block is enough to tell most lists apart.
-    const last = messages[length - 1];
-    if (last !== undefined && coreDigestsOf(last).at(-1) !== this.#lastDigest) return false;
-    if (digestOfList(messages.slice(0, length)) !== this.#digest) return false;
-    this.#length = length;
-    return true;
+    if (known === undefined) return startInCore(messages, this.#core);
+    if (messages.length >= this.#length && sharedLength(messages, known) === this.#length)
+      return this.#length;
+    return isCovered ? startInCore(messages, coreOf(known)) : undefined;
   }
 
   /** Makes the message that comes after it a part of it. */
   extend(next: { readonly messages: readonly Message[]; readonly digests: readonly number[] }): void {
     this.#length += 1;
-    if (this.#messages === undefined) this.#extend(next.digests);
+    if (this.#messages === undefined) this.#core = extendedCore(this.#core, next.digests);
     else this.#messages.push(...next.messages);
   }
 
-  #extend(digests: readonly number[]): void {
-    this.#blocks += digests.length;
-    this.#digest = digests.reduce(extended, this.#digest);
-    this.#lastDigest = digests.at(-1) ?? this.#lastDigest;
-  }
-
-  /** Takes the host's objects, by which the next turn recognizes the list at once. Returns those that are others. */
-  renew(messages: readonly Message[]): readonly Copy[] {
+  /**
+   * Takes the host's objects up to `start`, by which the next turn recognizes the list at once. Returns those that are
+   * others.
+   */
+  renew(messages: readonly Message[], start: number): readonly Copy[] {
     const before = this.#messages;
     const copies: Copy[] = [];
-    if (before === undefined) this.#messages = messages.slice(0, this.#length);
-    else
+    if (before === undefined || start !== this.#length) {
+      this.#messages = messages.slice(0, start);
+      this.#length = start;
+    } else
       for (let at = nextDifference(messages, before, 0); at < this.#length; ) {
         copies.push({ message: messages[at] as Message, original: before[at] as Message });
         before[at] = messages[at] as Message;
@@ -101,11 +80,37 @@ export class HostList {
   /** Keeps no message in memory that only the host could still need. */
   release(): void {
     if (this.#messages === undefined) return;
-    this.#blocks = 0;
-    this.#digest = 0;
-    this.#extend(this.#messages.flatMap(coreDigestsOf));
+    this.#core = coreOf(this.#messages);
     this.#messages = undefined;
   }
+}
+
+/** The number of blocks in a list, a digest of all, and that of the last one, see `coreDigestsOf`. */
+interface Core {
+  readonly blocks: number;
+  readonly digest: number;
+  readonly last: number | undefined;
+}
+
+const NO_CORE: Core = { blocks: 0, digest: 0, last: undefined };
+
+const extendedCore = ({ blocks, digest, last }: Core, digests: readonly number[]): Core => ({
+  blocks: blocks + digests.length,
+  digest: digests.reduce(extended, digest),
+  last: digests.at(-1) ?? last,
+});
+
+const coreOf = (messages: readonly Message[]): Core => extendedCore(NO_CORE, messages.flatMap(coreDigestsOf));
+
+function startInCore(messages: readonly Message[], core: Core): number | undefined {
+  let start = 0;
+  let blocks = 0;
+  while (start < messages.length && blocks < core.blocks) blocks += coreCountOf(messages[start++] as Message);
+  if (blocks !== core.blocks) return undefined;
+  // One block is enough to tell most lists apart.
+  const last = messages[start - 1];
+  if (last !== undefined && coreDigestsOf(last).at(-1) !== core.last) return undefined;
+  return coreOf(messages.slice(0, start)).digest === core.digest ? start : undefined;
 }
 
 /** An object that says the same as one that was known before. */
@@ -113,9 +118,6 @@ export interface Copy {
   readonly message: Message;
   readonly original: Message;
 }
-
-const digestOfList = (messages: readonly Message[]): number =>
-  messages.flatMap(coreDigestsOf).reduce(extended, 0);
 
 /**
  * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a

@@ -73,7 +73,9 @@ interface Placed {
 /** The messages of a host's list after those of `list`, each with its index in the log. */
 interface Alignment {
   readonly list: HostList;
-  /** The first ones are those of the log from `list.at` up to here. */
+  /** The number of messages that are those of `list`. */
+  readonly start: number;
+  /** The first ones after them are those of the log from `list.at` up to here. */
   readonly to: number;
   readonly beyond: readonly { readonly message: Message; readonly at: number | undefined }[];
   /** Messages that the host has shown in the list and removed since. */
@@ -117,7 +119,7 @@ export class HostView {
     const { list } = alignment;
     list.usedIn = ++this.#turns;
     this.#lastRead = list;
-    const copies = [...list.renew(messages), ...this.#renewLogged(messages, alignment)];
+    const copies = [...list.renew(messages, alignment.start), ...this.#renewLogged(messages, alignment)];
     for (const other of this.#lists) if (other !== list && other !== this.#current) other.release();
     if (alignment.isContinued) {
       const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
@@ -252,11 +254,12 @@ export class HostView {
     let best: Alignment | undefined;
     const broken: HostList[] = [];
     for (const list of this.#lists) {
-      if (!list.starts(messages, list !== this.#current)) {
+      const start = list.startIn(messages, list !== this.#current);
+      if (start === undefined) {
         broken.push(list);
         continue;
       }
-      const alignment = this.#alignWith(list, messages);
+      const alignment = this.#alignWith(list, start, messages);
       // A message that a compaction covers was removed: its summary no longer fits.
       if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
       if (best === undefined || isCloser(alignment, best)) best = alignment;
@@ -264,7 +267,7 @@ export class HostView {
     if (best === undefined) return undefined;
     // The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last, and what
     // is left is the beginning of an older list.
-    const known = best.list.length + best.to - best.list.at;
+    const known = best.start + best.to - best.list.at;
     const isOfBroken = broken.some((list) => {
       const shared = sharedLength(messages, list.messages ?? []);
       return (
@@ -275,9 +278,9 @@ export class HostView {
     return isOfBroken ? undefined : best;
   }
 
-  #alignWith(list: HostList, messages: readonly Message[]): Alignment {
+  #alignWith(list: HostList, start: number, messages: readonly Message[]): Alignment {
     let to = list.at;
-    let next = list.length;
+    let next = start;
     while (next < messages.length && to < this.#logEnd && this.#logged(to).says(messages[next] as Message)) {
       to += 1;
       next += 1;
@@ -288,7 +291,7 @@ export class HostView {
     const missing = missingFrom(list, { to, beyond });
     const added = beyond.filter(({ at }) => at === undefined).length;
     const isContinued = missing.length === 0 && (isInOrder || added === 0);
-    return { list, to, beyond, missing, isContinued, added };
+    return { list, start, to, beyond, missing, isContinued, added };
   }
 
   /** Finds messages in the log after a gap, in the same order. */
@@ -316,8 +319,8 @@ export class HostView {
     return this.#log[at - this.#logStart] as Logged;
   }
 
-  #renewLogged(messages: readonly Message[], { list, to, beyond }: Alignment): readonly Copy[] {
-    const first = messages.slice(list.length, list.length + to - list.at);
+  #renewLogged(messages: readonly Message[], { list, start, to, beyond }: Alignment): readonly Copy[] {
+    const first = messages.slice(start, start + to - list.at);
     return [
       ...first.flatMap((message, index) => this.#logged(list.at + index).renew(message)),
       ...beyond.flatMap(({ message, at }) => (at === undefined ? [] : this.#logged(at).renew(message))),
@@ -361,9 +364,9 @@ export class HostView {
 
   /** The host removed messages, or put new ones between others. Returns all messages since the last rewrite. */
   #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
-    const { list } = alignment;
+    const { list, start } = alignment;
     this.#rebuildLog(this.#newOrder(alignment));
-    const { to, beyond } = this.#alignWith(list, messages);
+    const { to, beyond } = this.#alignWith(list, start, messages);
     const found = beyond.flatMap(({ at }) => at ?? []);
     this.#show(list, to, found);
     this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);

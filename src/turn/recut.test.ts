@@ -151,6 +151,22 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.read(list)).toMatchObject({ kind: "continued", added: [] });
   });
 
+  it("changes only messages that it changed, also when another list ends inside one of its messages", () => {
+    const first = [user(text("one"), text("two")), said(text("three"))];
+    const view = new HostView();
+    view.begin(first);
+    view.replace([summary]);
+    view.read([...first, next]);
+    view.replace([{ role: "user", content: "second summary" }]);
+    const later = [user(text("four")), said(text("five"))];
+    view.read([...first, next, ...later]);
+    expect(view.read([...first, next, later[0] as ApiMessage])).toMatchObject({
+      kind: "changed",
+      since: [later[0]],
+    });
+    expect(view.handBack([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
+  });
+
   it("refers to the known message by its own", () => {
     const view = new HostView();
     view.begin(rewritten);
