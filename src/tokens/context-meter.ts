@@ -9,6 +9,7 @@ import {
 } from "../conversation/entry.ts";
 import { field, stringListField } from "../conversation/fields.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
@@ -115,6 +116,8 @@ export class ContextMeter {
   #pending = 0;
   #removed = 0;
   #compactedAt: string | undefined;
+  /** Time of a summary without a boundary: the host passed its messages in another form, or changed one of them. */
+  #summarizedAt: string | undefined;
   /** Ids of messages that the last boundary names as kept. */
   #kept: ReadonlySet<string> = new Set();
   /** System prompt and tools, where a boundary recorded them; from the first usage on they are in the figures. */
@@ -148,11 +151,13 @@ export class ContextMeter {
       this.#pending = 0;
       this.#removed = 0;
       this.#compactedAt = entry.timestamp;
+      this.#summarizedAt = undefined;
       const preserved = field(entry.compactMetadata, "preservedMessages");
       this.#kept = new Set(stringListField(preserved, "uuids"));
       this.#recall(entry.compactMetadata?.longhaul);
       return;
     }
+    if (this.#compactedAt === undefined && isSummaryEntry(entry)) this.#summarizedAt = entry.timestamp;
     const saved = savedTokens(entry);
     if (saved !== undefined) {
       // Kept from a longer conversation, it tells of what is not counted here in the first place.
@@ -245,7 +250,9 @@ export class ContextMeter {
    */
   isFromBeforeCompaction({ uuid, timestamp }: Partial<EntryLink>): boolean {
     if (uuid !== undefined && this.#kept.has(uuid)) return true;
-    return this.#compactedAt !== undefined && timestamp !== undefined && timestamp < this.#compactedAt;
+    if (timestamp === undefined) return false;
+    if (this.#summarizedAt !== undefined) return timestamp <= this.#summarizedAt;
+    return this.#compactedAt !== undefined && timestamp < this.#compactedAt;
   }
 
   #hasTrustedOutput(anchor: Anchor): boolean {

@@ -70,6 +70,15 @@ describe("the canonical count", () => {
     expect(tokensOf([...c.entries, old])).toBe("summary!".length + "kept".length);
   });
 
+  it("does not believe the usage of a message that is no newer than a summary without a boundary", () => {
+    const c = new ConversationBuilder();
+    const old = c.assistant("kept", { usage: usage(150_000, 100) });
+    const summary = { ...c.summary("summary!"), timestamp: old.timestamp };
+    expect(tokensOf([summary, old])).toBe("summary!".length + "kept".length);
+    const newer = c.assistant("new", { usage: usage(40, 3) });
+    expect(tokensOf([summary, old, newer])).toBe(43);
+  });
+
   it("does not believe the usage of a message that a boundary with the same time names as kept", () => {
     const c = new ConversationBuilder();
     c.user("hello");

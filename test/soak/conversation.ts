@@ -230,6 +230,8 @@ export class Conversation {
       (error: unknown) => ({ error }),
     );
     clearTimeout(limit);
+    // No model answers within the millisecond in which it is asked.
+    time.advance(1);
     const requests = provider.requestsOf(name).slice(before);
     await this.#examine(turn, requests);
     return { ...outcome, last: requests.at(-1), isAborted: abort.signal.aborted };
