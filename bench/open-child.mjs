@@ -1,6 +1,6 @@
 // Opens one file in one way, in a process of its own, and says how long it took and how much memory at most.
 // node open-child.mjs WAY FILE
-import { readFileSync } from "node:fs";
+import { peakBytes } from "./peak-memory.mjs";
 
 const WAYS = {
   load: async () => {
@@ -28,13 +28,3 @@ const startedAt = performance.now();
 const entries = await open(file);
 const ms = performance.now() - startedAt;
 process.stdout.write(JSON.stringify({ ms, entries, peakBytes: peakBytes() }));
-
-/** The figure that `getrusage` gives may be the parent's, from before the exec; the kernel's own one never is. */
-function peakBytes() {
-  try {
-    const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "latin1"));
-    return Number(kilobytes) * 1024;
-  } catch {
-    return process.resourceUsage().maxRSS * 1024;
-  }
-}

@@ -1,4 +1,4 @@
-// npm run bench [-- --only counting|engine|memory|recall|opening|summary|startup|simulator] [-- --quick]
+// npm run bench [-- --only counting|engine|memory|recall|opening|inspect|summary|startup|simulator] [-- --quick]
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
@@ -11,6 +11,7 @@ const SECTIONS = {
   memory: () => import("./memory.mjs"),
   recall: () => import("./recall.mjs"),
   opening: () => import("./opening.mjs"),
+  inspect: () => import("./inspect.mjs"),
   summary: () => import("./summary.mjs"),
   startup: () => import("./startup.mjs"),
   simulator: () => import("./simulator.mjs"),

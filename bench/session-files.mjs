@@ -4,7 +4,7 @@ import { longSession } from "./session.mjs";
 
 const WRITE_CHARACTERS = 1 << 20;
 
-function writeLines(path, entries, mostCharacters = Number.POSITIVE_INFINITY) {
+export function writeLines(path, entries, mostCharacters = Number.POSITIVE_INFINITY) {
   const file = openSync(path, "w");
   let pending = [];
   let characters = 0;
