@@ -233,9 +233,6 @@ export class HostView {
       best = { messages: recut.messages, alignment };
       for (const { message, original } of recut.replaced) this.#standIns.set(message as object, original);
     }
-    // The last comparison left the list in the cut of that comparison.
-    const list = best?.alignment.list;
-    if (best !== undefined) list?.starts(best.messages, list !== this.#current);
     return best;
   }
 
