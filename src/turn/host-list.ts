@@ -70,8 +70,10 @@ export class HostList {
       this.#length = start;
     } else
       for (let at = nextDifference(messages, before, 0); at < this.#length; ) {
-        copies.push({ message: messages[at] as Message, original: before[at] as Message });
-        before[at] = messages[at] as Message;
+        const copy = { message: messages[at] as Message, original: before[at] as Message };
+        // The same number of messages may be cut elsewhere.
+        if (hasSameCore(copy)) copies.push(copy);
+        before[at] = copy.message;
         at = nextDifference(messages, before, at + 1);
       }
     return copies;
@@ -84,6 +86,9 @@ export class HostList {
     this.#messages = undefined;
   }
 }
+
+const hasSameCore = ({ message, original }: Copy): boolean =>
+  coreOf([message]).digest === coreOf([original]).digest;
 
 /** The number of blocks in a list, a digest of all, and that of the last one, see `coreDigestsOf`. */
 interface Core {
