@@ -1,7 +1,8 @@
 import type { ContentBlock } from "../conversation/block.ts";
 import { field, stringField } from "../conversation/fields.ts";
 
-export interface ImageSize {
+/** The agent has a reader of its own: it is built on the public entries alone. */
+interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
@@ -34,7 +35,7 @@ function decoded(base64: string): Uint8Array | undefined {
 }
 
 /** By how it begins, whatever its name says; undefined for what models do not take as an image. */
-export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
+function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   const name = latin1(bytes, 0, 12);
   if (name.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
   if (name.startsWith("\xff\xd8\xff")) return "image/jpeg";
@@ -43,7 +44,7 @@ export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
 }
 
 /** In pixels; undefined where the file ends before it says so. */
-export function imageSize(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
+function imageSize(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
   try {
     return SIZES[type](bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {

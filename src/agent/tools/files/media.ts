@@ -1,5 +1,5 @@
 import type { ContentBlock } from "../../../index.ts";
-import { type ImageSize, imageSize, imageTypeOf } from "../../../tokens/image-size.ts";
+import { type ImageSize, imageSize, imageTypeOf } from "./image-size.ts";
 import { isLockedPdf, isPdf, pdfPages } from "./pdf-pages.ts";
 
 /** What the API takes of one image, in characters of base64. One that is too large would fail every later call too. */
