@@ -49,7 +49,7 @@ export function computeLedger(compaction: CompactionInFile): Ledger {
   });
 }
 
-/** What {@link computeLedger} says of the facts, but not where they are. That takes half the time. */
+/** The facts of {@link computeLedger}, without the places where they are. That takes half the time. */
 export function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
   return { facts: toldFacts(facts), earlier };

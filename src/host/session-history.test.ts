@@ -181,7 +181,7 @@ function possible<T>(work: () => T): T | undefined {
 }
 
 describe("the stretches between compactions", () => {
-  /** How often lines are looked at to find the stretches of a session with this many compactions. */
+  /** The number of lines that are read to find the stretches of a session with this many compactions. */
   async function looks(compactions: number, keeps: boolean): Promise<number> {
     const c = new ConversationBuilder();
     for (let nth = 0; nth < compactions; nth++) {

@@ -136,7 +136,7 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** How many of the boundaries that kept messages stand above this position. */
+  /** The number of boundaries that kept messages above this position. */
   #preservingBefore(position: number): number {
     let [low, high] = [0, this.#preserving.length];
     while (low < high) {

@@ -40,7 +40,7 @@ export class HostList {
 
   /**
    * The number of messages that say what it says, from the first one on. Undefined if the list does not start with it.
-   * Those of a covered list may be cut and decorated differently.
+   * The messages of a covered list may be cut and decorated differently.
    */
   startIn(messages: readonly Message[], isCovered: boolean): number | undefined {
     if (this.#length === 0 && this.isFirst) return undefined;

@@ -65,7 +65,7 @@ async function compactAfterOverflow<T extends Message>(
   if (isUnexpected(state, error)) state.usageTrust.overflowed();
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
-  // What is put beside the summary once it is written has to stay within the stated limit as well.
+  // Messages beside the summary have to stay within the stated limit as well.
   const stated = Math.floor(promptLimit(error.failure));
   const targetTokens = Math.min(stated, targetWithinReach(state));
   // The plan counts as the provider does, so the limit needs no padding.
