@@ -177,6 +177,33 @@ describe("a host that removes a message after compactions covered it", () => {
   );
 });
 
+describe("a host that replaces its only message under a new id before it passes the reply", () => {
+  it("has the new one in the resumed session", async () => {
+    const { compactor, path } = await openSession();
+    await compactor.before(entries.slice(0, 1));
+    const [first, ...others] = entries as readonly [Entry, ...Entry[]];
+    await compactor.before([edited(first, true), ...others]);
+    await compactor.close();
+    const texts = textsOf(flatten((await resumeSession(path)).conversation));
+    expect(texts).toEqual(["edited", "two", "three", "four", "five"]);
+  });
+});
+
+describe("a host that replaces a message of its own list after the undo of a compaction", () => {
+  it("has its own list in the resumed session, and nothing to undo", async () => {
+    const { compactor, path } = await openSession();
+    await compactor.before(plain);
+    await compactor.compact(plain, { force: true, keepRecentTokens: 10 });
+    const more = [...plain, said("six"), asked("seven")];
+    await compactor.before(more);
+    await compactor.undo(more);
+    const changed = more.map((message, at) => (at === 2 ? asked("edited") : message));
+    await expect(compactor.undo(changed)).rejects.toMatchObject({ code: "nothing-to-undo" });
+    await compactor.close();
+    expect(textsOf(flatten((await resumeSession(path)).conversation))).toEqual(textsOf(changed));
+  });
+});
+
 describe("a host that removes an earlier message", () => {
   it("does not have it in the resumed session", async () => {
     const { compactor, path } = await openSession();
@@ -218,7 +245,10 @@ describe("lines of a changed conversation", () => {
     });
 
   it("stay as they are in another session, and after a mark that says where the host went back to", () => {
-    const other = entries.map((entry) => ({ ...entry, uuid: `other-${entry.uuid}` }) as Entry);
+    const other = entries.map((entry, at) => {
+      const parentUuid = at === 0 ? null : `other-u${at - 1}`;
+      return { ...entry, uuid: `other-${entry.uuid}`, parentUuid } as Entry;
+    });
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", rewind: { before: "u2" } };
     for (const given of [other, [...entries.slice(1), mark as unknown as Entry]])
       expect(edit(given)).toEqual({ entries: given, again: new Map(), thinkingBlocks: 0 });

@@ -44,7 +44,9 @@ export function editedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
   if (before.length === 0) return resumedLines(given, isWritten);
   const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
-  if (!given.some(isKnown) || given.some((entry) => isMark(entry) && !isKnown(entry)))
+  // The host may replace the only message so far and append the reply, which hangs on the old one.
+  const isRelated = (entry: Entry): boolean => isKnown(entry) || known.has(parentOf(entry) ?? "");
+  if (!given.some(isRelated) || given.some((entry) => isMark(entry) && !isKnown(entry)))
     return { entries: given, again: new Map(), thinkingBlocks: 0 };
   const updated = withUpdates(before, given, fresh);
   const changedAt = firstDifference(before, updated);
@@ -69,12 +71,13 @@ export function editedLines(edit: Edit): EditedLines {
 }
 
 /**
- * The host went back to a list without the last compaction. Its boundary may name messages of the list as kept, so a
- * reader would follow their lines to the summary. All lines are written again, below a mark.
+ * The host went back to a list without the last compaction, or without the mark of its undo. The boundary may name
+ * messages of the list as kept, so a reader would follow their lines to the summary. All lines are written again, below
+ * a mark.
  */
 function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
-  const isLeft = before.some((entry) => isEntry(entry) && isCompactBoundary(entry) && !there.has(entry.uuid));
+  const isLeft = before.some((entry) => isMark(entry) && !there.has(entry.uuid));
   if (!isLeft || given.some(keepsMessages)) return undefined;
   const [top] = given;
   const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
