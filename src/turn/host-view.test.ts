@@ -184,6 +184,70 @@ describe("a host with its own list and the one that it got back", () => {
   });
 });
 
+describe("a list that ends before the newest reply", () => {
+  const own = conversation(6);
+  const rewritten = [message("rewritten"), ...own.slice(4)];
+  const reply: ApiMessage = { role: "assistant", content: "reply" };
+  const entry = (type: "user" | "assistant", text: string): Message =>
+    ({ type, uuid: text, message: { role: type, content: text } }) as unknown as Message;
+
+  it("asks for that reply anew, although only another list brought it", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply]);
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.handBack([])).toEqual([...rewritten, a]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith(b));
+    expect(view.read([...rewritten, a, b])).toEqual(continuedWith());
+  });
+
+  it("removes all messages from its end on, and keeps those before that only another list brought", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, b, reply, c, reply]);
+    expect(view.read([...own, b])).toEqual(changedTo(a, b));
+    expect(view.handBack([])).toEqual([...rewritten, a, b]);
+  });
+
+  it("is another conversation if the last rewrite kept the reply", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply]);
+    // An undo brings everything back. The host drops the reply before it passes this list once.
+    view.replace([...own, a, reply]);
+    expect(view.read([...own, a])).toEqual({ kind: "other" });
+    expect(view.read(structuredClone([...own, a]))).toEqual({ kind: "other" });
+    expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
+  });
+
+  it("keeps a rewrite that covers messages which only another list brought", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply, b]);
+    const second = [message("second"), b];
+    view.replace(second);
+    view.read([...second, reply]);
+    expect(view.read(own)).toEqual(changedTo());
+    expect(view.handBack([])).toEqual(second);
+  });
+
+  it("asks for the reply anew also in entries, of which marks are in no request", () => {
+    const [question, answer] = [entry("user", "question"), entry("assistant", "answer")];
+    const mark = { type: "system", uuid: "mark" } as unknown as Message;
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, question, answer, mark]);
+    expect(view.read([...own, question])).toEqual(changedTo(question));
+  });
+
+  it("changes nothing if it ends with an earlier reply", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, reply, a, reply]);
+    expect(view.read([...own, reply])).toEqual(continuedWith());
+  });
+});
+
 describe("a list that the host got back", () => {
   it("is recognized after a rewrite although no turn has used it before", () => {
     const view = viewOf([a]);

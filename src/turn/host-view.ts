@@ -1,3 +1,4 @@
+import { isRecord } from "../conversation/untrusted.ts";
 import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
 import { coreDigestsOf, digestOf, extended } from "./message-digest.ts";
 import type { Message } from "./options.ts";
@@ -82,6 +83,8 @@ interface Alignment {
   readonly missing: readonly number[];
   readonly isContinued: boolean;
   readonly added: number;
+  /** From here on the log is gone: the host asks for the newest reply anew. */
+  readonly cutAt: number | undefined;
 }
 
 /**
@@ -121,7 +124,7 @@ export class HostView {
     this.#lastRead = list;
     const copies = [...list.renew(messages, alignment.start), ...this.#renewLogged(messages, alignment)];
     for (const other of this.#lists) if (other !== list && other !== this.#current) other.release();
-    if (alignment.isContinued) {
+    if (alignment.isContinued && alignment.cutAt === undefined) {
       const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
       this.#append(alignment, messages, added);
       return { kind: "continued", added, copies };
@@ -262,6 +265,7 @@ export class HostView {
       const alignment = this.#alignWith(list, start, messages);
       // A message that a compaction covers was removed: its summary no longer fits.
       if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
+      if ((alignment.cutAt ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
     if (best === undefined) return undefined;
@@ -291,7 +295,24 @@ export class HostView {
     const missing = missingFrom(list, { to, beyond });
     const added = beyond.filter(({ at }) => at === undefined).length;
     const isContinued = missing.length === 0 && (isInOrder || added === 0);
-    return { list, start, to, beyond, missing, isContinued, added };
+    const cutAt = this.#cutAt(messages, { to, beyond });
+    return { list, start, to, beyond, missing, isContinued, added, cutAt };
+  }
+
+  /**
+   * A list that ends with a message of the user asks for a reply. Replies after that message are gone, also if another
+   * list brought them. The index is before the last rewrite if the rewrite kept such a reply.
+   */
+  #cutAt(messages: readonly Message[], { to, beyond }: Pick<Alignment, "to" | "beyond">): number | undefined {
+    const end = beyond.length === 0 ? to - 1 : beyond.at(-1)?.at;
+    if (end === undefined || end + 1 === this.#logEnd) return undefined;
+    if (!endsWithReply(this.#conversation) || endsWithReply(messages)) return undefined;
+    const isKept = end + 1 < this.#rewrittenAt && endsWithReply(this.#upToRewrite);
+    return isKept ? end + 1 : Math.max(end + 1, this.#rewrittenAt);
+  }
+
+  get #upToRewrite(): readonly Message[] {
+    return this.#conversation.slice(0, this.#conversation.length - (this.#logEnd - this.#rewrittenAt));
   }
 
   /** Finds messages in the log after a gap, in the same order. */
@@ -374,7 +395,7 @@ export class HostView {
   }
 
   /** Messages since the last rewrite: without those that the host removed, with those that other lists brought. */
-  #newOrder({ list, to, beyond }: Alignment): readonly Placed[] {
+  #newOrder({ list, to, beyond, cutAt }: Alignment): readonly Placed[] {
     const shown = new Set([...indexes(list.at, list.shownTo), ...list.shownBeyond]);
     const order: Placed[] = [];
     let next = this.#rewrittenAt;
@@ -396,7 +417,7 @@ export class HostView {
         next = at + 1;
       }
     }
-    keepUpTo(this.#logEnd);
+    keepUpTo(cutAt ?? this.#logEnd);
     return [...order, ...fresh];
   }
 
@@ -413,10 +434,10 @@ export class HostView {
         now.sort((a, b) => a - b),
       );
     }
-    const kept = this.#conversation.length - (this.#logEnd - start);
+    const kept = this.#upToRewrite;
     this.#log = [...this.#log.slice(0, start - this.#logStart), ...order.map(({ logged }) => logged)];
     const since = order.flatMap(({ logged }) => logged.messages);
-    this.#conversation = [...this.#conversation.slice(0, kept), ...since];
+    this.#conversation = [...kept, ...since];
   }
 
   /** Makes the messages that the host has shown in a list part of it. */
@@ -440,6 +461,16 @@ export class HostView {
     for (const logged of this.#log) logged.seal();
   }
 }
+
+/** Entries of other types, such as marks, are in no request. */
+const ROLES: readonly unknown[] = ["user", "assistant", "attachment"];
+
+function roleOf(message: unknown): unknown {
+  return isRecord(message) ? (message.role ?? message.type) : undefined;
+}
+
+const endsWithReply = (messages: readonly Message[]): boolean =>
+  roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
 
 const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
 
