@@ -255,6 +255,32 @@ describe("results that do not fit beside the summary", () => {
     expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
   });
 
+  it("are cut to one common size, and each result below that size stays whole", () => {
+    const sizes = fc.array(fc.constantFrom(5, 150, 400, 900, 2_500, 6_000), { minLength: 1, maxLength: 6 });
+    const share = fc.double({ min: 0.05, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(sizes, share, fc.constantFrom(1, 2.5), (results, roomShare, tokenRatio) => {
+        const c = new ConversationBuilder();
+        c.user(results.map((size, at) => toolResult(`new-${at}`, words(size, at))));
+        const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
+        const texts = results.map((tokens, at) => words(tokens, at));
+        const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
+        const most = Math.floor(tokens * roomShare);
+        const limits = { roomTokens: most, mostTokens: most, isLastResort: true, isRecorded: true };
+        const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
+        const content = cut.entries.flatMap((entry) => (entry.type === "user" ? entry.message.content : []));
+        const kept = (content as readonly ToolResultBlock[]).map((block) => contentText(block.content ?? ""));
+        const shortened = kept.filter((text, at) => text !== texts[at]).map(countTokens);
+        const longest = Math.max(0, ...shortened);
+        for (const [at, text] of texts.entries()) {
+          if (countTokens(text) < Math.min(...shortened, longest)) expect(kept[at]).toBe(text);
+        }
+        for (const size of shortened) expect(size).toBeGreaterThan(longest * 0.85 - 10);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it("never make a compaction that breaks the API's rules or loses a result, whatever their sizes", async () => {
     const arbitrary = fc.record({
       results: fc.array(fc.constantFrom(5, 400, 3_000, 9_000), { minLength: 1, maxLength: 5 }),

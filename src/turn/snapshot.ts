@@ -10,12 +10,14 @@ export function snapshotOf({ thread, cachedEdits, options }: ConversationState):
 
 /**
  * The most tokens that a compaction may leave for the sake of unseen results. Below the blocking limit the next call is
- * made; an estimate is compared with that limit after its padding.
+ * made. An estimate is compared with that limit after its padding, which only the messages get.
  */
 export function limitOf(state: ConversationState): number {
   const { autoCompact, blocking } = state.thresholds;
-  const padding = state.size().source === "usage" ? 1 : DECISION_PADDING;
-  return Math.max(autoCompact, Math.floor(blocking / padding));
+  if (state.size().source === "usage") return Math.max(autoCompact, blocking);
+  const overheadTokens = state.overheadTokens ?? state.frameTokens();
+  const messageTokens = Math.max(0, blocking - overheadTokens) / DECISION_PADDING;
+  return Math.max(autoCompact, Math.floor(Math.min(blocking, overheadTokens + messageTokens)));
 }
 
 /** What the turns have counted, so that a plan measures nothing again. */

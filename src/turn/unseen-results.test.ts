@@ -72,6 +72,16 @@ describe("a tool result that no model has seen", () => {
     expect(answersOf(await compactor.before(compacted))).toEqual([words(9_000, 0), words(50, 1)]);
   });
 
+  it("keeps 2,000 tokens beside a large system prompt, because only the estimate of messages is padded", async () => {
+    const compactor = engine({ windowTokens: 44_000, request: { system: words(9_500, 3) } });
+    const turn = await compactor.before(conversation([60, 6_000, 500], 6, 300));
+    const [tiny, long = "", short] = answersOf(turn);
+    expect([tiny, short]).toEqual([words(60, 0), words(500, 2)]);
+    expect(long.includes("Call the tool again for the missing part.")).toBe(true);
+    expect(turn.compaction?.ledger?.shortened?.[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
+    expect(turn.window.isAtBlockingLimit).toBe(false);
+  });
+
   it("survives the recovery from an overflow", async () => {
     const compactor = engine({ windowTokens: 400_000 });
     const messages = conversation([9_000], 20);
