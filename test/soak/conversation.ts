@@ -64,7 +64,7 @@ export class Conversation {
   readonly #model: Model;
   #isTrusted = true;
   #reports = 0;
-  /** Tokens that an injected error stated for the last prompt, per token that it had by the engine's count. */
+  /** Largest factor by which an injected error overstated a prompt since the last request that was accepted. */
   #statedFactor = 1;
   /** Events before the last request that was accepted. */
   #eventsBefore = 0;
@@ -206,7 +206,8 @@ export class Conversation {
         },
       });
       if (isAborted) return;
-      if (last !== undefined) this.#statedFactor = Math.max(1, statedTokens(last) / turn.tokens);
+      const stated = last === undefined ? 0 : statedTokens(last) / turn.tokens;
+      this.#statedFactor = Math.max(this.#statedFactor, stated);
       if (last !== undefined && isOverflow(last)) this.#judgeOverflow(hasRecovered, again !== undefined);
       if (again !== undefined) {
         lists.take(again.messages);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LoggedRequest } from "../../src/testing/index.ts";
-import { lostMessages, type Plant } from "./exam.ts";
+import { lostMessages, type Plant, unseenResults } from "./exam.ts";
 import { Journal } from "./journal.ts";
 import { runSchedule } from "./schedule.ts";
 import type { SessionView } from "./session-view.ts";
@@ -99,5 +99,38 @@ describe("a text that is in the session file alone", () => {
     expect(kinds(journal, "other", false)).toEqual(["lost user"]);
     expect(kinds(journal, `${marker}: words`)).toEqual([]);
     expect(kinds(journal, "other")).toEqual(["user without a pointer"]);
+  });
+});
+
+describe("a shortened result that no model has seen", () => {
+  const WINDOW_TOKENS = 20_000;
+  const text = (id: string, characters: number): string => `mk-${id}-abcdef: `.padEnd(characters, `${id} `);
+  /** What the examiner finds when each result keeps only its first characters. One character is one token. */
+  const kinds = (
+    kept: Readonly<Record<string, number>>,
+    countedTokens: number,
+    statedFactor = 1,
+  ): readonly string[] => {
+    const journal = new Journal();
+    const content = Object.entries(kept).map(([id, characters]) => {
+      journal.add("result", text(id, 9_000), id);
+      return { type: "tool_result", tool_use_id: id, content: text(id, 9_000).slice(0, characters) };
+    });
+    journal.giveAll();
+    const request = { body: { messages: [{ role: "user", content }] } } as unknown as LoggedRequest;
+    const figures = { countedTokens, statedFactor, windowTokens: WINDOW_TOKENS, tokensPerCharacter: 1 };
+    return unseenResults(request, journal, figures).map(({ kind }) => kind);
+  };
+
+  it("has at least 1,600 tokens while the request is not full", () => {
+    expect(kinds({ 1: 1_700, 2: 9_000 }, 5_000)).toEqual([]);
+    expect(kinds({ 1: 1_500, 2: 9_000 }, 5_000)).toEqual(["unseen result cut short"]);
+  });
+
+  it("has at least half as much as the longest shortened one in a full request", () => {
+    expect(kinds({ 1: 700, 2: 1_200 }, 15_000)).toEqual([]);
+    expect(kinds({ 1: 700, 2: 1_200 }, 5_000, 3)).toEqual([]);
+    expect(kinds({ 1: 500, 2: 1_200 }, 15_000)).toEqual(["unseen result cut short"]);
+    expect(kinds({ 1: 200, 2: 200 }, 15_000)).toHaveLength(2);
   });
 });
