@@ -104,7 +104,9 @@ describe("a text that is in the session file alone", () => {
 
 describe("a shortened result that no model has seen", () => {
   const WINDOW_TOKENS = 20_000;
-  const text = (id: string, characters: number): string => `mk-${id}-abcdef: `.padEnd(characters, `${id} `);
+  /** About 9,000 characters without a repetition. */
+  const text = (id: string): string =>
+    `mk-${id}-abcdef: ${Array.from({ length: 1_500 }, (_, at) => 10_000 + at).join(" ")}`;
   /** What the examiner finds when each result keeps only its first characters. One character is one token. */
   const kinds = (
     kept: Readonly<Record<string, number>>,
@@ -113,8 +115,8 @@ describe("a shortened result that no model has seen", () => {
   ): readonly string[] => {
     const journal = new Journal();
     const content = Object.entries(kept).map(([id, characters]) => {
-      journal.add("result", text(id, 9_000), id);
-      return { type: "tool_result", tool_use_id: id, content: text(id, 9_000).slice(0, characters) };
+      journal.add("result", text(id), id);
+      return { type: "tool_result", tool_use_id: id, content: text(id).slice(0, characters) };
     });
     journal.giveAll();
     const request = { body: { messages: [{ role: "user", content }] } } as unknown as LoggedRequest;
@@ -123,8 +125,8 @@ describe("a shortened result that no model has seen", () => {
   };
 
   it("has at least 1,600 tokens while the request is not full", () => {
-    expect(kinds({ 1: 1_700, 2: 9_000 }, 5_000)).toEqual([]);
-    expect(kinds({ 1: 1_500, 2: 9_000 }, 5_000)).toEqual(["unseen result cut short"]);
+    expect(kinds({ 1: 1_700, 2: 10_000 }, 5_000)).toEqual([]);
+    expect(kinds({ 1: 1_500, 2: 10_000 }, 5_000)).toEqual(["unseen result cut short"]);
   });
 
   it("has at least half as much as the longest shortened one in a full request", () => {
