@@ -144,6 +144,39 @@ describe("a host that resumes a session and replaces a message under a new id be
   });
 });
 
+describe("a host that resumes a compacted session and replaces a message under a new id", () => {
+  it.each([
+    { replaced: "four", upTo: 3 },
+    { replaced: "five", upTo: 3 },
+    { replaced: "five", upTo: 4 },
+    { replaced: "seven", upTo: 3 },
+  ])(
+    "has the new one and all others in the session when it resumes again: $replaced, compacted up to $upTo",
+    async ({ replaced, upTo }) => {
+      const first = await openSession();
+      await first.compactor.before(plain);
+      await first.compactor.compact(plain, { force: true, upTo });
+      const more = [...plain, said("six"), asked("seven"), said("eight"), asked("nine")];
+      await first.compactor.before(more);
+      await first.compactor.close();
+      const { conversation } = await resumeSession(first.path);
+      const changed = conversation.map((entry) =>
+        "message" in entry && textsOf([entry.message as ApiMessage]).includes(replaced)
+          ? (edited(entry, true) as Entry)
+          : entry,
+      );
+      const written = new Set(conversation.map(({ uuid }) => uuid));
+      const second = await openSession("claude-haiku-4-5", first.path, written);
+      await second.compactor.before(changed);
+      await second.compactor.close();
+      const [summary, ...texts] = textsOf(flatten((await resumeSession(first.path)).conversation));
+      expect(summary).toContain("Summary:");
+      const kept = textsOf(more).slice(upTo);
+      expect(texts).toEqual(kept.map((text) => (text === replaced ? "edited" : text)));
+    },
+  );
+});
+
 describe("a host that copies all its messages and replaces the first one", () => {
   it("sends no thinking that is bound to the old one, and has all others in the resumed session once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");
@@ -181,8 +214,7 @@ describe("a host that replaces its only message under a new id before it passes 
   it("has the new one in the resumed session", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 1));
-    const [first, ...others] = entries as readonly [Entry, ...Entry[]];
-    await compactor.before([edited(first, true), ...others]);
+    await compactor.before(entries.map((entry, at) => (at === 0 ? edited(entry, true) : entry)));
     await compactor.close();
     const texts = textsOf(flatten((await resumeSession(path)).conversation));
     expect(texts).toEqual(["edited", "two", "three", "four", "five"]);

@@ -1,7 +1,7 @@
 import { settled } from "../compact/renew-entries.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { field, stringField, stringListField } from "../conversation/fields.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
 import { type RewindMark, type RewindRecord, turnedBack } from "../conversation/rewind.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
@@ -87,10 +87,13 @@ function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | und
   return newMark(isTopped ? (top.uuid ?? null) : null, { before: first, leftUuid });
 }
 
-/** A stand-in that moved to the place where it stands no longer finds its messages above it in the file. */
+/**
+ * Lines that moved, as they are written. A stand-in that moved to the place where it stands no longer finds its messages
+ * above it in the file. A boundary no longer names messages that moved below it.
+ */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
-  return new Map(moved.map((entry) => [entry, settled(entry)]));
+  return new Map(moved.map((entry) => [entry, keepsMessages(entry) ? namingNone(entry) : settled(entry)]));
 }
 
 /**
@@ -99,11 +102,30 @@ function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<E
  */
 function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): EditedLines {
   const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && isWritten?.(uuid) !== true;
-  const from = given.findIndex((entry) => isEntry(entry) && isNew(entry));
-  const mayRelink = from !== -1 && !given.some(keepsMessages);
-  const isKnown = isWritten ?? (() => true);
-  const entries = mayRelink ? relinked(given, { isKnown, from: Math.max(1, from) }) : given;
+  const first = given.findIndex((entry) => isEntry(entry) && isNew(entry));
+  if (first === -1) return { entries: given, again: new Map(), thinkingBlocks: 0 };
+  // Kept messages hang on lines above the boundary. They stay there, unless the host replaced one of them.
+  const kept = given.flatMap(keptIds);
+  const there = new Map(given.map(({ uuid }, at) => [uuid, at]));
+  const isKeptWhole = kept.every((id) => (there.get(id) ?? first) < first);
+  const from = isKeptWhole ? Math.max(1, first) : 1;
+  const linked = relinked(given, { isKnown: isWritten ?? (() => true), from });
+  const entries = isKeptWhole ? linked : linked.map((entry) => (keepsMessages(entry) ? { ...entry } : entry));
   return { entries, again: movedLines(given, entries), thinkingBlocks: 0 };
+}
+
+/** The ids of messages that a boundary names as kept in their place; of some only the first and the last. */
+function keptIds(entry: Entry): readonly string[] {
+  if (!isEntry(entry) || !isCompactBoundary(entry)) return [];
+  const { preservedMessages, preservedSegment } = entry.compactMetadata;
+  const ends = ["headUuid", "tailUuid"].map((name) => stringField(preservedSegment, name));
+  return [...stringListField(preservedMessages, "uuids"), ...ends.filter((id) => id !== undefined)];
+}
+
+function namingNone(entry: Entry): Entry {
+  const { compactMetadata, ...boundary } = entry as CompactBoundaryEntry;
+  const { preservedMessages: _, preservedSegment: __, ...metadata } = compactMetadata;
+  return { ...boundary, compactMetadata: metadata } as Entry;
 }
 
 /** The messages below such a boundary have parents above it, and the boundary says so. */
