@@ -177,6 +177,30 @@ describe("a host that resumes a compacted session and replaces a message under a
   );
 });
 
+describe("a host that replaces a kept message under a new id after a compaction", () => {
+  it.each([
+    { replaced: 3, upTo: 3 },
+    { replaced: 4, upTo: 3 },
+    { replaced: 4, upTo: 4 },
+  ])(
+    "has the new one in the resumed session: $replaced, compacted up to $upTo",
+    async ({ replaced, upTo }) => {
+      const { compactor, path } = await openSession();
+      await compactor.before(entries);
+      const { messages } = await compactor.compact(entries, { force: true, upTo });
+      const changed = messages.map((message) =>
+        "uuid" in message && message.uuid === `u${replaced}` ? edited(message, true) : message,
+      );
+      const { request } = await compactor.before(changed);
+      await compactor.close();
+      const [, ...texts] = textsOf(flatten((await resumeSession(path)).conversation));
+      expect(texts).toEqual(textsOf(request.messages).slice(1));
+      expect(texts).toHaveLength(plain.length - upTo);
+      expect(texts).toContain("edited");
+    },
+  );
+});
+
 describe("a host that copies all its messages and replaces the first one", () => {
   it("sends no thinking that is bound to the old one, and has all others in the resumed session once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");

@@ -54,10 +54,13 @@ export function editedLines(edit: Edit): EditedLines {
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
   const mark = markAfterCompaction(edit);
+  const there = new Set(given.map(({ uuid }) => uuid));
+  const isKeptWhole = given.flatMap(keptIds).every((id) => there.has(id));
+  const named = isKeptWhole ? sendable : mapChanged(sendable, namingNone);
   const linked =
     mark === undefined
-      ? relinked(sendable, { isKnown: (uuid) => known.has(uuid), before })
-      : hungOn(mark.uuid, sendable, mark.parentUuid === null ? 0 : 1);
+      ? relinked(named, { isKnown: (uuid) => known.has(uuid), before })
+      : hungOn(mark.uuid, named, mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
@@ -87,13 +90,10 @@ function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | und
   return newMark(isTopped ? (top.uuid ?? null) : null, { before: first, leftUuid });
 }
 
-/**
- * Lines that moved, as they are written. A stand-in that moved to the place where it stands no longer finds its messages
- * above it in the file. A boundary no longer names messages that moved below it.
- */
+/** A stand-in that moved to the place where it stands no longer finds its messages above it in the file. */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
-  return new Map(moved.map((entry) => [entry, keepsMessages(entry) ? namingNone(entry) : settled(entry)]));
+  return new Map(moved.map((entry) => [entry, settled(entry)]));
 }
 
 /**
@@ -110,7 +110,7 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
   const isKeptWhole = kept.every((id) => (there.get(id) ?? first) < first);
   const from = isKeptWhole ? Math.max(1, first) : 1;
   const linked = relinked(given, { isKnown: isWritten ?? (() => true), from });
-  const entries = isKeptWhole ? linked : linked.map((entry) => (keepsMessages(entry) ? { ...entry } : entry));
+  const entries = isKeptWhole ? linked : mapChanged(linked, namingNone);
   return { entries, again: movedLines(given, entries), thinkingBlocks: 0 };
 }
 
@@ -122,7 +122,9 @@ function keptIds(entry: Entry): readonly string[] {
   return [...stringListField(preservedMessages, "uuids"), ...ends.filter((id) => id !== undefined)];
 }
 
+/** A boundary that names no messages as kept in their place: all that follows it hangs on it. */
 function namingNone(entry: Entry): Entry {
+  if (!keepsMessages(entry)) return entry;
   const { compactMetadata, ...boundary } = entry as CompactBoundaryEntry;
   const { preservedMessages: _, preservedSegment: __, ...metadata } = compactMetadata;
   return { ...boundary, compactMetadata: metadata } as Entry;
