@@ -54,12 +54,11 @@ export function editedLines(edit: Edit): EditedLines {
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
   const mark = markAfterCompaction(edit);
-  const there = new Set(given.map(({ uuid }) => uuid));
-  const isKeptWhole = given.flatMap(keptIds).every((id) => there.has(id));
-  const named = isKeptWhole ? sendable : mapChanged(sendable, namingNone);
+  const from = belowKept(given, changedAt);
+  const named = from === undefined ? mapChanged(sendable, namingNone) : sendable;
   const linked =
     mark === undefined
-      ? relinked(named, { isKnown: (uuid) => known.has(uuid), before })
+      ? relinked(named, { isKnown: (uuid) => known.has(uuid), before, from: from ?? 0 })
       : hungOn(mark.uuid, named, mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
@@ -104,22 +103,35 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
   const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && isWritten?.(uuid) !== true;
   const first = given.findIndex((entry) => isEntry(entry) && isNew(entry));
   if (first === -1) return { entries: given, again: new Map(), thinkingBlocks: 0 };
-  // Kept messages hang on lines above the boundary. They stay there, unless the host replaced one of them.
-  const kept = given.flatMap(keptIds);
-  const there = new Map(given.map(({ uuid }, at) => [uuid, at]));
-  const isKeptWhole = kept.every((id) => (there.get(id) ?? first) < first);
-  const from = isKeptWhole ? Math.max(1, first) : 1;
+  const below = belowKept(given, first);
+  const from = below === undefined ? 1 : Math.max(1, first);
   const linked = relinked(given, { isKnown: isWritten ?? (() => true), from });
-  const entries = isKeptWhole ? linked : mapChanged(linked, namingNone);
+  const entries = below === undefined ? mapChanged(linked, namingNone) : linked;
   return { entries, again: movedLines(given, entries), thinkingBlocks: 0 };
+}
+
+/**
+ * The index of the first line below the messages that a boundary names as kept. These hang on lines above the boundary
+ * and stay there if the host changed only what follows them, or cut the last ones off. Undefined if it did more.
+ */
+function belowKept(entries: readonly Entry[], changedAt: number): number | undefined {
+  const indexes = new Map(entries.map(({ uuid }, at) => [uuid, at]));
+  const places = entries.flatMap(keptIds).map((id) => indexes.get(id) ?? -1);
+  const isSame = (at: number): boolean => at !== -1 && at < changedAt;
+  const cutAt = places.findIndex((at) => !isSame(at));
+  if (cutAt === 0 || (cutAt !== -1 && places.slice(cutAt).some(isSame))) return undefined;
+  return Math.max(-1, ...(cutAt === -1 ? places : places.slice(0, cutAt))) + 1;
 }
 
 /** The ids of messages that a boundary names as kept in their place; of some only the first and the last. */
 function keptIds(entry: Entry): readonly string[] {
   if (!isEntry(entry) || !isCompactBoundary(entry)) return [];
   const { preservedMessages, preservedSegment } = entry.compactMetadata;
-  const ends = ["headUuid", "tailUuid"].map((name) => stringField(preservedSegment, name));
-  return [...stringListField(preservedMessages, "uuids"), ...ends.filter((id) => id !== undefined)];
+  const all = stringListField(preservedMessages, "uuids");
+  if (all.length > 0) return all;
+  return ["headUuid", "tailUuid"]
+    .map((name) => stringField(preservedSegment, name))
+    .filter((id) => id !== undefined);
 }
 
 /** A boundary that names no messages as kept in their place: all that follows it hangs on it. */
