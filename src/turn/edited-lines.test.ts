@@ -260,6 +260,22 @@ describe("a host that replaces a message of its own list after the undo of a com
   });
 });
 
+describe("a host that replaces a message in another list than the one that it passed last", () => {
+  it("has all messages of the request in the resumed session", async () => {
+    const { compactor, path } = await openSession();
+    await compactor.before(entries.slice(0, 3));
+    const { messages } = await compactor.compact(entries.slice(0, 3), { force: true, keepRecentTokens: 0 });
+    await compactor.before([...messages, ...entries.slice(3)]);
+    const reply = { ...entries[3], uuid: "u5", parentUuid: "u4", message: said("six") } as unknown as Entry;
+    const own = [...entries.map((entry, at) => (at === 4 ? edited(entry, true) : entry)), reply];
+    const { request } = await compactor.before(own);
+    expect(textsOf(request.messages)).toContain("edited");
+    await compactor.close();
+    const texts = textsOf(flatten((await resumeSession(path)).conversation));
+    expect(texts).toEqual(textsOf(request.messages));
+  });
+});
+
 describe("a host that removes an earlier message", () => {
   it("does not have it in the resumed session", async () => {
     const { compactor, path } = await openSession();

@@ -1,7 +1,8 @@
 import type { Entry } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { isFromQueue, newestLineUuid } from "../conversation/queued.ts";
 import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry, rawContent } from "../conversation/untrusted.ts";
 
 interface Links {
   /** True if a line with this id was in the conversation before. */
@@ -37,6 +38,33 @@ export function hungOn(
     parent = entry.uuid;
     return line;
   });
+}
+
+/**
+ * Lines that continue a conversation, so that a reader who starts from the last one finds all of them. A host with
+ * several lists may hang a line on one that has left the conversation, or put words beside a line that stays in it.
+ */
+export function continuing(
+  added: readonly Entry[],
+  leaf: string | null,
+  { isKnown, isThere }: Pick<Links, "isKnown"> & { readonly isThere: (uuid: string) => boolean },
+): readonly Entry[] {
+  let previous = leaf;
+  for (const [at, entry] of added.entries()) {
+    if (!isLine(entry)) continue;
+    const parent = parentOf(entry);
+    const isElsewhere = parent !== null && parent !== previous && isKnown(parent);
+    if (isElsewhere && (isWords(entry) || !isThere(parent))) return hungOn(previous, added, at);
+    previous = entry.uuid;
+  }
+  return added;
+}
+
+/** A message of a person. Results of parallel calls hang on their calls, and readers find them there. */
+function isWords(entry: Entry): boolean {
+  if (entry.type !== "user") return false;
+  const content = rawContent(entry);
+  return !Array.isArray(content) || !content.some((block) => stringField(block, "type") === "tool_result");
 }
 
 /** A line of the session file with an id of its own. */

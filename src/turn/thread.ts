@@ -29,6 +29,7 @@ import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
 import { PlainForm, type ReplyFacts } from "./plain-form.ts";
+import { continuing } from "./relinked-lines.ts";
 import { type Prefix, ReportedPrefixes } from "./reported-prefixes.ts";
 import { isReport, reportsBeforeMark } from "./reports-before-mark.ts";
 import type { Taken, ThreadOptions } from "./thread-options.ts";
@@ -145,7 +146,12 @@ export class Thread {
   }
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
-    const { entries } = this.#wrapAll(added, reply, () => undefined);
+    const leaf = this.#leaf;
+    const wrapped = this.#wrapAll(added, reply, () => undefined);
+    const entries = continuing(wrapped.entries, leaf, {
+      isKnown: (uuid) => this.#known.has(uuid),
+      isThere: (id) => this.#entries.some(({ uuid }) => uuid === id),
+    });
     this.boundThinking.learn(entries);
     const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
