@@ -128,8 +128,8 @@ export function unseenResults(
 }
 
 /** Tokens of the prompt by an injected error; 0 where there was none. */
-export function statedTokens({ error, fault }: LoggedRequest): number {
-  const stated = fault === undefined ? undefined : STATED_TOKENS.exec(error?.message ?? "")?.[1];
+export function statedTokens({ fault }: Pick<LoggedRequest, "fault">): number {
+  const stated = fault?.kind === "status" ? STATED_TOKENS.exec(fault.message ?? "")?.[1] : undefined;
   return Number(stated ?? 0);
 }
 

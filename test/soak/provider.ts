@@ -1,12 +1,17 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { asList } from "../../src/conversation/fields.ts";
 import { anthropicModel, type Model } from "../../src/index.ts";
 import type { MovableClock } from "../../src/testing/clock.ts";
 import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
 import { createTokenCounter } from "../../src/testing/simulator/prompt/count.ts";
+import { PrefixTree } from "../../src/testing/simulator/prompt/prefix-tree.ts";
+import { buildPrompt } from "../../src/testing/simulator/prompt/prompt.ts";
+import { Catalogue } from "../../src/testing/simulator/server/catalogue.ts";
 import type { Fault, FaultCandidate, FaultConditions } from "../../src/testing/simulator/server/faults.ts";
 import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/log.ts";
 import { serve } from "../../src/testing/simulator/server/serve.ts";
 import { beginSession, type Session } from "../../src/testing/simulator/server/session.ts";
+import { statedTokens } from "./exam.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 
 export interface ProviderOptions {
@@ -18,6 +23,9 @@ export interface ProviderOptions {
   readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
 }
 
+/** Tokens of a request before the provider edits it. */
+type PromptTokens = (call: Pick<FaultCandidate, "body">) => number;
+
 /** Requests of the compactors themselves: summaries, notes, spans, counts. */
 export const ENGINE = "engine";
 const TAG_HEADER = "x-soak-call";
@@ -28,10 +36,12 @@ export class Provider {
   readonly #session: Session;
   readonly #senders: string[] = [];
   readonly #fetch: typeof fetch;
+  readonly #promptTokens: PromptTokens;
   /** Called when a request goes out. */
   onRequest: (() => void) | undefined;
 
-  private constructor(session: (log: RequestLog) => Session) {
+  private constructor(session: (log: RequestLog) => Session, promptTokens: PromptTokens) {
+    this.#promptTokens = promptTokens;
     this.#session = session(this.#log);
     this.#fetch = inProcessFetch((request, response) => {
       this.#senders[this.#log.length] = String(request.headers[TAG_HEADER] ?? ENGINE);
@@ -43,7 +53,15 @@ export class Provider {
   static async open(options: ProviderOptions): Promise<Provider> {
     const counter = await createTokenCounter(options.countText);
     const { clock } = options;
-    return new Provider((log) => beginSession(options, { counter, clock, log }));
+    const catalogue = new Catalogue(undefined, options.windowTokens);
+    const promptTokens: PromptTokens = ({ body }) => {
+      const model = catalogue.find(body?.model);
+      if (body === undefined || model === undefined) return 0;
+      const { tools, system } = body;
+      const parts = { tools, system, messages: asList(body.messages), body };
+      return buildPrompt(parts, model, { tree: new PrefixTree(), counter }).tokens;
+    };
+    return new Provider((log) => beginSession(options, { counter, clock, log }), promptTokens);
   }
 
   get requests(): readonly LoggedRequest[] {
@@ -59,8 +77,14 @@ export class Provider {
     return this.#log.all.filter((request) => this.senderOf(request) === sender);
   }
 
-  fail(fault: Fault, conditions?: FaultConditions): void {
-    this.#session.faults.arm(fault, conditions);
+  /** A provider states no fewer tokens than a prompt has. So an overflow does not strike a prompt above its figure. */
+  fail(fault: Fault, conditions: FaultConditions = {}): void {
+    const stated = statedTokens({ fault });
+    const { when = ({ endpoint }) => endpoint === "messages" } = conditions;
+    this.#session.faults.arm(fault, {
+      ...conditions,
+      when: (call) => when(call) && (stated === 0 || this.#promptTokens(call) <= stated),
+    });
   }
 
   stopFailing(): void {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { complete } from "../../src/index.ts";
+import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
+import { Provider } from "./provider.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+const MODEL = "claude-opus-5-5";
+const WINDOW = 20_000;
+
+async function refusalOf(words: number): Promise<string | undefined> {
+  const provider = await Provider.open({
+    windowTokens: WINDOW,
+    seed: 1,
+    clock: new VirtualTime(),
+    countText: (text) => text.split(" ").length,
+    behaviours: [coder({ turns: 1 })],
+    latency: { firstByteMs: 0, betweenEventsMs: 0 },
+  });
+  const message = `prompt is too long: 21000 tokens > ${WINDOW} maximum`;
+  provider.fail({ kind: "status", status: 400, type: "invalid_request_error", message });
+  const content = Array.from({ length: words }, () => "word").join(" ");
+  const request = { messages: [{ role: "user" as const, content }], max_tokens: 100 };
+  await complete(provider.model(MODEL, "main"), request).catch(() => undefined);
+  return provider.requests[0]?.error?.message;
+}
+
+describe("an injected overflow", () => {
+  it("strikes a prompt that has fewer tokens than it states", async () => {
+    expect(await refusalOf(10)).toContain("21000 tokens");
+  });
+
+  it("leaves a prompt with more tokens to the provider, which states the true figure", async () => {
+    expect(await refusalOf(40_000)).toMatch(/prompt is too long: [4-9]\d{4} tokens/);
+  });
+});
