@@ -1,7 +1,8 @@
 import { requireReadable } from "../conversation/given-messages.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { contentDigestOf, contentOf, isOutdated, noteContent, outdate } from "./message-digest.ts";
+import { contentCopyOf, contentOf, isOutdated, noteContent, outdate } from "./message-digest.ts";
 import type { Message } from "./options.ts";
+import { isSameJson } from "./same-json.ts";
 
 /** Hosts change messages that they have just made. These are compared by their whole text. */
 const COMPARED_WHOLE = 8;
@@ -10,7 +11,8 @@ const COMPARED_WHOLE = 8;
 interface Seen {
   content: unknown;
   size: number;
-  readonly digest: number;
+  /** Its content at that time, see `contentCopyOf`. */
+  readonly said: unknown;
   /** Stands for the object since the host changed it. */
   readonly copy: Message | undefined;
 }
@@ -51,14 +53,14 @@ export class ChangedInPlace {
     const seen = this.#seen.get(message);
     if (seen !== undefined && !isWhole && seen.content === content && seen.size === size)
       return seen.copy ?? message;
-    const digest = contentDigestOf(content);
+    const said = contentCopyOf(content);
     if (seen === undefined) {
       // Another conversation knows the object with other content.
       const copy = isOutdated(message) ? copyOf(message, index) : undefined;
-      this.#note(message, { content, size, digest, copy });
+      this.#note(message, { content, size, said, copy });
       return copy ?? message;
     }
-    if (seen.digest === digest) {
+    if (isSameJson(seen.said, said)) {
       // The host may have made the content anew.
       seen.content = content;
       seen.size = size;
@@ -66,13 +68,13 @@ export class ChangedInPlace {
     }
     const copy = copyOf(message, index);
     outdate(seen.copy ?? message);
-    this.#note(message, { content, size, digest, copy });
+    this.#note(message, { content, size, said, copy });
     return copy;
   }
 
   #note(message: Message, seen: Seen): void {
     this.#seen.set(message as object, seen);
-    noteContent(message as object, seen.digest);
+    noteContent(message as object, seen.said);
     if (seen.copy === undefined) return;
     this.#seen.set(seen.copy as object, { ...seen, content: contentOf(seen.copy), copy: undefined });
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
@@ -32,6 +32,31 @@ function engine(options: CompactorOptions = {}): { compactor: Compactor; events:
 const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
 
 describe("a host that makes its messages anew for every turn", () => {
+  it.each(["as they were", "with a mark for the cache that moves"])(
+    "does not make the engine write each known message as JSON again, if it passes them %s",
+    async (form) => {
+      const { compactor } = engine({ clearing: { form: "off" } });
+      const own: ApiMessage[] = [{ role: "user", content: "Find the fault." }];
+      const given = (): readonly ApiMessage[] => {
+        const copies = structuredClone(own);
+        const last = copies.at(-1)?.content.at(-1);
+        if (form !== "as they were" && typeof last === "object")
+          Object.assign(last, { cache_control: { type: "ephemeral" } });
+        return copies;
+      };
+      let written = 0;
+      for (let turn = 0; turn < 60; turn++) {
+        own.push(...round(turn));
+        const messages = given();
+        const stringify = vi.spyOn(JSON, "stringify");
+        await compactor.before(messages);
+        written = stringify.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
+        stringify.mockRestore();
+      }
+      expect(written).toBeLessThan(JSON.stringify(own).length / 3);
+    },
+  );
+
   it("is understood as if it had kept them: nothing is counted or written twice", async () => {
     let lines = 0;
     const append = async (entries: readonly unknown[]): Promise<void> => {

@@ -3,11 +3,11 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { withoutPlaces } from "../conversation/thinking.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
-import { jsonOf } from "./same-json.ts";
+import { isSameJson, jsonCopy, jsonOf } from "./same-json.ts";
 
 const digests = new WeakMap<object, number>();
-/** Digests of the contents that a host passed first. */
-const contents = new WeakMap<object, number>();
+/** Copies of the contents that a host passed first, see `contentCopyOf`. */
+const contents = new WeakMap<object, unknown>();
 const blockDigests = new WeakMap<object, readonly number[]>();
 const coreDigests = new WeakMap<object, readonly number[]>();
 const outdated = new WeakSet<object>();
@@ -17,15 +17,14 @@ let unreadable = 0;
 export const outdate = (message: Message): void => void outdated.add(message as object);
 
 /** The host passed this object for the first time, with this content. */
-export function noteContent(message: object, digest: number): void {
-  if (!contents.has(message)) contents.set(message, digest);
+export function noteContent(message: object, copy: unknown): void {
+  if (!contents.has(message)) contents.set(message, copy);
 }
 
 /** True if the host changed the object since it passed it first, also if it has not passed the object since. */
 export function isOutdated(message: object): boolean {
   if (outdated.has(message)) return true;
-  const first = contents.get(message);
-  return first !== undefined && first !== contentDigestOf(contentOf(message));
+  return contents.has(message) && !isSameJson(contents.get(message), contentCopyOf(contentOf(message)));
 }
 
 /** The content of a message, or of the message in an entry. */
@@ -34,10 +33,19 @@ export const contentOf = (message: unknown): unknown => {
   return isRecord(message.message) ? message.message.content : message.content;
 };
 
-/** Hosts move marks for the cache from message to message, and write a text as a block for it. */
-export function contentDigestOf(content: unknown): number {
-  const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return hash(jsonOf(blocks, (key, value: unknown) => (key === "cache_control" ? undefined : value)) ?? "");
+/**
+ * A copy that shares the texts of the content. Hosts move marks for the cache from message to message, and write a text
+ * as a block for it: the copy has no marks, and a block for a text.
+ */
+export const contentCopyOf = (content: unknown): unknown =>
+  jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
+
+/** The object says what a known one says, so its digests are the same and need not be computed again. */
+export function adoptDigests(message: object, known: object): void {
+  for (const map of [digests, blockDigests, coreDigests] as readonly WeakMap<object, unknown>[]) {
+    const digest = map.has(message) ? undefined : map.get(known);
+    if (digest !== undefined) map.set(message, digest);
+  }
 }
 
 /**

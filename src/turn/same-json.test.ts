@@ -1,5 +1,14 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSameJson } from "./same-json.ts";
+import { isSameJson, jsonCopy } from "./same-json.ts";
+
+/** Everything that has a JSON form, also where it is not plain data. */
+const values = fc.anything({ withDate: true, withSparseArray: true, withNullPrototype: true, maxDepth: 3 });
+const few = fc.object({
+  key: fc.constantFrom("a", "b", "cache_control", "__proto__"),
+  values: [fc.constantFrom<unknown>(1, "x", "y", null, undefined, Number.NaN, new Date(0))],
+  maxDepth: 2,
+});
 
 describe("what is sent beside messages", () => {
   it("is the same if the provider would read the same bytes", () => {
@@ -17,5 +26,48 @@ describe("what is sent beside messages", () => {
     loop.self = loop;
     expect(isSameJson(loop, { a: 1 })).toBe(false);
     expect(isSameJson(undefined, loop)).toBe(false);
+  });
+});
+
+describe("a comparison without JSON", () => {
+  const json = (value: unknown): string | undefined => JSON.stringify(value);
+
+  it("says what the comparison of the JSON texts says, whatever the values are", () => {
+    fc.assert(
+      fc.property(fc.oneof(values, few), fc.oneof(values, few), (one, other) => {
+        const isSame = json(one) !== undefined && json(one) === json(other);
+        expect(isSameJson(one, other)).toBe(one === other || isSame);
+        const again: unknown = json(one) === undefined ? undefined : JSON.parse(json(one) as string);
+        if (again !== undefined) expect(isSameJson(one, again)).toBe(json(one) === json(again));
+      }),
+      { numRuns: 500 },
+    );
+    fc.assert(
+      fc.property(few, few, (one, other) => {
+        expect(isSameJson(one, other)).toBe(json(one) === json(other));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("works with a copy that has the same JSON text without one field and shares no object", () => {
+    fc.assert(
+      fc.property(fc.oneof(values, few), (value) => {
+        const without = (key: string, part: unknown): unknown => (key === "cache_control" ? undefined : part);
+        expect(json(jsonCopy(value, "cache_control"))).toBe(JSON.stringify(value, without));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("has no copy of what is nested too deep or contains itself", () => {
+    let deep: unknown = [];
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    const loop: Record<string, unknown> = {};
+    loop.self = loop;
+    expect([jsonCopy(deep, "x"), jsonCopy(loop, "x")]).toEqual([undefined, undefined]);
+    const other: Record<string, unknown> = {};
+    other.self = other;
+    expect(isSameJson(loop, other)).toBe(false);
   });
 });
