@@ -9,7 +9,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/fields.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { unseenFrom } from "../conversation/unseen.ts";
-import { ESTIMATORS } from "../tokens/measure.ts";
+import { ESTIMATORS, measureBlock } from "../tokens/measure.ts";
 import { planSpan } from "./collapse/plan-span.ts";
 import { type Compaction, compact, rebuild } from "./compact.ts";
 import { planFromNotes } from "./from-notes.ts";
@@ -207,6 +207,24 @@ describe("results that do not fit beside the summary", () => {
       expect(small).toBe(tokensIn(words(700)));
       expect(large).toBeGreaterThanOrEqual(2_000);
     });
+
+    it.each([0, 260])(
+      "keep it beside a picture where a low ratio leaves room for %i tokens",
+      (mostTokens) => {
+        const tokenRatio = 0.5;
+        const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
+        const c = new ConversationBuilder();
+        c.user([toolResult("new-0", [{ type: "text", text: words(6_000) }, image()])]);
+        const tokens = Math.round((tokensIn(words(6_000)) + measureBlock(image(), tokensIn)) * tokenRatio);
+        const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
+        const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
+        const [{ keptTokens } = { keptTokens: 0 }] = cut.shortened;
+        // Nothing helps where there is no room. Else all of it has to fit, without the picture.
+        if (mostTokens === 0) expect(keptTokens).toBeGreaterThanOrEqual(2_000);
+        else expect(keptTokens).toBeGreaterThan(mostTokens * 0.8);
+        expect(JSON.stringify(cut.entries).includes('"type":"image"')).toBe(mostTokens === 0);
+      },
+    );
 
     it("count by our own estimate where reports have made the ratio too high", () => {
       const entries = unseenSession([900]);

@@ -48,7 +48,8 @@ export function shortenResults(entries: readonly Entry[], shortening: Shortening
   if (tokens <= roomTokens) return { entries, shortened: [] };
   const cutter = new Cutter(entries, shortening);
   cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
-  const smallest = cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
+  const canFit = mostTokens > 0;
+  const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
   // A cut that does not make it fit only loses text: something else has to give way, or the count is wrong.
   const best = smallest.tokens > mostTokens ? cutter : smallest;
   return { entries: best.entries(), shortened: best.shortened() };
@@ -117,10 +118,16 @@ class Cutter {
         for (const nested of block.content) {
           if (!isBlock(nested) || !isMedia(nested)) continue;
           this.#withoutMedia.add(nested);
-          this.#mediaTokens += measureBlock(nested, this.#options.countTokens);
+          this.#mediaTokens += this.#tokensOf(nested);
         }
       }
     }
+  }
+
+  /** `countTokens` knows the ratio. The estimate of a picture does not. */
+  #tokensOf(media: ContentBlock): number {
+    const { countTokens, tokenRatio } = this.#options;
+    return measureBlock(media, (text) => countTokens(text) / tokenRatio) * tokenRatio;
   }
 
   entries(): readonly Entry[] {
