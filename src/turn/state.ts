@@ -369,9 +369,14 @@ export class ConversationState {
     this.thresholds = this.#thresholdsFor(facts);
   }
 
-  /** A response read more than the window holds. Only a figure that agrees with our own estimate proves that. */
+  /**
+   * A response read more than the window holds. Only a figure that agrees with our own estimate proves that, by the
+   * tokenizer that makes the fewest tokens.
+   */
   proveWindow(reportedTokens: number): void {
-    if (this.usageTrust.isLikely(reportedTokens, this.#ownEstimate)) {
+    const { estimateOfWhole, ...own } = this.#ownEstimate;
+    const estimate = estimateOfWhole / tokenScaleOf(claudeVersion(this.options.modelName));
+    if (this.usageTrust.isLikely(reportedTokens, { ...own, estimateOfWhole: estimate })) {
       this.learnWindow(withProvenWindow(this.facts, reportedTokens));
     }
   }
