@@ -227,6 +227,25 @@ describe("results that do not fit beside the summary", () => {
       },
     );
 
+    it.each([100, 400])(
+      "keep 300 tokens of it as the last resort, or 2,000 in a room of %i tokens",
+      (room) => {
+        const entries = unseenSession([6_000]).slice(-2);
+        const { shortened } = shortenResults(entries, {
+          roomTokens: 0,
+          mostTokens: room,
+          isLastResort: true,
+          tokens: tokensIn(words(6_000)),
+          tokenRatio: 1,
+          countTokens: tokensIn,
+          isRecorded: true,
+        });
+        const [least, most] = room === 100 ? [2_000, 2_100] : [250, room];
+        expect(shortened[0]?.keptTokens).toBeGreaterThanOrEqual(least);
+        expect(shortened[0]?.keptTokens).toBeLessThanOrEqual(most);
+      },
+    );
+
     it("count by our own estimate where reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {

@@ -10,6 +10,8 @@ import { type CountText, measureBlock } from "../tokens/measure.ts";
 
 /** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
 const LEAST_RESULT_TOKENS = 2_000;
+/** Tokens of a text that stay in any case, by our own estimate: less says nothing, and the figures may be wrong. */
+const LAST_RESORT_TOKENS = 300;
 /** The cut text is measured again, and may come out this much shorter than wished. */
 const CUT_TOLERANCE = 1.02;
 /** Halvings of the interval in which the length of a cut text is searched. */
@@ -41,7 +43,8 @@ export interface ShortenedEntries {
  * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
  * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
  * short result would pass for a long one. Only where this is not enough do pictures and documents go, then words of the
- * user, and as the last resort the rest of the results. Nothing of this is lost where all of it is still not enough.
+ * user, and as the last resort the rest of the results except for {@link LAST_RESORT_TOKENS}. Nothing of this is lost where
+ * all of it is still not enough.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
@@ -57,12 +60,13 @@ export function shortenResults(entries: readonly Entry[], shortening: Shortening
 
 /** As little as it takes to fit, one kind of content after the other. */
 function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
-  const { mostTokens, isLastResort } = shortening;
+  const { mostTokens, isLastResort, tokenRatio } = shortening;
   const cutter = new Cutter(entries, shortening);
   cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
   if (cutter.tokens > mostTokens) cutter.leaveOutMedia();
   if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > mostTokens && isLastResort) cutter.shrink("all", mostTokens, 0);
+  if (cutter.tokens > mostTokens && isLastResort)
+    cutter.shrink("all", mostTokens, LAST_RESORT_TOKENS * tokenRatio);
   return cutter;
 }
 
