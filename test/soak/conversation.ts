@@ -256,10 +256,11 @@ export class Conversation {
         }),
       );
       this.#statedFactor = 1;
+      const isCompacted = this.events.slice(this.#eventsBefore).some(({ type }) => type === "compacted");
       this.#eventsBefore = this.events.length;
       journal.seeAll();
       if (request.inputTokens === undefined || request.appliedEdits.length > 0) continue;
-      const isTrusted = areFiguresTrue && this.#reports > 0;
+      const isTrusted = areFiguresTrue && this.#reports > 0 && !isCompacted;
       world.report(...wrongCount({ counted: turn.tokens, actual: request.inputTokens, isTrusted }));
     }
   }
