@@ -55,7 +55,11 @@ export async function runSchedule(
 
 async function runSteps(main: Conversation, world: World): Promise<void> {
   try {
-    for (let step = 0; step < world.setup.steps; step++) await runStep(main, world);
+    for (let step = 0; step < world.setup.steps; step++) {
+      // No host takes a step within the millisecond of the last reply.
+      world.time.advance(1);
+      await runStep(main, world);
+    }
     world.begin("end");
     await main.end();
     world.examineEngineRequests();
