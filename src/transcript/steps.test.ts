@@ -3,7 +3,7 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { indexEntries } from "./entry-index.ts";
 import { conversationOf } from "./relink.ts";
-import { stepsOf } from "./steps.ts";
+import { stepBack, stepsOf } from "./steps.ts";
 
 /** Says something, is compacted, and has that undone, again and again. */
 function undoneAgainAndAgain(times: number): readonly Entry[] {
@@ -42,6 +42,21 @@ describe("a session with many undos", () => {
       return reads / entries.length;
     };
     expect(readsOfEachLine(100)).toBeLessThan(readsOfEachLine(5) * 1.5);
+  });
+});
+
+describe("a compaction whose kept messages were written again further down", () => {
+  it("has since it only what was said since", () => {
+    const c = new ConversationBuilder();
+    c.user("first");
+    const kept = c.assistant("kept");
+    c.boundary();
+    c.user("a summary", { isCompactSummary: true });
+    c.assistant("kept", { copyOf: [kept.uuid] } as object);
+    const { uuid } = c.user("new");
+    const back = stepBack(indexEntries(c.entries), {});
+    expect(back?.before.entries).toContainEqual(kept);
+    expect(back?.since.map((entry) => entry.uuid)).toEqual([uuid]);
   });
 });
 

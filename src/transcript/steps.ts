@@ -1,5 +1,6 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
+import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { once } from "../conversation/once.ts";
@@ -54,7 +55,12 @@ export function stepBack(
     if (redo && !isUndo) return undefined;
     if (isUndo !== redo || (uuid !== undefined && step.line.uuid !== uuid)) continue;
     const before = indexedBefore(index, step.first);
-    return before.entries.length === 0 ? undefined : { step, before, since: step.since() };
+    if (before.entries.length === 0) return undefined;
+    // A host's change may have moved lines of kept messages behind the step. Before it are their originals.
+    const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
+    const isThere = (entry: Entry): boolean =>
+      there.has(entry.uuid ?? "") || copiedIds(entry).some((uuid) => there.has(uuid));
+    return { step, before, since: step.since().filter((entry) => !isThere(entry)) };
   }
   return undefined;
 }
