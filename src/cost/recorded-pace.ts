@@ -57,7 +57,7 @@ function lastCallIn(
 
 interface Responses {
   readonly total: number;
-  /** Those of subagents do not, except in a subagent's own file, which has no others. */
+  /** False for responses of subagents, except in a subagent's own file, which has no others. */
   counts(entry: AssistantEntry): boolean;
 }
 

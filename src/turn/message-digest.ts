@@ -68,30 +68,30 @@ export function digestOf(message: Message): number {
  * The same for each block, with the role: a list that is cut into other messages has the same blocks in the same order.
  * An entry counts as one block.
  */
-export function blockDigestsOf(message: Message): readonly number[] {
-  if (!isPlainMessage(message)) return [digestOf(message)];
-  const known = blockDigests.get(message);
-  if (known !== undefined) return known;
-  const { role, content } = message;
-  const own = isOutdated(message)
-    ? [-++unreadable]
-    : contentBlocks(content).map((block) => hash(`${role} ${canonicalJson(block)}`));
-  blockDigests.set(message, own);
-  return own;
-}
+export const blockDigestsOf = (message: Message): readonly number[] =>
+  digestsOfBlocks(message, blockDigests, ({ content }) => contentBlocks(content).map(canonicalJson));
 
 /**
- * The same without what hosts change from turn to turn: cache marks, reminders, and the order of fields. It tells whether
- * a list is the origin of a rewritten one.
+ * The same without parts that hosts change from turn to turn: cache marks, reminders, and the order of fields. It tells
+ * whether a list is the origin of a rewritten one.
  */
-export function coreDigestsOf(message: Message): readonly number[] {
+export const coreDigestsOf = (message: Message): readonly number[] =>
+  digestsOfBlocks(message, coreDigests, (plain) =>
+    coreBlocksOf(plain).map((block) => jsonOf(plainBlock(block), sorted)),
+  );
+
+function digestsOfBlocks(
+  message: Message,
+  digestsBefore: WeakMap<object, readonly number[]>,
+  write: (message: ApiMessage) => readonly (string | undefined)[],
+): readonly number[] {
   if (!isPlainMessage(message)) return [digestOf(message)];
-  const known = coreDigests.get(message);
+  const known = digestsBefore.get(message);
   if (known !== undefined) return known;
   const own = isOutdated(message)
     ? [-++unreadable]
-    : coreBlocksOf(message).map((block) => hash(`${message.role} ${jsonOf(plainBlock(block), sorted)}`));
-  coreDigests.set(message, own);
+    : write(message).map((json) => hash(`${message.role} ${json}`));
+  digestsBefore.set(message, own);
   return own;
 }
 

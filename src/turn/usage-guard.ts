@@ -100,7 +100,7 @@ function highest({ anchorTokens, expectedTokens, windowTokens, ...facts }: Usage
 }
 
 /**
- * Whether a figure can be true by our estimate of the whole request alone. A high figure that is believed because it
+ * True if a figure is possible by our estimate of the whole request alone. A high figure that is believed because it
  * repeats raises the count, but it proves no window: the window would grow with each wrong figure.
  */
 export function agreesWithEstimate(
