@@ -269,15 +269,13 @@ export class HostView {
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
     if (best === undefined) return undefined;
-    // The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last, and what
-    // is left is the beginning of an older list.
+    // The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last: what is
+    // left is the beginning of an older list, and nothing after it is known.
     const known = best.start + best.to - best.list.at;
+    const isCut = this.#lastRead === this.#current && best.beyond.every(({ at }) => at === undefined);
     const isOfBroken = broken.some((list) => {
       const shared = sharedLength(messages, list.messages ?? []);
-      return (
-        shared > known ||
-        (shared === known && shared > 0 && list === this.#current && list === this.#lastRead)
-      );
+      return shared > known || (isCut && shared === known && shared > 0 && list === this.#current);
     });
     return isOfBroken ? undefined : best;
   }
