@@ -23,7 +23,8 @@ export class TranscriptView {
       if (!line.includes("wish-")) continue;
       const entry = parseJson(line);
       if (!isRecord(entry) || entry.type !== "user" || entry.isCompactSummary === true) continue;
-      for (const token of tokensIn(line)) this.said.add(token);
+      // A match is a slice that keeps the whole text it was read from in memory, so a copy is kept instead.
+      for (const token of tokensIn(line)) this.said.add(Buffer.from(token).toString());
     }
   }
 }
