@@ -212,6 +212,12 @@ describe("hooks around a compaction", () => {
       Array(3).fill("failed: no shell"),
     );
   });
+
+  it("a runner that never answers ends at its own limit, and the compaction continues without it", async () => {
+    const hooks: HookRunner = { timeoutMs: 20, run: () => new Promise(() => undefined) };
+    const { hookOutcomes } = await compacted({ hooks });
+    expect(hookOutcomes.map(({ state }) => state)).toEqual(Array(3).fill("timed-out"));
+  });
 });
 
 describe("an abort", () => {

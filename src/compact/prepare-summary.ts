@@ -1,4 +1,5 @@
 import type { HookOutcome } from "../hooks/hook.ts";
+import { withRunLimit } from "../hooks/runner.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";
@@ -37,11 +38,12 @@ export async function prepareSummary(
 }
 
 export function hookSteps(plan: CompactionPlan, options: CompactOptions, wait: Abortable["wait"]): HookSteps {
-  const { hooks: runner, onHook, onProgress, signal, transcriptPath, hookContext } = options;
+  const { hooks, onHook, onProgress, signal, transcriptPath, hookContext } = options;
   const onStart: HookStepsOptions["onStart"] = (event, hooks) =>
     onProgress?.({ phase: "hooks", event, hooks });
   const context = { ...hookContext, transcriptPath: hookContext?.transcriptPath ?? transcriptPath };
   const { entries, trigger } = plan;
+  const runner = hooks && withRunLimit(hooks);
   return new HookSteps({ runner, onHook, onStart, context, entries, trigger, signal, wait });
 }
 

@@ -9,7 +9,6 @@ import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
 import type { SizedConversation } from "../compact/sized.ts";
 import { isForced } from "../compact/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
-import { withRunLimit } from "../hooks/runner.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
@@ -91,7 +90,6 @@ export async function compactSession(
     leastSaving: options.leastSaving ?? (isForced(options) ? "none" : "worthwhile"),
     ...(targetTokens === undefined ? {} : { targetTokens }),
     notes: fromNotes && { text: fromNotes.text },
-    hooks: rest.hooks && withRunLimit(rest.hooks),
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
     previousLedger: knownFacts(session),

@@ -8,7 +8,6 @@ import type { LeastSaving } from "../compact/worthwhile.ts";
 import type { SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
-import { withRunLimit } from "../hooks/runner.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { untilAborted } from "../models/abortable.ts";
@@ -119,7 +118,7 @@ export function compactOptions(
     fork: trigger === "reactive" ? undefined : forkOf(state),
     state: hostState(state),
     fileTools: options.fileTools,
-    hooks: options.hooks && withRunLimit(options.hooks),
+    hooks: options.hooks,
     hookContext: {
       sessionId: options.sessionId ?? "",
       cwd: options.cwd ?? "",
