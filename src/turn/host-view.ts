@@ -1,6 +1,6 @@
 import { isRecord } from "../conversation/untrusted.ts";
 import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
-import { coreDigestsOf, digestOf, extended } from "./message-digest.ts";
+import { coreCountOf, coreDigestsOf, digestOf, extended } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
 
@@ -85,6 +85,12 @@ interface Alignment {
   readonly added: number;
   /** From here on the log is gone: the host asks for the newest reply anew. */
   readonly cutAt: number | undefined;
+}
+
+/** The host's list in the cut in which it was recognized. */
+interface Recognized {
+  readonly messages: readonly Message[];
+  readonly alignment: Alignment;
 }
 
 /**
@@ -220,13 +226,11 @@ export class HostView {
   }
 
   /** The list with its alignment. Messages that the host cut differently are replaced by the known ones. */
-  #recognize(
-    given: readonly Message[],
-  ): { readonly messages: readonly Message[]; readonly alignment: Alignment } | undefined {
+  #recognize(given: readonly Message[]): Recognized | undefined {
     const direct = this.#align(given);
-    if (direct?.isContinued && this.#isNewestFound(direct)) return { messages: given, alignment: direct };
     let best = direct && { messages: given, alignment: direct };
-    for (const list of this.#lists) {
+    const isSure = direct?.isContinued && this.#isNewestFound(direct);
+    for (const list of isSure ? [] : this.#lists) {
       const { blocks } = list;
       const recut =
         blocks === undefined ? inKnownCut(given, this.#knownAfter(list)) : cutAfter(given, blocks);
@@ -236,7 +240,24 @@ export class HostView {
       best = { messages: recut.messages, alignment };
       for (const { message, original } of recut.replaced) this.#standIns.set(message as object, original);
     }
-    return best;
+    return best === undefined || this.#isOfChanged(given, best) ? undefined : best;
+  }
+
+  /**
+   * The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last: the rest
+   * is the beginning of an older list, and nothing after it is known.
+   */
+  #isOfChanged(given: readonly Message[], { messages, alignment }: Recognized): boolean {
+    const { list, start, to, beyond } = alignment;
+    const known = blocksIn(messages.slice(0, start + to - list.at));
+    const isCut = this.#lastRead === this.#current && beyond.every(({ at }) => at === undefined);
+    return this.#lists.some((other) => {
+      const shared = other.messages === undefined ? 0 : sharedLength(given, other.messages);
+      if (shared === 0 || shared === other.messages?.length) return false;
+      const blocks = blocksIn(given.slice(0, shared));
+      if (blocks < known || (blocks === known && !(isCut && other === this.#current))) return false;
+      return other.startIn(messages, other !== this.#current) === undefined;
+    });
   }
 
   /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
@@ -255,29 +276,16 @@ export class HostView {
   /** The list that knows most of the messages. */
   #align(messages: readonly Message[]): Alignment | undefined {
     let best: Alignment | undefined;
-    const broken: HostList[] = [];
     for (const list of this.#lists) {
       const start = list.startIn(messages, list !== this.#current);
-      if (start === undefined) {
-        broken.push(list);
-        continue;
-      }
+      if (start === undefined) continue;
       const alignment = this.#alignWith(list, start, messages);
       // A message that a compaction covers was removed: its summary no longer fits.
       if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
       if ((alignment.cutAt ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
       if (best === undefined || isCloser(alignment, best)) best = alignment;
     }
-    if (best === undefined) return undefined;
-    // The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last: what is
-    // left is the beginning of an older list, and nothing after it is known.
-    const known = best.start + best.to - best.list.at;
-    const isCut = this.#lastRead === this.#current && best.beyond.every(({ at }) => at === undefined);
-    const isOfBroken = broken.some((list) => {
-      const shared = sharedLength(messages, list.messages ?? []);
-      return shared > known || (isCut && shared === known && shared > 0 && list === this.#current);
-    });
-    return isOfBroken ? undefined : best;
+    return best;
   }
 
   #alignWith(list: HostList, start: number, messages: readonly Message[]): Alignment {
@@ -471,6 +479,9 @@ const endsWithReply = (messages: readonly Message[]): boolean =>
   roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
 
 const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
+
+const blocksIn = (messages: readonly Message[]): number =>
+  messages.reduce((sum, message) => sum + coreCountOf(message), 0);
 
 const indexes = (from: number, to: number): readonly number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);

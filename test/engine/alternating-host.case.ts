@@ -50,7 +50,7 @@ const REWRITES: readonly string[] = [
 type Counts = ReadonlyMap<string, number>;
 
 /** Each message has a tag of its own, so that a request shows how often each message is in it. */
-function tagsIn(messages: readonly unknown[]): Counts {
+export function tagsIn(messages: readonly unknown[]): Counts {
   const counts = new Map<string, number>();
   for (const [tag] of JSON.stringify(messages).matchAll(/tag\d+e/g))
     counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AlternatingHost, type HostStep, type Use } from "./alternating-host.case.ts";
+import { AlternatingHost, type HostStep, tagsIn, type Use } from "./alternating-host.case.ts";
 
 const use = {
   list: fc.constantFrom("own" as const, "held" as const),
@@ -64,6 +64,19 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take({ ...plainUse, kind: "retract", adopts: true });
     await host.take({ ...round, list: "held", kind: "text", adopts: true, other: "no reply" });
     await host.take({ ...round, list: "held" });
+    await host.take(round);
+  });
+
+  it("takes a result back for good in a list whose calls the engine merged", async () => {
+    const host = new AlternatingHost({ collapses: false });
+    const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
+    await host.take(round);
+    await host.take({ ...plainUse, kind: "retract" });
+    await host.take({ ...round, adopts: true });
+    await host.take({ ...round, list: "held" });
+    const [result] = tagsIn(host.lists.held.slice(-1)).keys();
+    await host.take({ ...plainUse, list: "held", kind: "retract" });
+    expect(tagsIn(host.last?.request.messages ?? []).has(result ?? "")).toBe(false);
     await host.take(round);
   });
 
