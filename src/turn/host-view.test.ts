@@ -209,6 +209,15 @@ describe("a list that ends before the newest reply", () => {
     expect(view.handBack([])).toEqual([...rewritten, a, b]);
   });
 
+  it("asks for the reply anew also if the host takes back the question after it", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply, b]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith());
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.handBack([])).toEqual([...rewritten, a]);
+  });
+
   it("is another conversation if the last rewrite kept the reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);

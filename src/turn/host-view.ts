@@ -301,7 +301,7 @@ export class HostView {
     const missing = missingFrom(list, { to, beyond });
     const added = beyond.filter(({ at }) => at === undefined).length;
     const isContinued = missing.length === 0 && (isInOrder || added === 0);
-    const cutAt = this.#cutAt(messages, { to, beyond });
+    const cutAt = this.#cutAt(messages, { to, beyond, missing });
     return { list, start, to, beyond, missing, isContinued, added, cutAt };
   }
 
@@ -309,11 +309,18 @@ export class HostView {
    * A list that ends with a message of the user asks for a reply. Replies after that message are gone, also if another
    * list brought them. The index is before the last rewrite if the rewrite kept such a reply.
    */
-  #cutAt(messages: readonly Message[], { to, beyond }: Pick<Alignment, "to" | "beyond">): number | undefined {
+  #cutAt(
+    messages: readonly Message[],
+    { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,
+  ): number | undefined {
     const end = beyond.length === 0 ? to - 1 : beyond.at(-1)?.at;
-    if (end === undefined || end + 1 === this.#logEnd) return undefined;
-    if (!endsWithReply(this.#conversation) || endsWithReply(messages)) return undefined;
-    const isKept = end + 1 < this.#rewrittenAt && endsWithReply(this.#upToRewrite);
+    if (end === undefined || end + 1 === this.#logEnd || endsWithReply(messages)) return undefined;
+    const before = this.#upToRewrite;
+    const since = this.#conversation.slice(before.length);
+    const removed = new Set(missing);
+    const left = since.filter((_, index) => !removed.has(this.#rewrittenAt + index));
+    if (!endsWithReply([...before, ...left])) return undefined;
+    const isKept = end + 1 < this.#rewrittenAt && endsWithReply(before);
     return isKept ? end + 1 : Math.max(end + 1, this.#rewrittenAt);
   }
 
