@@ -87,9 +87,21 @@ interface Alignment {
   readonly cutAt: number | undefined;
 }
 
-/** The host's list in the cut in which it was recognized. */
-interface Recognized {
+/** The relation of a host's list to one of the known lists. */
+interface Fit {
+  /** The number of messages, from the first one on, that are known in the same place. */
+  readonly known: number;
+  /** Undefined if the host's list is no continuation of the known list. */
+  readonly alignment: Alignment | undefined;
+}
+
+/** The host's list in one cut, and its relation to each known list. */
+interface Fitted {
   readonly messages: readonly Message[];
+  readonly fits: readonly Fit[];
+}
+
+interface Recognized extends Fitted {
   readonly alignment: Alignment;
 }
 
@@ -225,39 +237,42 @@ export class HostView {
     return (typeof message === "object" ? this.#standIns.get(message) : undefined) ?? message;
   }
 
-  /** The list with its alignment. Messages that the host cut differently are replaced by the known ones. */
+  /** Messages that the host cut differently are replaced by the known ones. */
   #recognize(given: readonly Message[]): Recognized | undefined {
-    const direct = this.#align(given);
-    let best = direct && { messages: given, alignment: direct };
-    const isSure = direct?.isContinued && this.#isNewestFound(direct);
+    const direct = { messages: given, fits: this.#fits(given) };
+    let best = recognizedBy(direct);
+    const isSure = best?.alignment.isContinued && this.#isNewestFound(best.alignment);
     for (const list of isSure ? [] : this.#lists) {
       const { blocks } = list;
       const recut =
         blocks === undefined ? inKnownCut(given, this.#knownAfter(list)) : cutAfter(given, blocks);
       if (recut === undefined) continue;
-      const alignment = this.#align(recut.messages);
-      if (alignment === undefined || (best !== undefined && !isCloser(alignment, best.alignment))) continue;
-      best = { messages: recut.messages, alignment };
-      for (const { message, original } of recut.replaced) this.#standIns.set(message as object, original);
+      const { messages, replaced } = recut;
+      const next = recognizedBy({ messages, fits: this.#fits(messages) });
+      if (next === undefined || (best && !isCloser(next.alignment, best.alignment))) continue;
+      best = next;
+      for (const { message, original } of replaced) this.#standIns.set(message as object, original);
     }
-    return best === undefined || this.#isOfChanged(given, best) ? undefined : best;
+    return best === undefined || this.#isOfChanged(direct, best) ? undefined : best;
   }
 
   /**
-   * The host changed a list that says more of this, early on. Or it cut the newest one, which it passed last: the rest
-   * is the beginning of an older list, and nothing after it is known.
+   * The host changed a list that says more of this before the last rewrite. Or it cut the newest one, which it passed
+   * last: the rest is the beginning of an older list, and nothing after it is known.
    */
-  #isOfChanged(given: readonly Message[], { messages, alignment }: Recognized): boolean {
-    const { list, start, to, beyond } = alignment;
-    const known = blocksIn(messages.slice(0, start + to - list.at));
-    const isCut = this.#lastRead === this.#current && beyond.every(({ at }) => at === undefined);
-    return this.#lists.some((other) => {
-      const shared = other.messages === undefined ? 0 : sharedLength(given, other.messages);
-      if (shared === 0 || shared === other.messages?.length) return false;
-      const blocks = blocksIn(given.slice(0, shared));
-      if (blocks < known || (blocks === known && !(isCut && other === this.#current))) return false;
-      return other.startIn(messages, other !== this.#current) === undefined;
+  #isOfChanged(direct: Fitted, best: Recognized): boolean {
+    const { list, beyond } = best.alignment;
+    const changed = this.#lists.flatMap((other, at) => {
+      if (best.fits[at]?.alignment !== undefined) return [];
+      const shared = Math.max(knownBlocks(direct, at), knownBlocks(best, at));
+      return shared === 0 ? [] : [{ other, shared }];
     });
+    if (changed.length === 0) return false;
+    const isCut = this.#lastRead === this.#current && beyond.every(({ at }) => at === undefined);
+    const known = knownBlocks(best, this.#lists.indexOf(list));
+    return changed.some(
+      ({ other, shared }) => shared > known || (isCut && other === this.#current && shared === known),
+    );
   }
 
   /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
@@ -273,19 +288,18 @@ export class HostView {
     return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
   }
 
-  /** The list that knows most of the messages. */
-  #align(messages: readonly Message[]): Alignment | undefined {
-    let best: Alignment | undefined;
-    for (const list of this.#lists) {
+  #fits(messages: readonly Message[]): readonly Fit[] {
+    return this.#lists.map((list) => {
       const start = list.startIn(messages, list !== this.#current);
-      if (start === undefined) continue;
+      if (start === undefined)
+        return { known: sharedLength(messages, list.messages ?? []), alignment: undefined };
       const alignment = this.#alignWith(list, start, messages);
       // A message that a compaction covers was removed: its summary no longer fits.
-      if ((alignment.missing[0] ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
-      if ((alignment.cutAt ?? this.#rewrittenAt) < this.#rewrittenAt) continue;
-      if (best === undefined || isCloser(alignment, best)) best = alignment;
-    }
-    return best;
+      const isCovered = [alignment.missing[0], alignment.cutAt].some(
+        (at) => at !== undefined && at < this.#rewrittenAt,
+      );
+      return { known: start + alignment.to - list.at, alignment: isCovered ? undefined : alignment };
+    });
   }
 
   #alignWith(list: HostList, start: number, messages: readonly Message[]): Alignment {
@@ -487,8 +501,17 @@ const endsWithReply = (messages: readonly Message[]): boolean =>
 
 const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
 
-const blocksIn = (messages: readonly Message[]): number =>
-  messages.reduce((sum, message) => sum + coreCountOf(message), 0);
+/** The list that knows most of the messages. */
+function recognizedBy(fitted: Fitted): Recognized | undefined {
+  let best: Alignment | undefined;
+  for (const { alignment } of fitted.fits)
+    if (alignment !== undefined && (best === undefined || isCloser(alignment, best))) best = alignment;
+  return best && { ...fitted, alignment: best };
+}
+
+/** Counts blocks, which are the same in each cut. */
+const knownBlocks = ({ messages, fits }: Fitted, at: number): number =>
+  messages.slice(0, fits[at]?.known ?? 0).reduce((sum, message) => sum + coreCountOf(message), 0);
 
 const indexes = (from: number, to: number): readonly number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);

@@ -80,6 +80,20 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take(round);
   });
 
+  it("takes a result back for good in its own list, although an older list lacks it too", async () => {
+    const host = new AlternatingHost({ collapses: false });
+    const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
+    await host.take(round);
+    await host.take({ ...plainUse, kind: "retract", adopts: true });
+    await host.take({ ...round, adopts: true });
+    await host.take({ ...round, list: "held" });
+    await host.take({ ...plainUse, kind: "idle" });
+    const [result] = tagsIn(host.lists.own.slice(-1)).keys();
+    await host.take({ ...plainUse, kind: "retract" });
+    expect(tagsIn(host.last?.request.messages ?? []).has(result ?? "")).toBe(false);
+    await host.take(round);
+  });
+
   it("sends one conversation also when it converts its lists from another form and back", async () => {
     const cut = fc.constantFrom("split" as const, "merged" as const);
     await fc.assert(
