@@ -49,6 +49,11 @@ export interface StepBack {
     readonly boundary: CompactBoundaryEntry | undefined;
     readonly clearedToolUseIds: ReadonlySet<string>;
   };
+  /**
+   * Lines of messages before the step whose copies the host edited later. `before` has the edits, and the undo writes
+   * these lines again under their ids.
+   */
+  readonly edited?: readonly Entry[];
   /** Messages, oldest first, as they are sent. */
   readonly since: readonly Entry[];
 }

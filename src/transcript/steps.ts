@@ -16,6 +16,7 @@ import {
 } from "../conversation/undo.ts";
 import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
+import { withHostEdits } from "./host-edits.ts";
 import { isOfCompaction } from "./of-compaction.ts";
 import {
   type ConversationLines,
@@ -44,10 +45,15 @@ export interface StepChoice {
   readonly uuid?: string | undefined;
 }
 
-/** Undefined where there is no such step, or nothing is left of what was before it. */
+/**
+ * Undefined where there is no such step, or nothing is left of what was before it.
+ *
+ * @param lines all lines of the file, also those that are repeated, to find edits of the host.
+ */
 export function stepBack(
   index: EntryIndex,
   { redo = false, uuid }: StepChoice,
+  lines: readonly Entry[] = [],
 ): (StepBack & { readonly step: Step }) | undefined {
   for (const step of stepsOf(index)) {
     const isUndo = step.undo !== undefined;
@@ -60,9 +66,16 @@ export function stepBack(
     const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
     const isThere = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") || copiedIds(entry).some((uuid) => there.has(uuid));
-    return { step, before, since: step.since().filter((entry) => !isThere(entry)) };
+    const since = step.since().filter((entry) => !isThere(entry));
+    const { entries, edited } = withHostEdits(before.entries, currentLines(index), lines);
+    return { step, before: { ...before, entries }, edited, since };
   }
   return undefined;
+}
+
+function currentLines(index: EntryIndex): readonly Entry[] {
+  const current = linesFrom(index);
+  return isMoreNeeded(current) ? [] : current.lines;
 }
 
 /** The steps that led to the current conversation, newest first. Each is found where it is asked for. */

@@ -52,7 +52,8 @@ async function carryOut(state: ConversationState, found: StepBack): Promise<void
   const tokens = estimate(state, [...restored, ...carried.entries]);
   const leaf = { entries: left, leafUuid: thread.leaf };
   const { mark, carried: copies } = continueBefore(back, carried.entries, leaf, tokens, options.ports);
-  await state.transcript.commit(asOneWrite([mark, ...copies]));
+  // An edited line is right with or without the undo, so it is no part of the one write.
+  await state.transcript.commit([...(back.edited ?? []), ...asOneWrite([mark, ...copies])]);
   thread.plain.readBack(restored);
   for (const [at, copy] of copies.entries()) thread.plain.renewed(carried.entries[at] as Entry, copy);
   goOnWith(state, [...restored, mark, ...copies], left);

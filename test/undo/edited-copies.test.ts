@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { Compactor, Message } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+let path: string;
+let writer: TranscriptWriter;
+let engine: Compactor;
+beforeEach(async () => {
+  path = join(folder, `edited-${++files}.jsonl`);
+  await open();
+});
+
+async function open(): Promise<void> {
+  writer = await openTranscript(path, { lock: async () => async () => undefined });
+  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5" });
+}
+
+afterEach(async () => await close());
+
+async function close(): Promise<void> {
+  await engine.close();
+  await writer.close();
+}
+
+/** A new process that has nothing but the file. */
+async function resumed(): Promise<readonly Entry[]> {
+  await close();
+  const { conversation } = await resumeSession(path);
+  await open();
+  return conversation;
+}
+
+const asked = (content: string): ApiMessage => ({ role: "user", content });
+const said = (text: string): ApiMessage => ({ role: "assistant", content: [{ type: "text", text }] });
+const plain = [asked("one"), said("two"), asked("three"), said("four"), asked("five")];
+const entries = plain.map(
+  (message, at) =>
+    ({
+      uuid: `u${at}`,
+      parentUuid: at === 0 ? null : `u${at - 1}`,
+      timestamp: "2026-01-01T00:00:00Z",
+      type: message.role,
+      message,
+    }) as unknown as Entry,
+);
+
+function textsOf(messages: readonly Message[]): readonly string[] {
+  const sent = flatten(messages.filter((message): message is Entry => "type" in message));
+  const all = sent.length > 0 ? sent : (messages as readonly ApiMessage[]);
+  return all.flatMap(({ content }) =>
+    typeof content === "string"
+      ? [content]
+      : content.flatMap((block) => (block.type === "text" ? [block.text] : [])),
+  );
+}
+
+/** The list with another text in the message that says this, under the same id. */
+const edited = (messages: readonly Message[], text: string, other: string): readonly Message[] =>
+  messages.map((message) => {
+    if (!textsOf([message]).includes(text)) return message;
+    const changed = {
+      role: (message as ApiMessage).role ?? message.type,
+      content: [{ type: "text", text: other }],
+    };
+    return ("role" in message ? changed : { ...message, message: changed }) as Message;
+  });
+
+/** The undo at the start is why the compaction copies the messages that it keeps. */
+async function compactedAfterUndo(): Promise<readonly Message[]> {
+  const { messages } = await engine.compact(entries, { force: true, keepRecentTokens: 10 });
+  return await compact((await engine.undo<Message>(messages)).messages);
+}
+
+async function compact(list: readonly Message[]): Promise<readonly Message[]> {
+  const { messages } = await engine.compact(list, { force: true, keepRecentTokens: 10 });
+  const copy = messages.find((message) => textsOf([message]).includes("five"));
+  expect(copy).toMatchObject({ copyOf: expect.arrayContaining(["u4"]) });
+  return messages;
+}
+
+describe("a host that edits its copy of a kept message", () => {
+  const wanted = ["one", "two", "three", "four", "edited"];
+
+  it("finds the edit in the original after the undo of the compaction, and in the resumed session", async () => {
+    const kept = await compactedAfterUndo();
+    expect(textsOf(kept)).toContain("five");
+    const { messages } = await engine.before(edited(kept, "five", "edited"));
+    const undone = await engine.undo(messages);
+    expect(textsOf(undone.messages)).toEqual(wanted);
+    expect(textsOf(await resumed())).toEqual(wanted);
+  });
+
+  it("finds it also if another process undoes the compaction", async () => {
+    await engine.before(edited(await compactedAfterUndo(), "five", "edited"));
+    const conversation = await resumed();
+    const undone = await engine.undo(conversation);
+    expect(textsOf(undone.messages)).toEqual(wanted);
+    expect(textsOf(await resumed())).toEqual(wanted);
+  });
+
+  it("finds it after the undo of two compactions that kept the message", async () => {
+    const once = await compactedAfterUndo();
+    const twice = await compact(once);
+    expect(textsOf(twice)).toContain("five");
+    const { messages } = await engine.before(edited(twice, "five", "edited"));
+    const undone = await engine.undo((await engine.undo(messages)).messages);
+    expect(textsOf(undone.messages)).toEqual(wanted);
+    expect(textsOf(await resumed())).toEqual(wanted);
+  });
+
+  it("finds an edit of the restored message after a redo", async () => {
+    const undone = await engine.undo(await compactedAfterUndo());
+    const redone = await engine.redo(edited(undone.messages, "five", "edited"));
+    expect(textsOf(redone.messages)).toContain("edited");
+    expect(textsOf(redone.messages)).not.toContain("five");
+    expect(textsOf(await resumed())).toContain("edited");
+  });
+});
+
+describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
+  it("finds the edit in the original after the undo of the compaction", async () => {
+    await compactedAfterUndo();
+    const conversation = await resumed();
+    const undone = await engine.undo(edited(conversation, "five", "edited"));
+    expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
+  });
+});
