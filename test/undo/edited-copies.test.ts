@@ -68,7 +68,7 @@ const edited = (messages: readonly Message[], text: string, other: string): read
   messages.map((message) => {
     if (!textsOf([message]).includes(text)) return message;
     const changed = {
-      role: (message as ApiMessage).role ?? message.type,
+      role: "user",
       content: [{ type: "text", text: other }],
     };
     return ("role" in message ? changed : { ...message, message: changed }) as Message;

@@ -59,16 +59,21 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   body: { error: { type: "request_too_large", message: TEXTS.tooManyBytes.text } },
 };
 
+/** Returns true if an error event ended the stream. A stream with fewer events than the fault names ends as usual. */
 export async function deliver(
   answer: Answer,
   outlet: Outlet,
   pace: Pace,
   fault: Fault | undefined,
-): Promise<void> {
-  if (!(await outlet.pause(pace.firstByteMs + (answer.delayMs ?? 0)))) return answer.dropped?.();
+): Promise<boolean> {
+  if (!(await outlet.pause(pace.firstByteMs + (answer.delayMs ?? 0)))) {
+    answer.dropped?.();
+    return false;
+  }
   if (answer.kind === "empty") {
     outlet.begin(answer.status, answer.headers);
-    return outlet.end();
+    await outlet.end();
+    return false;
   }
   answer.begun?.();
   if (answer.kind === "stream") return deliverStream(answer, outlet, pace, fault);
@@ -80,6 +85,7 @@ export async function deliver(
   });
   await outlet.write(text);
   await outlet.end();
+  return false;
 }
 
 async function deliverStream(
@@ -87,7 +93,7 @@ async function deliverStream(
   outlet: Outlet,
   pace: Pace,
   fault: Fault | undefined,
-): Promise<void> {
+): Promise<boolean> {
   outlet.begin(200, {
     ...headers,
     "content-type": "text/event-stream; charset=utf-8",
@@ -99,16 +105,18 @@ async function deliverStream(
     if (sent === breaksAfter) {
       if (fault?.kind === "overload-in-stream") {
         await outlet.write(encodeEvent(OVERLOADED));
-        return outlet.end();
+        await outlet.end();
+        return true;
       }
       await outlet.write(TORN_EVENT);
     }
-    if (sent > 0 && !(await outlet.pause(pace.betweenEventsMs))) return;
+    if (sent > 0 && !(await outlet.pause(pace.betweenEventsMs))) return false;
     await outlet.write(encodeEvent(event));
-    if (!outlet.isOpen) return;
+    if (!outlet.isOpen) return false;
     sent++;
   }
   await outlet.end();
+  return false;
 }
 
 function eventsBeforeBreak(fault: Fault | undefined): number | undefined {

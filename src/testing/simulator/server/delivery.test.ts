@@ -180,6 +180,15 @@ describe("faults over the wire", () => {
     });
   });
 
+  it("no overload in a stream that ends before it, and the log has no error", async () => {
+    simulator.reply(TURN);
+    simulator.fail({ kind: "overload-in-stream", afterEvents: 1_000 });
+    const events = await stream();
+    expect(events.at(-1)?.type).toBe("message_stop");
+    expect(simulator.requests.last).toMatchObject({ fault: { kind: "overload-in-stream" }, status: 200 });
+    expect(simulator.requests.last?.error).toBeUndefined();
+  });
+
   it("a connection that is cut after so many bytes", async () => {
     simulator.reply(TURN, TURN, TURN);
     for (const changed of [{ stream: true }, {}]) {

@@ -90,11 +90,9 @@ async function say(
       entry.status = status;
     },
   });
-  await deliver(answer, outlet, paceOf(fault, desk.pace), fault);
+  const isOverloaded = await deliver(answer, outlet, paceOf(fault, desk.pace), fault);
   entry.outcome = outlet.outcome;
-  if (fault?.kind === "overload-in-stream" && answer.kind === "stream") {
-    entry.error = loggedError(refusal("overloaded"));
-  }
+  if (isOverloaded) entry.error = loggedError(refusal("overloaded"));
 }
 
 /** Without an answer the request is met with silence. */
