@@ -246,6 +246,31 @@ describe("results that do not fit beside the summary", () => {
       },
     );
 
+    it("have the room of a picture that had to go", () => {
+      const picture = measureBlock(image(), tokensIn);
+      const mostTokens = 2 * 2_000 + picture;
+      const c = new ConversationBuilder();
+      c.user([
+        toolResult("new-0", [{ type: "text", text: words(6_000) }, image()]),
+        toolResult("new-1", words(6_000)),
+      ]);
+      const { shortened, entries } = shortenResults(c.entries, {
+        roomTokens: 0,
+        mostTokens,
+        isLastResort: true,
+        tokens: 2 * tokensIn(words(6_000)) + picture,
+        tokenRatio: 1,
+        countTokens: tokensIn,
+        isRecorded: true,
+      });
+      expect(JSON.stringify(entries)).not.toContain('"type":"image"');
+      expect(shortened).toHaveLength(2);
+      for (const { keptTokens } of shortened) {
+        expect(keptTokens).toBeGreaterThan(mostTokens * 0.45);
+        expect(keptTokens).toBeLessThanOrEqual(mostTokens / 2);
+      }
+    });
+
     it("count by our own estimate where reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {

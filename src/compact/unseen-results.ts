@@ -63,7 +63,11 @@ function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
   const { mostTokens, isLastResort, tokenRatio } = shortening;
   const cutter = new Cutter(entries, shortening);
   cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > mostTokens) cutter.leaveOutMedia();
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia();
+    // The results have the room of the pictures.
+    cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  }
   if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
   if (cutter.tokens > mostTokens && isLastResort)
     cutter.shrink("all", mostTokens, LAST_RESORT_TOKENS * tokenRatio);
@@ -101,7 +105,7 @@ class Cutter {
     return left;
   }
 
-  /** Finds the cap under which the texts fit, and cuts all that are longer. */
+  /** Finds the cap under which the texts fit, and cuts all that are longer. An earlier cut no longer counts. */
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
     const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
@@ -180,6 +184,7 @@ class Cutter {
 
   /** The longest head and tail that has no more tokens than the cap. */
   #cut(piece: Piece, cap: number): void {
+    [piece.cut, piece.cutTokens] = [piece.text, piece.tokens];
     if (piece.tokens <= cap) return;
     const { countTokens } = this.#options;
     const note = this.#noteFor(piece);
