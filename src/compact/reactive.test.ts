@@ -10,6 +10,7 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { LonghaulError } from "../errors.ts";
 import type { ModelFailure } from "../models/model-error.ts";
+import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 import { compact, rebuild } from "./compact.ts";
 import type { CompactionPlan } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
@@ -80,6 +81,22 @@ describe("a plan after a call that was too long", () => {
     const plan = reactive({ kind: "too-long", tokens: 20_000, limit: 16_000 });
     expect(plan.tokensBefore).toBe(20_000);
     expect(plan.tokenRatio).toBeGreaterThanOrEqual(Math.min(1, estimated.tokenRatio));
+  });
+
+  it("counts all messages together as many as the error states, however high reports have made the ratio", () => {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+    const tokens = Math.round(estimate);
+    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+    const context = { tokens, source: "usage", ...figures } as const;
+    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 4, overheadTokens: 0 };
+    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 1.2), limit: 64_000 };
+    const planFor = (usualRatio?: number): CompactionPlan =>
+      planReactive({ entries }, { failure, targetTokens: TARGET, measured, usualRatio });
+    expect(planFor().tokenRatio).toBeCloseTo(1.2);
+    expect(planFor().summarisedTokens + planFor().keptTokens).toBeLessThan(estimate * 1.21);
+    // Pictures may count for less than we think, so texts never count for less than is usual.
+    expect(planFor(1.35).tokenRatio).toBeCloseTo(1.35);
   });
 
   it("keeps at most what the caller says", () => {

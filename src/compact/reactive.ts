@@ -29,6 +29,8 @@ export interface ReactiveOptions extends SizeOptions {
   readonly limitTokens?: number | undefined;
   /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
   readonly keepRecentTokens?: number | undefined;
+  /** The provider's tokens per token of our estimate, as they are usual for the model. */
+  readonly usualRatio?: number | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
 /** What the error tells of the true size is spread over what we counted. */
 function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): SizedConversation {
   const trueTokens = Math.round(tokensTold(sized.contextTokens, options));
-  const wanted = trueTokens / Math.max(1, sized.contextTokens);
+  const wanted = Math.min(trueTokens / Math.max(1, sized.contextTokens), scaleOfParts(sized, options));
   // A proxy may state too few tokens. No provider counts far fewer than our estimate before its calibration.
   const smallest = Math.min(1, 1 / sized.ratio);
   const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
@@ -58,6 +60,21 @@ function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): S
   const overheadTokens = Math.round(Math.max(sized.overheadTokens * scale, trueTokens - sum(tokens)));
   return { ...sized, tokens, overheadTokens, contextTokens: trueTokens, ratio: sized.ratio * scale };
 }
+
+/**
+ * Wrong reports may have made the ratio too high, so that the messages have more tokens than the error states for the
+ * whole prompt. Then they are counted as is usual for the model, or higher as far as the stated size allows.
+ */
+function scaleOfParts(sized: SizedConversation, { failure, usualRatio = 1 }: ReactiveOptions): number {
+  if (!isStated(failure)) return Number.POSITIVE_INFINITY;
+  const stated = tokensTold(sized.contextTokens, { failure, targetTokens: 0 });
+  const scale = stated / Math.max(1, sized.overheadTokens + sum(sized.tokens));
+  return scale < 1 ? Math.max(scale, Math.min(1, usualRatio / sized.ratio)) : Number.POSITIVE_INFINITY;
+}
+
+/** True if the error states the size of the prompt, and not only a bound. */
+const isStated = (failure: ModelFailure): boolean =>
+  failure.kind === "too-long" && failure.isLowerBound !== true && isPositive(failure.tokens);
 
 function tokensTold(counted: number, { failure, targetTokens }: ReactiveOptions): number {
   if (failure.kind !== "too-long") return counted;

@@ -77,6 +77,7 @@ async function compactAfterOverflow<T extends Message>(
       limitTokens,
       keepRecentTokens: state.options.compaction.keepRecentTokens,
       measured: measuredBy(state),
+      usualRatio: state.usualRatio,
     });
     const compaction = await runCompaction(state, {
       trigger: "reactive",

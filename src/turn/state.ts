@@ -428,7 +428,7 @@ export class ConversationState {
   /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
   #estimateOf(messageTokens: number): number {
     const sent = Math.max(0, messageTokens - this.cachedEdits.deletedEstimate);
-    const whole = Math.round(sent * this.#usualRatio) + this.frameTokens();
+    const whole = Math.round(sent * this.usualRatio) + this.frameTokens();
     return Math.max(0, whole - this.freedByProvider);
   }
 
@@ -439,12 +439,13 @@ export class ConversationState {
         this.frame === undefined
           ? 0
           : measureRequest({ messages: [], ...this.frame }, this.options.countText);
-      this.#frameEstimate = { frame: this.frame, tokens: Math.round(measured * this.#usualRatio) };
+      this.#frameEstimate = { frame: this.frame, tokens: Math.round(measured * this.usualRatio) };
     }
     return this.#frameEstimate.tokens;
   }
 
-  get #usualRatio(): number {
+  /** The provider's tokens per token of our estimate before any report. */
+  get usualRatio(): number {
     const { modelName } = this.options;
     return startCalibration(modelName).ratio * tokenScaleOf(claudeVersion(modelName));
   }
