@@ -3,7 +3,7 @@ import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/rewind.ts";
 import { withQueuedMessages } from "./message-queue.ts";
-import { type Preserved, preservedBy } from "./preserved.ts";
+import { firstOf, type Preserved, preservedBy } from "./preserved.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -80,7 +80,7 @@ function preservedAt(
     const boundary = entries[position];
     const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
     if (preserved === undefined) continue;
-    const first = positions.get(preserved.uuids?.[0] ?? preserved.segment?.headUuid ?? "");
+    const first = positions.get(firstOf(preserved));
     if (first === undefined || first <= position) found.set(position, preserved);
   }
   return found;

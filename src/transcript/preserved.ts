@@ -23,6 +23,9 @@ export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefin
   return { anchorUuid: listAnchor ?? stringField(preservedSegment, "anchorUuid"), uuids, segment };
 }
 
+/** The id of the first kept message. */
+export const firstOf = ({ uuids, segment }: Preserved): string => uuids?.[0] ?? segment?.headUuid ?? "";
+
 /** A list that is empty, repeats an id or holds something else describes no order that a reader could follow. */
 function distinctStrings(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;

@@ -2,6 +2,7 @@ import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import type { EntryIndex } from "./entry-index.ts";
+import { firstOf, preservedBy } from "./preserved.ts";
 import { lastLineWithAny } from "./search-backwards.ts";
 import type { ReadAt } from "./session-file.ts";
 
@@ -121,12 +122,12 @@ export async function repeatedAbove(
   return found === undefined ? undefined : searched[found.nth];
 }
 
-/** Of the lines, the compactions and what leads to them: those whose parent does not stand above them. */
+/** Of the lines, the compactions, kept messages and what leads to them: those whose parent does not stand above them. */
 function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonly string[] {
   const { entries, positions } = index;
   const seen = new Set<number>();
   const found: string[] = [];
-  for (const line of [...lines, ...linesOfCompactions(entries)]) {
+  for (const line of [...lines, ...linesOfCompactions(entries), ...keptLinesBelow(index)]) {
     let at = positions.get(line.uuid ?? "");
     while (at !== undefined && !seen.has(at)) {
       seen.add(at);
@@ -139,14 +140,24 @@ function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonl
   return found;
 }
 
-/** Boundaries, their summaries, and the line that ends each summary. */
+/** First kept messages that stand below the boundary that names them: copies of a fork, or lines that are repeated. */
+function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Generator<Entry> {
+  for (const position of boundaries) {
+    const boundary = entries[position];
+    const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
+    const kept = preserved && entries[positions.get(firstOf(preserved)) ?? -1];
+    if (kept !== undefined) yield kept;
+  }
+}
+
+/** Boundaries, attachments below them, their summaries, and the line that ends each summary. */
 function* linesOfCompactions(entries: readonly Entry[]): Generator<Entry> {
   let isInside = false;
   for (const entry of entries) {
     const isBoundary = isCompactBoundary(entry);
     if (entry.uuid !== undefined && (isInside || isBoundary)) {
       yield entry;
-      isInside = isBoundary || isSummaryEntry(entry);
+      isInside = isBoundary || isSummaryEntry(entry) || entry.type === "attachment";
     }
   }
 }

@@ -86,6 +86,21 @@ describe("resuming", () => {
     );
   });
 
+  it("finds kept messages and the summary in their places if a line of the start is repeated below the boundary", async () => {
+    const b = new ConversationBuilder();
+    const kept = b.user("kept");
+    b.boundary({ preservedMessages: { anchorUuid: "", uuids: [kept.uuid] } });
+    b.push({ ...b.link(), type: "attachment", attachment: { type: "session_context" } } as Entry);
+    b.summary("summary");
+    b.user("later");
+    for (const at of [2, 3, 4]) {
+      writeFileSync(path, linesOf(b.entries.toSpliced(at, 0, kept)));
+      const { conversation } = await resumeSession(path);
+      expect(conversation).toEqual((await loadSession(path)).conversation);
+      expect(conversation).toHaveLength(b.entries.length);
+    }
+  });
+
   describeRecorded("on recorded sessions", () => {
     it.each(claudeCodeSessions().map((recorded) => [basename(recorded), recorded]))(
       "gives the same as a whole load of %s",
