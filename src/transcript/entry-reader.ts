@@ -6,23 +6,23 @@ import { entryFromJson } from "./entry-shape.ts";
 import { recoverLine } from "./recover-line.ts";
 
 /**
- * Called after each new entry, the last of `entries`, which the listener may replace. `bytes` is the
- * length of its line, and 0 for one of several entries that a damaged line holds.
+ * Returns the form in which an entry is held. `bytes` is the length of its line, and 0 for one of several entries that
+ * a damaged line holds.
  */
-export type EntryListener = (entries: Entry[], offset: number, bytes: number) => void;
+export type HoldEntry = (entry: Entry, offset: number, bytes: number) => Entry;
 
 /** Turns lines into entries, and notes what was wrong with them. Never throws for what a line holds. */
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
   readonly #shared = new SharedStrings();
-  readonly #onEntry: EntryListener | undefined;
+  readonly #hold: HoldEntry | undefined;
   #line: number | undefined;
 
   /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
-  constructor(firstLine: number | undefined, onEntry?: EntryListener) {
+  constructor(firstLine: number | undefined, hold?: HoldEntry) {
     this.#line = firstLine;
-    this.#onEntry = onEntry;
+    this.#hold = hold;
   }
 
   readonly read = (bytes: Buffer, offset: number, isComplete: boolean): void => {
@@ -52,8 +52,7 @@ export class EntryReader {
     if (entry === undefined) this.#note("not-an-entry", offset, bytes);
     else {
       this.#shared.shareIn(entry);
-      this.entries.push(entry);
-      this.#onEntry?.(this.entries, offset, bytes);
+      this.entries.push(this.#hold === undefined ? entry : this.#hold(entry, offset, bytes));
     }
   }
 

@@ -2,11 +2,12 @@ import type { Entry } from "../conversation/entry.ts";
 import { withoutTornWrites } from "../conversation/one-write.ts";
 import type { Damage } from "./damage.ts";
 import { type EntryIndex, indexEntries } from "./entry-index.ts";
-import { type EntryListener, EntryReader } from "./entry-reader.ts";
+import { EntryReader, type HoldEntry } from "./entry-reader.ts";
 import { type FileRange, readLines } from "./read-lines.ts";
 import { LineReleaser } from "./released-line.ts";
 import { conversationOf } from "./relink.ts";
 import { withoutRepeatedLines } from "./repeated-lines.ts";
+import { BOUNDARY_MARK, lastLineWith } from "./search-backwards.ts";
 import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
 import { type ReadAt, withSessionFile } from "./session-file.ts";
 
@@ -24,16 +25,23 @@ export function loadSession(path: string, options: LoadOptions = {}): Promise<Se
 }
 
 /**
- * The same with less memory: above a compaction, entries hold their links and read the rest from the file when it is
- * asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
+ * The same with less memory: above the newest compaction, entries hold their links and read the rest from the file when
+ * it is asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
  */
 export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
-  return load(path, options, new LineReleaser(path).onEntry);
+  return load(path, options, async (readAt, bytes) => {
+    // If the line is no boundary after all, the conversation reads its lines again.
+    const boundary = await lastLineWith(readAt, BOUNDARY_MARK, bytes);
+    return boundary === undefined ? undefined : new LineReleaser(path, boundary).hold;
+  });
 }
 
-function load(path: string, options: LoadOptions, onEntry?: EntryListener): Promise<Session> {
+type HoldChoice = (readAt: ReadAt, bytes: number) => Promise<HoldEntry | undefined>;
+
+function load(path: string, options: LoadOptions, choose?: HoldChoice): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, onEntry);
+    const hold = await choose?.(readAt, bytes);
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
     const { index, damage } = indexWithoutDuplicates(read);
     const { entries } = index;
     const conversation = conversationOf(index);
@@ -58,9 +66,9 @@ export async function readEntries(
   range: FileRange,
   path: string,
   { onProgress }: LoadOptions = {},
-  onEntry?: EntryListener,
+  hold?: HoldEntry,
 ): Promise<ReadEntries> {
-  const reader = new EntryReader(range.from === 0 ? 1 : undefined, onEntry);
+  const reader = new EntryReader(range.from === 0 ? 1 : undefined, hold);
   await readLines(readAt, range, reader.read, (position) => {
     onProgress?.(position - range.from, range.to - range.from);
     if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {

@@ -1,6 +1,6 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import type { EntryListener } from "./entry-reader.ts";
+import type { HoldEntry } from "./entry-reader.ts";
 import { StoredLines } from "./stored-lines.ts";
 
 /**
@@ -154,43 +154,26 @@ for (const name of MESSAGE_FIELDS_IN_FILE) {
   });
 }
 
-interface Place {
-  readonly offset: number;
-  readonly bytes: number;
-}
-
-/** Releases the lines above each compaction while a file is read: most of them are no part of the conversation. */
+/** Releases each line above a place of the file as it is read: most of them are no part of the conversation. */
 export class LineReleaser {
   readonly #file: StoredLines;
-  /** Position of the first line that may still be part of the conversation. */
-  #first = 0;
-  #places: Place[] = [];
+  readonly #before: number;
   #newestResponse: ReportedFields = { id: undefined, model: undefined, usage: undefined };
 
-  constructor(path: string) {
+  constructor(path: string, before: number) {
     this.#file = new StoredLines(path);
+    this.#before = before;
   }
-
-  readonly onEntry: EntryListener = (entries, offset, bytes) => {
-    this.#places.push({ offset, bytes });
-    const newest = entries.at(-1);
-    if (newest === undefined || !isCompactBoundary(newest) || newest.isSidechain === true) return;
-    for (const [nth, place] of this.#places.entries()) {
-      const entry = entries[this.#first + nth];
-      if (entry !== undefined && place.bytes > 0) entries[this.#first + nth] = this.#released(entry, place);
-    }
-    this.#first = entries.length;
-    this.#places = [];
-  };
 
   /** The very entry where too little would be won, or where a field may say how it is to be read. */
-  #released(entry: Entry, place: Place): Entry {
+  readonly hold: HoldEntry = (entry, offset, bytes) => {
+    if (offset >= this.#before || bytes === 0) return entry;
     const line = entry as unknown as JsonRecord;
-    const released = hasOnly(line, LINE_FIELDS) ? this.#releasedAs(line, place) : undefined;
+    const released = hasOnly(line, LINE_FIELDS) ? this.#releasedAs(line, offset, bytes) : undefined;
     return released === undefined ? entry : (released as unknown as Entry);
-  }
+  };
 
-  #releasedAs(line: JsonRecord, { offset, bytes }: Place): ReleasedLine | undefined {
+  #releasedAs(line: JsonRecord, offset: number, bytes: number): ReleasedLine | undefined {
     const { message } = line;
     switch (line.type) {
       case "assistant":

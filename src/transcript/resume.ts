@@ -2,12 +2,9 @@ import { isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
 import { asConversation, linesFrom } from "./relink.ts";
 import { repeatedAbove } from "./repeated-lines.ts";
-import { lastLineWith, lineStartAt } from "./search-backwards.ts";
+import { BOUNDARY_MARK, lastLineWith, lineStartAt } from "./search-backwards.ts";
 import { isOfSubagent, modelIn, type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
 import { cachingTail, type OpenSessionFile, type ReadAt, withSessionFile } from "./session-file.ts";
-
-/** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
-const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
 
 const RESPONSE_MARK = Buffer.from('"assistant"');
 

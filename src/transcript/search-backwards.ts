@@ -2,6 +2,9 @@ import type { ReadAt } from "./session-file.ts";
 
 const NEWLINE = Buffer.from("\n");
 
+/** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
+export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
+
 /** What is looked for is mostly near the end, so the first step is small; each next one is four times as large. */
 const FIRST_CHUNK_BYTES = 64 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
