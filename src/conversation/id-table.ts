@@ -92,7 +92,7 @@ export class PositionSet {
   }
 }
 
-/** Positions in the order in which they were added. A list of numbers takes three times the memory while it grows. */
+/** Positions in the order in which they were added. A list of numbers takes twice the memory, and more while it grows. */
 export class PositionList {
   #positions = new Int32Array(64);
   #length = 0;
@@ -106,10 +106,9 @@ export class PositionList {
     this.#positions[this.#length++] = position;
   }
 
-  toArray(): number[] {
-    const list = new Array<number>(this.#length);
-    for (let at = 0; at < this.#length; at++) list[at] = this.#positions[at] ?? 0;
-    return list;
+  /** Shares its memory with this list. */
+  toArray(): Int32Array {
+    return this.#positions.subarray(0, this.#length);
   }
 }
 

@@ -17,7 +17,7 @@ export interface MoreNeeded {
 
 export interface Chain {
   /** From the leaf back to the boundary or root. The caller may change the list. */
-  readonly newestFirst: number[];
+  readonly newestFirst: Int32Array;
   /** Entries whose parent is in no line; they were taken to follow the line above them. */
   readonly bridged: readonly number[];
   /** Set when the boundary lists the lines that it kept: no other line above it is part of the conversation. */
@@ -186,7 +186,7 @@ export class ChainWalker {
     if (head === undefined || !positions.has(field.tailUuid)) return undefined;
     const chain = this.#follow({ child: boundary, parentUuid: field.tailUuid }, field.headUuid);
     if (isMoreNeeded(chain)) return chain;
-    const path = chain.newestFirst;
+    const path = [...chain.newestFirst];
     if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
     // The head hangs beside the tail's line (a parallel result): everything at or below it was kept.
     const cut = path.findIndex((position) => position < head);

@@ -15,10 +15,10 @@ import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.
  */
 export function reattachParallelEntries(
   index: EntryIndex,
-  chain: readonly number[],
+  chain: Int32Array,
   before: number = index.entries.length,
   mayTake: (position: number) => boolean = () => true,
-): readonly number[] {
+): ArrayLike<number> {
   if (!hasLinesBeside(index, chain, before)) return chain;
   const round = new Round(index, mayTake);
   let from = before;
@@ -37,7 +37,7 @@ export function reattachParallelEntries(
 }
 
 /** True if a line off the chain could belong to it. A long session without such lines needs no memory of calls. */
-function hasLinesBeside(index: EntryIndex, chain: readonly number[], before: number): boolean {
+function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): boolean {
   const onChain = new PositionSet();
   let first = before;
   for (const position of chain) {

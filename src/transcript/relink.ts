@@ -83,7 +83,7 @@ export function linesFrom(
   const boundary = listed && oldestFirst[0];
   const isOpen = (at: number): boolean => boundary === undefined || at > boundary || listed?.has(at) === true;
   const order = reattachParallelEntries(index, oldestFirst, before, isOpen);
-  const onChain = order.map((position) => index.entries[position] as Entry);
+  const onChain = entriesAt(index, order);
   // Progress lines are links of the chain, but were only ever shown on the screen.
   const lines = onChain.some(isProgress) ? onChain.filter((entry) => !isProgress(entry)) : onChain;
   return {
@@ -93,6 +93,12 @@ export function linesFrom(
     bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
     clearedToolUseIds: clearedIdsIn(lines),
   };
+}
+
+/** The very list of the index if it holds these entries and no others: a copy of a long one takes memory. */
+function entriesAt({ entries }: EntryIndex, order: ArrayLike<number>): readonly Entry[] {
+  const isAll = order.length === entries.length && entries.every((_, at) => order[at] === at);
+  return isAll ? entries : Array.from(order, (position) => entries[position] as Entry);
 }
 
 const isProgress = ({ type }: Entry): boolean => type === "progress";

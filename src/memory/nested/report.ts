@@ -24,7 +24,8 @@ export function memoryFilesIn(
   countTokens: CountText,
   conversation: readonly Entry[] = afterLastBoundary(entries),
 ): readonly AttachedMemory[] {
-  const visible = new Set(conversation.map(memoryPathOf));
+  const visible = new Set<string | undefined>();
+  for (const entry of conversation) visible.add(memoryPathOf(entry));
   const found = new Map<string, { newest: Entry; times: number }>();
   for (const entry of entries) {
     const path = memoryPathOf(entry);
