@@ -7,7 +7,7 @@ import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
 import { loadSession, loadSparsely } from "./load.ts";
-import { wholeLine } from "./released-line.ts";
+import { LineReleaser, wholeLine } from "./released-line.ts";
 import type { Session } from "./session.ts";
 
 const write = sessionWriter();
@@ -74,6 +74,35 @@ describe("a session that is loaded sparsely", () => {
     expect(heldIn(entries[0] as Entry)).not.toContain("message");
     expect(wholeLine(entries[0] as Entry)).toEqual(known);
     expect(entries[1]).toEqual(unknown);
+  });
+
+  it("holds the content of no line above the boundary while it reads the file", async () => {
+    const c = new ConversationBuilder();
+    const line = c.user("one");
+    const { path } = await write(c.entries);
+    const { hold } = new LineReleaser(path, 1_000);
+    const bytes = Buffer.byteLength(JSON.stringify(line));
+    expect(heldIn(hold(line, 0, bytes))).not.toContain("message");
+    expect(wholeLine(hold(line, 0, bytes))).toEqual(line);
+    expect(hold(line, 1_000, bytes)).toBe(line);
+  });
+
+  it("has the whole conversation if a line that only names a boundary is the newest one", async () => {
+    const c = new ConversationBuilder();
+    c.user("question");
+    c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
+    c.user("next", { toolUseResult: { subtype: "compact_boundary" } });
+    const { entries, conversation } = await sparse(c);
+    expect(heldIn(entries[0] as Entry)).not.toContain("message");
+    expect(conversation).toEqual(c.entries);
+  });
+
+  it("holds one list of entries if all of them are in the conversation", async () => {
+    const c = new ConversationBuilder();
+    c.user("question");
+    c.assistant("answer", { usage: usage(10, 5) });
+    const { entries, conversation } = await sparse(c);
+    expect(conversation).toBe(entries);
   });
 
   it("refuses to read a line from a file that was replaced", async () => {

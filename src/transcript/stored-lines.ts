@@ -10,7 +10,10 @@ const BLOCK_BYTES = 1024 * 1024;
 /** Reads single lines of a session file again, by their place. Waits for the disk. */
 export class StoredLines {
   readonly #path: string;
-  #block: Buffer = Buffer.alloc(0);
+  /** Read into again and again: what was decoded from it is a copy. */
+  #buffer: Buffer = Buffer.alloc(0);
+  /** The part of the buffer that the file filled. */
+  #block: Buffer = this.#buffer;
   #blockStart = 0;
   /** One line is asked for several fields in a row. */
   #newest: { readonly offset: number; readonly entry: Entry } | undefined;
@@ -42,14 +45,16 @@ export class StoredLines {
     const size = Math.max(BLOCK_BYTES, bytes);
     const isUpwards = offset < this.#blockStart;
     const start = isUpwards ? Math.max(0, offset + bytes - size) : offset;
-    const block = Buffer.allocUnsafeSlow(size);
+    // A read that fails leaves no block.
+    this.#block = Buffer.alloc(0);
+    if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(size);
     const file = openSync(this.#path, READ_WITHOUT_WAITING);
     try {
       let filled = 0;
       for (let length = -1; length !== 0 && filled < size; filled += length) {
-        length = readSync(file, block, filled, size - filled, start + filled);
+        length = readSync(file, this.#buffer, filled, size - filled, start + filled);
       }
-      this.#block = block.subarray(0, filled);
+      this.#block = this.#buffer.subarray(0, filled);
       this.#blockStart = start;
     } finally {
       closeSync(file);
