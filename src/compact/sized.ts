@@ -41,6 +41,7 @@ export interface SizedConversation {
   readonly entries: readonly Entry[];
   /** The same, with the results that are sent as cleared. */
   readonly sent: readonly Entry[];
+  /** Made when first asked for. */
   readonly tokens: readonly number[];
   /** The same by entry and block. */
   readonly tokensSent: KnownTokens;
@@ -77,15 +78,16 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const { measured } = options;
   const { estimates, context, overheadTokens, ratio } =
     measured === undefined ? measure(entries, sent, countText) : reused(sent, measured);
-  const estimatedTokens = sum(estimates);
-  const tokens = calibrate(estimates, ratio);
+  const tokens = once(() => Array.from(estimates, (estimate) => estimate * ratio));
   const estimateOfBlock = measured?.tokensOfBlock ?? ((block) => measureBlock(block, countText));
   return {
     entries,
     sent,
-    tokens,
+    get tokens() {
+      return tokens();
+    },
     tokensSent: {
-      ofEntry: (_, index) => tokens[index] ?? 0,
+      ofEntry: (_, index) => (estimates[index] ?? 0) * ratio,
       ofBlock: (block) => estimateOfBlock(block) * ratio,
     },
     context,
@@ -95,7 +97,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     overheadTokens,
     ratio,
     countText,
-    estimatedTokens,
+    estimatedTokens: sum(estimates),
     estimateOf: measured?.tokensOf ?? ((entry) => measureEntry(entry, countText)),
     clearedToolUseIds,
     isRecorded: snapshot.isRecorded !== false,
@@ -107,14 +109,14 @@ const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[
   first <= 0 && entries.every(isEntry) ? entries : entries.slice(first).filter(isEntry);
 
 interface Measures extends ContextParts {
-  /** Of each entry, before any calibration. */
-  readonly estimates: number[];
+  /** Of each entry, before any calibration. A list of numbers takes more memory, and there may be millions. */
+  readonly estimates: Float64Array;
   readonly context: ContextSize;
 }
 
 function measure(entries: readonly Entry[], sent: readonly Entry[], countText: CountText): Measures {
   const meter = meterFor(sent, countText);
-  const estimates = sent.map((entry) => measureEntry(entry, countText));
+  const estimates = estimatesOf(sent, (entry) => measureEntry(entry, countText));
   // Results that are cleared now were whole in the first calls.
   const estimateThen = (estimate: number, at: number): number => {
     const entry = entries[at];
@@ -129,16 +131,19 @@ function reused(
   sent: readonly Entry[],
   { tokensOf, context, ratio, overheadTokens }: KnownMeasures,
 ): Measures {
-  const estimates = sent.map(tokensOf);
+  const estimates = estimatesOf(sent, tokensOf);
   const unexplained = Math.max(0, context.tokens - Math.round(sum(estimates) * ratio));
   return { estimates, context, ratio, overheadTokens: overheadTokens ?? unexplained };
 }
 
-/** In place: there may be millions of entries. */
-function calibrate(estimates: number[], ratio: number): readonly number[] {
-  for (let at = 0; at < estimates.length; at++) estimates[at] = (estimates[at] ?? 0) * ratio;
+function estimatesOf(entries: readonly Entry[], tokensOf: (entry: Entry) => number): Float64Array {
+  const estimates = new Float64Array(entries.length);
+  for (const [at, entry] of entries.entries()) estimates[at] = tokensOf(entry);
   return estimates;
 }
 
-export const sum = (numbers: readonly number[]): number =>
-  numbers.reduce((total, number) => total + number, 0);
+export function sum(numbers: ArrayLike<number>): number {
+  let total = 0;
+  for (let at = 0; at < numbers.length; at++) total += numbers[at] ?? 0;
+  return total;
+}

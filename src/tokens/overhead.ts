@@ -12,7 +12,7 @@ export interface CountedConversation {
   readonly meter: Pick<ContextMeter, "size" | "calibration" | "isFromBeforeCompaction">;
   readonly entries: readonly Entry[];
   /** Of each entry as the first calls carried it. */
-  readonly estimatesThen: readonly number[];
+  readonly estimatesThen: ArrayLike<number>;
   /** Of all entries as the next call carries them. */
   readonly estimateNow: number;
 }
