@@ -1,6 +1,7 @@
 import { isThinking } from "../conversation/block.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { isBlock, isRecord, rawContent } from "../conversation/untrusted.ts";
 
 /** A conversation as it was before a step, with later changes of the host. */
@@ -13,7 +14,7 @@ export interface WithHostEdits {
 /** A message of the restored conversation, and the message that has its place in the current one. */
 interface Pair {
   readonly restored: Entry;
-  readonly current: string;
+  readonly current: Entry;
   /** The current one was written as a copy of the restored one, not the other way around. */
   readonly isCopied: boolean;
 }
@@ -31,35 +32,33 @@ export function withHostEdits(
 ): WithHostEdits {
   const pairs = pairsOf(restored, current);
   if (pairs.length === 0) return { entries: restored, edited: [] };
-  const versions = versionsOf(lines, new Set(pairs.flatMap((pair) => [pair.current, pair.restored.uuid])));
+  const versions = new Versions(lines, pairs);
   const changed = new Map<Entry, Entry>();
   const edited: Entry[] = [];
-  for (const { restored: entry, current: uuid, isCopied } of pairs) {
-    const own = versions.get(entry.uuid) ?? [];
-    const [line, written] = [own.at(-1), own[0]?.place ?? -1];
-    const all = versions.get(uuid) ?? [];
-    const base = isCopied ? all[0] : all.findLast(({ place }) => place < written);
-    const last = all.at(-1);
+  for (const pair of pairs) {
+    const { restored: entry } = pair;
+    const line = versions.of(entry).at(-1)?.entry;
+    const { base, last } = versions.editOf(pair);
     if (line === undefined || base === undefined || last === undefined || base === last) continue;
     const merge = (target: Entry): Entry => withEdit(target, contentOf(base.entry), contentOf(last.entry));
     const merged = merge(entry);
     if (merged === entry) continue;
     changed.set(entry, merged);
-    edited.push(merge(line.entry));
+    edited.push(merge(line));
   }
   return { entries: restored.map((entry) => changed.get(entry) ?? entry), edited };
 }
 
 /** Messages of both conversations that are copies of each other. A message with the same id is the same line. */
 function pairsOf(restored: readonly Entry[], current: readonly Entry[]): readonly Pair[] {
-  const there = new Set(current.map(({ uuid }) => uuid));
-  const copies = new Map<string, string>();
-  for (const entry of current) for (const id of copiedIds(entry)) copies.set(id, entry.uuid ?? "");
+  const there = new Map(current.map((entry) => [entry.uuid, entry]));
+  const copies = new Map<string, Entry>();
+  for (const entry of current) for (const id of copiedIds(entry)) copies.set(id, entry);
   return restored.flatMap((entry): readonly Pair[] => {
     if (entry.uuid === undefined || there.has(entry.uuid)) return [];
     const copy = copies.get(entry.uuid);
     if (copy !== undefined) return [{ restored: entry, current: copy, isCopied: true }];
-    const original = copiedIds(entry).findLast((id) => there.has(id));
+    const original = there.get(copiedIds(entry).findLast((id) => there.has(id)));
     return original === undefined ? [] : [{ restored: entry, current: original, isCopied: false }];
   });
 }
@@ -69,20 +68,56 @@ interface Version {
   readonly place: number;
 }
 
-/** All lines with these ids, oldest first. */
-function versionsOf(
-  lines: readonly Entry[],
-  uuids: ReadonlySet<string | undefined>,
-): ReadonlyMap<string | undefined, readonly Version[]> {
-  const found = new Map<string | undefined, Version[]>();
-  for (const [place, entry] of lines.entries()) {
-    if (!isRecord(entry) || typeof entry.uuid !== "string" || !uuids.has(entry.uuid)) continue;
-    const versions = found.get(entry.uuid);
-    if (versions === undefined) found.set(entry.uuid, [{ entry, place }]);
-    else versions.push({ entry, place });
+/** All lines of paired messages, oldest first. */
+class Versions {
+  readonly #byUuid = new Map<string | undefined, Version[]>();
+  /** Of copies, by the lines that they copy. */
+  readonly #byCopied = new Map<string, Version[]>();
+
+  constructor(lines: readonly Entry[], pairs: readonly Pair[]) {
+    for (const { restored, current, isCopied } of pairs) {
+      this.#byUuid.set(restored.uuid, []);
+      this.#byUuid.set(current.uuid, []);
+      if (isCopied) this.#byCopied.set(copiedKey(current), []);
+    }
+    for (const [place, entry] of lines.entries()) {
+      if (!isRecord(entry) || typeof entry.uuid !== "string") continue;
+      this.#byUuid.get(entry.uuid)?.push({ entry, place });
+      this.#byCopied.get(copiedKey(entry))?.push({ entry, place });
+    }
   }
-  return found;
+
+  of({ uuid }: Entry): readonly Version[] {
+    return this.#byUuid.get(uuid) ?? [];
+  }
+
+  /** The current message as the engine wrote or copied it, and as the host has it now. */
+  editOf({ restored, current, isCopied }: Pair): { readonly [name in "base" | "last"]: Version | undefined } {
+    const all = this.of(current);
+    const written = this.of(restored)[0]?.place ?? -1;
+    const base = isCopied
+      ? (this.#replacedBy(all[0]) ?? all[0])
+      : all.findLast(({ place }) => place < written);
+    return { base, last: all.at(-1) };
+  }
+
+  /**
+   * The copy that a host replaced under a new id: it took over all other fields. The engine names the write with each
+   * copy, and copies a message only once in a write.
+   */
+  #replacedBy(first: Version | undefined): Version | undefined {
+    if (first === undefined) return undefined;
+    const write = stringField(first.entry, "writtenWith");
+    return this.#byCopied
+      .get(copiedKey(first.entry))
+      ?.findLast(
+        ({ entry, place }) =>
+          place < first.place && (write === undefined || stringField(entry, "writtenWith") === write),
+      );
+  }
 }
+
+const copiedKey = (entry: Entry): string => copiedIds(entry).join();
 
 /**
  * The message with the blocks that the host changed or added. Blocks that it left alone stay as they are here: the

@@ -126,6 +126,27 @@ describe("a host that edits its copy of a kept message", () => {
   });
 });
 
+describe("a host that replaces its copy of a kept message under a new id", () => {
+  const replaced = (messages: readonly Message[]): readonly Message[] =>
+    edited(messages, "five", "edited").map((message) =>
+      textsOf([message]).includes("edited") ? ({ ...message, uuid: "renamed" } as Message) : message,
+    );
+
+  it("finds the new text in the original after the undo of the compaction", async () => {
+    const { messages } = await engine.before(replaced(await compactedAfterUndo()));
+    const undone = await engine.undo(messages);
+    expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
+    expect(textsOf(await resumed())).toEqual(textsOf(undone.messages));
+  });
+
+  it("finds it also if the host replaced the message after it resumed the session", async () => {
+    await compactedAfterUndo();
+    const conversation = await resumed();
+    const undone = await engine.undo(replaced(conversation));
+    expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
+  });
+});
+
 describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
   it("finds the edit in the original after the undo of the compaction", async () => {
     await compactedAfterUndo();
