@@ -1,19 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import type { Entry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { resumeSession } from "../transcript/resume.ts";
+import { openTranscript } from "../transcript/writer.ts";
 import { createCompactor } from "./create-compactor.ts";
-import type { Compactor } from "./options.ts";
+import type { Compactor, CompactorOptions, Message } from "./options.ts";
 
 const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
 
-const engine = (): Compactor =>
-  createCompactor({
-    modelName: "claude-haiku-4-5",
-    windowTokens: 200_000,
-    request: REQUEST,
-    clearing: { form: "off" },
-    environment: {},
-  });
+const OPTIONS: CompactorOptions = {
+  modelName: "claude-haiku-4-5",
+  windowTokens: 200_000,
+  request: REQUEST,
+  clearing: { form: "off" },
+  environment: {},
+};
+
+const engine = (): Compactor => createCompactor(OPTIONS);
 
 /** A read of a file and its answer. */
 const round = (nth: number, lines: number): readonly ApiMessage[] => [
@@ -56,5 +63,35 @@ describe("the count after a removal", () => {
     const snipped = await compactor.snip(list, { from: 0, to: 3 });
     const alone = await engine().before([...whole.slice(4)]);
     expect(snipped.tokens).toBeGreaterThan(alone.tokens * 0.9);
+  });
+});
+
+const folder = temporaryFolder();
+
+describe("the count in a resumed session whose host goes back to before a removal", () => {
+  it("ignores reports from before the removal, which are about the removed messages too", async () => {
+    const path = join(folder, "session.jsonl");
+    const writer = await openTranscript(path);
+    let seconds = 0;
+    const ports = { now: () => new Date(++seconds * 1_000), newUuid: () => randomUUID() };
+    const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports });
+    let list: readonly Message[] = [...round(0, 10_000)];
+    for (const nth of [1, 2, 3]) {
+      list = [...list, { role: "user", content: `More ${nth}.` }];
+      const { tokens } = await compactor.before(list);
+      compactor.after({ id: `msg_${nth}`, usage: { input_tokens: tokens, output_tokens: 5 } });
+      list = [...list, { role: "assistant", content: `Said ${nth}.` }];
+    }
+    const { tokens: left } = await compactor.snip(list, { from: 0, to: 3 });
+    await compactor.close();
+    await writer.close();
+    const { conversation } = await resumeSession(path);
+    const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said 2."));
+    const next = { type: "user", uuid: "next", message: { role: "user", content: "Next." } };
+    const { tokens } = await createCompactor(OPTIONS).before([
+      ...conversation.slice(0, end + 1),
+      { ...next, parentUuid: conversation[end]?.uuid } as unknown as Entry,
+    ]);
+    expect(tokens).toBeLessThan(left * 2);
   });
 });

@@ -1,5 +1,7 @@
+import { timeOf } from "../conversation/copies.ts";
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
+import { isStandIn } from "../conversation/stand-ins.ts";
 import { reportedUsage } from "../conversation/usage.ts";
 
 /** What is known of an entry's report when a conversation is read from the start. */
@@ -10,14 +12,39 @@ interface ReportState {
   readonly isOld: boolean;
 }
 
-/** What a mark says was saved is about the newest report before it, and about no other. */
+/**
+ * What a mark says was saved is about the newest report before it, and about no other. A host that goes back may cut the
+ * mark off. Then a report that is older than a stand-in above it is about messages that the stand-in replaced.
+ */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
   const lastMark = entries.findLastIndex((entry) => savedTokens(entry) !== undefined);
   const newest = entries.slice(0, Math.max(0, lastMark)).findLast(isReport);
+  const markedAt = timeAt(entries[lastMark]);
+  const replacedAt = newestStandIns(entries);
   return (entry, index) => {
     const isBeforeMark = index < lastMark;
-    return { isBeforeMark, isOld: isBeforeMark && isReport(entry) && !isOfSameResponse(entry, newest) };
+    if (!isReport(entry)) return { isBeforeMark, isOld: false };
+    const toldAt = isBeforeMark ? Math.max(timeAt(entry), markedAt) : timeAt(entry);
+    const isReplaced = (replacedAt[index] ?? NEVER) > toldAt;
+    return { isBeforeMark, isOld: isReplaced || (isBeforeMark && !isOfSameResponse(entry, newest)) };
   };
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** For each place, when the newest stand-in above it was written. Empty if there is none. */
+function newestStandIns(entries: readonly Entry[]): readonly number[] {
+  if (!entries.some(isStandIn)) return [];
+  let newest = NEVER;
+  return entries.map((entry) => {
+    if (isStandIn(entry)) newest = Math.max(newest, timeAt(entry));
+    return newest;
+  });
+}
+
+function timeAt(entry: Entry | undefined): number {
+  const time = entry === undefined ? Number.NaN : Date.parse(timeOf(entry) ?? "");
+  return Number.isNaN(time) ? NEVER : time;
 }
 
 export const isReport = (entry: Entry): entry is AssistantEntry =>
