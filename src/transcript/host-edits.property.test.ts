@@ -52,6 +52,15 @@ describe("the original of a message whose copy the host edited", () => {
     expect(withHostEdits([original], [copy], lines)).toEqual({ entries: [original], edited: [] });
   });
 
+  it("has the text of a replacement that the host put into its own list first", () => {
+    const original = user("a", ["old"]);
+    const copy = user("b", ["old"], { copyOf: ["a"], writtenWith: "boundary" });
+    const replacement = user("c", ["new"]);
+    const current = user("c", ["new"], { copyOf: ["a"] });
+    const { entries } = withHostEdits([original], [current], [original, copy, replacement, current]);
+    expect(textsOf(entries[0])).toEqual(["new"]);
+  });
+
   it("stays as it is if lines of the file cannot be read as messages", () => {
     const broken = [null, 7, { uuid: "b" }, user("b", [], { message: null }), user("b", [], { message: 3 })];
     const original = user("a", ["one"]);

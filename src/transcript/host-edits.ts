@@ -96,7 +96,7 @@ class Versions {
     const all = this.of(current);
     const written = this.of(restored)[0]?.place ?? -1;
     const base = isCopied
-      ? (this.#replacedBy(all[0]) ?? all[0])
+      ? (this.#replacedBy(current, all) ?? all[0])
       : all.findLast(({ place }) => place < written);
     return { base, last: all.at(-1) };
   }
@@ -105,15 +105,16 @@ class Versions {
    * The copy that a host replaced under a new id: it took over all other fields. The engine names the write with each
    * copy, and copies a message only once in a write.
    */
-  #replacedBy(first: Version | undefined): Version | undefined {
+  #replacedBy(current: Entry, all: readonly Version[]): Version | undefined {
+    const key = copiedKey(current);
+    const first = all.find(({ entry }) => copiedKey(entry) === key);
     if (first === undefined) return undefined;
     const write = stringField(first.entry, "writtenWith");
-    return this.#byCopied
-      .get(copiedKey(first.entry))
-      ?.findLast(
-        ({ entry, place }) =>
-          place < first.place && (write === undefined || stringField(entry, "writtenWith") === write),
-      );
+    const isReplaced = ({ entry, place }: Version): boolean =>
+      place < first.place &&
+      entry.uuid !== current.uuid &&
+      (write === undefined || stringField(entry, "writtenWith") === write);
+    return this.#byCopied.get(key)?.findLast(isReplaced);
   }
 }
 
