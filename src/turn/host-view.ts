@@ -45,7 +45,7 @@ class Logged {
 
   says(message: Message): boolean {
     return this.#message === undefined
-      ? digestOfBlocks(coreDigestsOf(message)) === this.digest
+      ? coreDigestOf(message) === this.digest
       : saysTheSame(message, this.#message.value);
   }
 
@@ -126,6 +126,8 @@ export class HostView {
   /** The host's array says what the conversation says. */
   #isHeld = false;
   #turns = 0;
+  /** Digests of replies in lists that are no longer in memory. */
+  readonly #releasedReplies = new Set<number>();
   readonly #standIns = new WeakMap<object, Message>();
 
   get #logEnd(): number {
@@ -141,7 +143,7 @@ export class HostView {
     list.usedIn = ++this.#turns;
     this.#lastRead = list;
     const copies = [...list.renew(messages, alignment.start), ...this.#renewLogged(messages, alignment)];
-    for (const other of this.#lists) if (other !== list && other !== this.#current) other.release();
+    for (const other of this.#lists) if (other !== list && other !== this.#current) this.#release(other);
     if (alignment.isContinued && alignment.cutAt === undefined) {
       const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
       this.#append(alignment, messages, added);
@@ -176,10 +178,11 @@ export class HostView {
     return best;
   }
 
-  /** True if an equal message was in the conversation, as far as it is in memory. */
-  has(message: Message): boolean {
+  /** True if an equal reply was in the conversation. */
+  hasReply(message: Message): boolean {
     const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
-    return lists.some((list) => list.some((known) => saysTheSame(message, known)));
+    const isInMemory = lists.some((list) => list.some((known) => saysTheSame(message, known)));
+    return isInMemory || this.#releasedReplies.has(coreDigestOf(message));
   }
 
   begin(messages: readonly Message[]): void {
@@ -190,6 +193,7 @@ export class HostView {
     this.#lists = [this.#current];
     this.#lastRead = this.#current;
     this.#conversation = [...messages];
+    this.#releasedReplies.clear();
     this.#isHeld = true;
   }
 
@@ -217,6 +221,13 @@ export class HostView {
   /** The conversation in the host's form: its own array if that says the same. */
   handBack(messages: readonly Message[]): readonly Message[] {
     return this.#isHeld ? messages : [...this.#conversation];
+  }
+
+  #release(list: HostList): void {
+    for (const message of list.messages ?? []) {
+      if (roleOf(message) === "assistant") this.#releasedReplies.add(coreDigestOf(message));
+    }
+    list.release();
   }
 
   /** The host may have taken the list that it got back last, without a turn that shows it. */
@@ -356,7 +367,7 @@ export class HostView {
     }
     let next = from;
     return messages.map((message) => {
-      const same = places.get(digestOf(message)) ?? places.get(digestOfBlocks(coreDigestsOf(message)));
+      const same = places.get(digestOf(message)) ?? places.get(coreDigestOf(message));
       const found = same?.findLast((at) => at >= next);
       if (found !== undefined) next = found + 1;
       return { message, at: found };
@@ -500,6 +511,8 @@ const endsWithReply = (messages: readonly Message[]): boolean =>
   roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
 
 const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
+
+const coreDigestOf = (message: Message): number => digestOfBlocks(coreDigestsOf(message));
 
 /** The list that knows most of the messages. */
 function recognizedBy(fitted: Fitted): Recognized | undefined {

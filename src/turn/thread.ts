@@ -366,7 +366,7 @@ export class Thread {
     this.#leaf = null;
     // A host may make all its messages anew and change but one: those that say the same are still the same.
     const newest = messages.findLast(isAnswer);
-    const isReplyThere = newest !== undefined && !this.#host.has(newest);
+    const isReplyThere = newest !== undefined && !this.#host.hasReply(newest);
     const recognized = this.#recognition(this.#host.sharedWith(messages));
     const { entries, fresh } = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));

@@ -94,6 +94,14 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take(round);
   });
 
+  it("counts an edited list anew, although the newest reply in it is one that the engine had shortened", async () => {
+    const host = new AlternatingHost({ collapses: false });
+    await host.take({ ...plainUse, kind: "text", size: 351, other: "same" });
+    await host.take({ ...plainUse, kind: "retract", adopts: true });
+    await host.take({ ...plainUse, kind: "compact" });
+    await host.take({ ...plainUse, list: "held", kind: "edit" });
+  });
+
   it("sends one conversation also when it converts its lists from another form and back", async () => {
     const cut = fc.constantFrom("split" as const, "merged" as const);
     await fc.assert(
