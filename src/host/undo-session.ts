@@ -51,7 +51,7 @@ export function undoableSteps(session: Session): readonly Step[] {
 /** Takes the newest compaction, commit of collapsed spans or snip of a loaded session back, without writing. */
 export function undoSession(session: Session, options: UndoSessionOptions = {}): SessionUndo {
   const { redo = false, to } = options;
-  const back = stepBack(indexEntries(session.entries), { redo, uuid: to });
+  const back = stepBack(indexEntries(session.entries), { redo, uuid: to }, session.lines);
   if (back === undefined) throw redo ? nothingToRedo(session) : nothingToUndo(session, to);
   const restored = restoredEntries(back);
   const { entries: carried, blocks } = carriedEntries(back, findModel(session.model).bindsThinking === true);
@@ -90,7 +90,7 @@ export async function writeUndo(
       // Claude Code goes on from the newest message of its own kind, and may not read beyond the last boundary.
       if (session.version !== undefined) return again();
       const { mark, carried: copies } = continueBefore(back, carried, left, tokensAfter, ports);
-      return [mark, ...copies];
+      return [...(back.edited ?? []), mark, ...copies];
     },
     asNewSession: (sessionId: string) =>
       again().map((line) => ({ ...withoutUndo(line), sessionId }) as Entry),

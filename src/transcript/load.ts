@@ -42,13 +42,14 @@ function load(path: string, options: LoadOptions, choose?: HoldChoice): Promise<
   return withSessionFile(path, async ({ readAt, bytes }) => {
     const hold = await choose?.(readAt, bytes);
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
-    const { index, damage } = indexWithoutDuplicates(read);
+    const { index, lines, damage } = indexWithoutDuplicates(read);
     const { entries } = index;
     const conversation = conversationOf(index);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
     return {
       ...sessionFacts(path, bytes, entries, conversation),
       entries,
+      lines,
       boundaries: boundariesOf(entries, conversation.boundary),
       damage,
     };
@@ -80,6 +81,8 @@ export async function readEntries(
 
 export interface IndexedEntries {
   readonly index: EntryIndex;
+  /** All entries in the order of the file, also those that a later line repeats. */
+  readonly lines: readonly Entry[];
   readonly damage: readonly Damage[];
 }
 
@@ -88,9 +91,10 @@ export function indexWithoutDuplicates(
   { entries: read, damage }: ReadEntries,
   isWholeFile = true,
 ): IndexedEntries {
-  const { entries, repeats, positions } = withoutRepeatedLines(withoutTornWrites(read));
+  const lines = withoutTornWrites(read);
+  const { entries, repeats, positions } = withoutRepeatedLines(lines);
   const index = indexEntries(entries, isWholeFile, positions);
-  if (repeats === 0) return { index, damage };
+  if (repeats === 0) return { index, lines, damage };
   const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
-  return { index, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };
+  return { index, lines, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };
 }

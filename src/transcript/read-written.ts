@@ -1,5 +1,4 @@
 import type { Entry } from "../conversation/entry.ts";
-import { withoutTornWrites } from "../conversation/one-write.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { indexWithoutDuplicates, readEntries } from "./load.ts";
 import { withQueuedMessages } from "./message-queue.ts";
@@ -24,6 +23,7 @@ export async function readWritten(path: string, uuids: readonly string[]): Promi
 export async function readStepBack(path: string, choice: StepChoice): Promise<StepBack | undefined> {
   return await withSessionFile(path, async ({ readAt, bytes }) => {
     const read = await readEntries(readAt, { from: 0, to: bytes }, path);
-    return stepBack(indexWithoutDuplicates(read).index, choice, withoutTornWrites(read.entries));
+    const { index, lines } = indexWithoutDuplicates(read);
+    return stepBack(index, choice, lines);
   });
 }

@@ -32,6 +32,8 @@ interface SessionFacts {
 export interface Session extends SessionFacts {
   /** Everything in the file, in its order, kinds we do not know included. */
   readonly entries: readonly Entry[];
+  /** The same with the earlier lines of entries that a later line repeats, for example to change them. */
+  readonly lines?: readonly Entry[];
   /** All compactions in the file, also those on branches that were left. */
   readonly boundaries: readonly SessionBoundary[];
 }

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
@@ -105,6 +107,15 @@ describe("a host that edits its copy of a kept message", () => {
     const undone = await engine.undo(conversation);
     expect(textsOf(undone.messages)).toEqual(wanted);
     expect(textsOf(await resumed())).toEqual(wanted);
+  });
+
+  it("finds it also after an undo of the session file alone", async () => {
+    await engine.before(edited(await compactedAfterUndo(), "five", "edited"));
+    await close();
+    await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
+    const { conversation } = await resumeSession(path);
+    await open();
+    expect(textsOf(conversation)).toEqual(wanted);
   });
 
   it("finds it after the undo of two compactions that kept the message", async () => {
