@@ -5,6 +5,7 @@ import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import type { RewindMark } from "../conversation/rewind.ts";
 import { resumeSession } from "../transcript/resume.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { createCompactor } from "./create-compactor.ts";
@@ -333,6 +334,25 @@ describe("lines of a changed conversation", () => {
     const given = [mark, replaced, ...entries.slice(2)];
     const parents = edit(given).entries.map(({ parentUuid }) => parentUuid);
     expect(parents).toEqual([null, "known", "renamed", "u2", "u3"]);
+  });
+
+  it("hang below a mark if the host goes back behind a compaction, also if an earlier one kept messages", () => {
+    const line = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
+    const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
+    const kept = { ...line, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
+    const left = { ...line, uuid: "left", compactMetadata: {} } as unknown as Entry;
+    const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", parentUuid: "known" };
+    const edited = editedLines({
+      before: [left, ...entries.slice(0, 2)],
+      given: [kept, ...entries.slice(3)],
+      fresh: new Set(),
+      bindsThinking: false,
+      newMark: () => mark as unknown as RewindMark,
+      known: new Set(["known", "left", ...entries.map(({ uuid }) => uuid ?? "")]),
+    });
+    expect(edited.mark).toBe(mark);
+    expect(edited.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "mark", "u3"]);
+    expect(edited.entries[0]).not.toHaveProperty("compactMetadata.preservedMessages");
   });
 
   it("are written once if the host only goes back to an earlier message", () => {

@@ -55,7 +55,7 @@ export function editedLines(edit: Edit): EditedLines {
     : { entries: updated, blocks: 0 };
   const mark = markAfterCompaction(edit);
   const from = belowKept(given, changedAt);
-  const named = from === undefined ? mapChanged(sendable, namingNone) : sendable;
+  const named = mark !== undefined || from === undefined ? mapChanged(sendable, namingNone) : sendable;
   const linked =
     mark === undefined
       ? relinked(named, { isKnown: (uuid) => known.has(uuid), before, from: from ?? 0 })
@@ -80,7 +80,7 @@ export function editedLines(edit: Edit): EditedLines {
 function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
   const isLeft = before.some((entry) => isMark(entry) && !there.has(entry.uuid));
-  if (!isLeft || given.some(keepsMessages)) return undefined;
+  if (!isLeft) return undefined;
   const [top] = given;
   const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
   const first = given[isTopped ? 1 : 0]?.uuid;
