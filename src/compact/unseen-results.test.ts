@@ -271,6 +271,24 @@ describe("results that do not fit beside the summary", () => {
       }
     });
 
+    it.each([true, false])(
+      "leave pictures of the user alone unless nothing else is left to cut (last resort: %s)",
+      (isLastResort) => {
+        const picture = measureBlock(image(), tokensIn);
+        const c = new ConversationBuilder();
+        c.user([toolResult("new-0", words(3_000)), { type: "text", text: words(3_000) }, image()]);
+        const cut = (mostTokens: number): string => {
+          const tokens = 2 * tokensIn(words(3_000)) + picture;
+          const limits = { roomTokens: 0, mostTokens, isLastResort, isRecorded: true };
+          const counting = { tokens, tokenRatio: 1, countTokens: tokensIn };
+          return JSON.stringify(shortenResults(c.entries, { ...limits, ...counting }).entries);
+        };
+        expect(cut(picture + 4_100)).toContain('"type":"image"');
+        expect(cut(picture + 700)).toContain('"type":"image"');
+        expect(cut(700).includes('"type":"image"')).toBe(!isLastResort);
+      },
+    );
+
     it("count by our own estimate where reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {

@@ -42,9 +42,9 @@ export interface ShortenedEntries {
  * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
  * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
  * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
- * short result would pass for a long one. Only where this is not enough do pictures and documents go, then words of the
- * user, and as the last resort the rest of the results except for {@link LAST_RESORT_TOKENS}. Nothing of this is lost where
- * all of it is still not enough.
+ * short result would pass for a long one. Only where this is not enough do pictures and documents in results go, then
+ * words of the user, and as the last resort the rest of the texts except for {@link LAST_RESORT_TOKENS}, then pictures of
+ * the user. Nothing of this is lost where all of it is still not enough.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
@@ -64,13 +64,18 @@ function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
   const cutter = new Cutter(entries, shortening);
   cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
   if (cutter.tokens > mostTokens) {
-    cutter.leaveOutMedia();
+    cutter.leaveOutMedia("results");
     // The results have the room of the pictures.
     cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
   }
   if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
-  if (cutter.tokens > mostTokens && isLastResort)
-    cutter.shrink("all", mostTokens, LAST_RESORT_TOKENS * tokenRatio);
+  if (!isLastResort) return cutter;
+  const leastTokens = LAST_RESORT_TOKENS * tokenRatio;
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, leastTokens);
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia("all");
+    cutter.shrink("all", mostTokens, leastTokens);
+  }
   return cutter;
 }
 
@@ -119,15 +124,13 @@ class Cutter {
     for (const piece of pieces) this.#cut(piece, cap);
   }
 
-  leaveOutMedia(): void {
-    for (const entry of this.#entries) {
-      for (const block of blocksOf(entry)) {
-        if (!hasNestedBlocks(block)) continue;
-        for (const nested of block.content) {
-          if (!isBlock(nested) || !isMedia(nested)) continue;
-          this.#withoutMedia.add(nested);
-          this.#mediaTokens += this.#tokensOf(nested);
-        }
+  leaveOutMedia(which: "results" | "all"): void {
+    for (const block of this.#entries.flatMap(blocksOf)) {
+      const parts = hasNestedBlocks(block) ? block.content : which === "all" ? [block] : [];
+      for (const part of parts) {
+        if (!isBlock(part) || !isMedia(part) || this.#withoutMedia.has(part)) continue;
+        this.#withoutMedia.add(part);
+        this.#mediaTokens += this.#tokensOf(part);
       }
     }
   }
