@@ -229,6 +229,13 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
   });
 
+  it("is another conversation if an undo brought the reply back", () => {
+    const view = viewOf([...own, a]);
+    view.replace([...own, a, reply]);
+    expect(view.read([...own, a])).toEqual({ kind: "other" });
+    expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
+  });
+
   it("keeps a rewrite that covers messages which only another list brought", () => {
     const view = viewOf(own);
     view.replace(rewritten);

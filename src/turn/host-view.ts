@@ -339,14 +339,16 @@ export class HostView {
     { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,
   ): number | undefined {
     const end = beyond.length === 0 ? to - 1 : beyond.at(-1)?.at;
-    if (end === undefined || end + 1 === this.#logEnd || endsWithReply(messages)) return undefined;
+    if (end === undefined || endsWithReply(messages)) return undefined;
+    const isNewest = end + 1 === this.#logEnd && end >= this.#rewrittenAt;
+    if (isNewest) return undefined;
     const before = this.#upToRewrite;
     const since = this.#conversation.slice(before.length);
     const removed = new Set(missing);
     const left = since.filter((_, index) => !removed.has(this.#rewrittenAt + index));
     if (!endsWithReply([...before, ...left])) return undefined;
-    const isKept = end + 1 < this.#rewrittenAt && endsWithReply(before);
-    return isKept ? end + 1 : Math.max(end + 1, this.#rewrittenAt);
+    const isKept = end < this.#rewrittenAt && endsWithReply(before);
+    return isKept ? end : Math.max(end + 1, this.#rewrittenAt);
   }
 
   get #upToRewrite(): readonly Message[] {
