@@ -199,9 +199,7 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   const text = texts.text(chance.between(5, 200));
   const renamed = chance.is(0.5) ? { uuid: main.world.newUuid() } : {};
   main.world.note("uuid" in renamed ? "(new id)" : "(same id)");
-  const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
-  const wasNamed = namesFile();
-  main.lists.edit((list) =>
+  editLists(main, (list) =>
     list.map((message) => {
       if (!ownMarkers(message).some((marker) => markers.has(marker))) return message;
       return "role" in message
@@ -211,7 +209,13 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   );
   main.journal.retract(markers);
   main.journal.add("user", text);
-  // Roles alternate, so the engine's words may stand in the message that the host replaced.
+}
+
+/** Roles alternate, so the engine's words may stand in a message that the host replaces or cuts off. */
+function editLists(main: Conversation, edit: (list: readonly Message[]) => readonly Message[]): void {
+  const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
+  const wasNamed = namesFile();
+  main.lists.edit(edit);
   if (wasNamed && !namesFile()) main.journal.removePointer(markersIn(JSON.stringify(main.lists.taken)));
 }
 
@@ -235,7 +239,7 @@ async function rewind(main: Conversation, { chance }: World): Promise<void> {
   const [inFull, inTaken] = [full.findIndex(isStart), taken.findIndex(isStart)];
   if (inFull < 1 || inTaken < 1) return;
   main.journal.retract(full.slice(inFull).flatMap(ownMarkers));
-  main.lists.edit((list) => (list === full ? full.slice(0, inFull) : taken.slice(0, inTaken)));
+  editLists(main, (list) => (list === full ? full.slice(0, inFull) : taken.slice(0, inTaken)));
 }
 
 /** Cuts the newest messages off both lists, if both end with the same ones. */
@@ -244,7 +248,7 @@ function cutFrom(main: Conversation, count: number): void {
   const markers = (list: readonly Message[]): string => list.slice(-count).flatMap(ownMarkers).join();
   if (taken.length <= count || markers(full) !== markers(taken)) return;
   main.journal.retract(full.slice(-count).flatMap(ownMarkers));
-  main.lists.edit((list) => list.slice(0, -count));
+  editLists(main, (list) => list.slice(0, -count));
 }
 
 const uuidOf = (message: Message | undefined): string | undefined =>
