@@ -29,6 +29,7 @@ function weigh(state: ConversationState, response: KnownResponse): void {
     state.reply = replyOf(state, response, undefined);
     return;
   }
+  state.breaker.accepted();
   const freedTokens = noteClearing(state, response);
   state.freedByProvider = freedTokens;
   const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;

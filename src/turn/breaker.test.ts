@@ -210,6 +210,16 @@ describe("closing", () => {
     expect(breaker.judged("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
   });
 
+  it("after a request that was accepted, one more recovery is let through", () => {
+    const failRecovery = () => breaker.failed({ trigger: "reactive", reason: "does_not_pay" });
+    for (let turn = 0; turn < 3; turn++) failRecovery();
+    expect(breaker.mayRecover()).toBe(false);
+    breaker.accepted();
+    expect(breaker.mayRecover()).toBe(true);
+    failRecovery();
+    expect(breaker.mayRecover()).toBe(false);
+  });
+
   it("failures of recoveries during a pause do not make it longer", () => {
     openByFailures();
     turns(9);

@@ -127,6 +127,11 @@ export class Breaker {
     return [...changes, ...this.#settle("progress")];
   }
 
+  /** The provider accepted a request. A later overflow is another one, and worth a try. */
+  accepted(): void {
+    this.#recoveries.release();
+  }
+
   /** The newest step was taken back, or done again: then there is nothing to rest for. */
   undone({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
     this.#restUntilTokens = restUntilTokens;
