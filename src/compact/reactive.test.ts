@@ -99,6 +99,26 @@ describe("a plan after a call that was too long", () => {
     expect(planFor(1.35).tokenRatio).toBeCloseTo(1.35);
   });
 
+  it.each([
+    ["the whole prompt", 1],
+    ["a prompt without them", 0.5],
+  ])(
+    "spreads the stated size over all but the messages that the provider left out, after a usage of %s",
+    (_, share) => {
+      const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+      const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+      const tokens = Math.round(estimate * share);
+      const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+      const context = { tokens, source: "usage", ...figures } as const;
+      const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
+      const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.6), limit: 30_000 };
+      const leftOutTokens = estimate / 2;
+      const plan = planReactive({ entries }, { failure, targetTokens: TARGET, measured, leftOutTokens });
+      expect(plan.tokenRatio).toBeCloseTo(1.2);
+      expect(plan.tokensBefore / estimate).toBeCloseTo(1.2);
+    },
+  );
+
   it("keeps at most what the caller says", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });

@@ -31,6 +31,8 @@ export interface ReactiveOptions extends SizeOptions {
   readonly keepRecentTokens?: number | undefined;
   /** The provider's tokens per token of our estimate, as they are usual for the model. */
   readonly usualRatio?: number | undefined;
+  /** Tokens of our count that the provider left out of the prompt by itself, so that the error does not state them. */
+  readonly leftOutTokens?: number | undefined;
 }
 
 /**
@@ -49,14 +51,18 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
-/** What the error tells of the true size is spread over what we counted. */
+/** The size that the error states is spread over the messages that the provider counted. */
 function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): SizedConversation {
-  const trueTokens = Math.round(tokensTold(sized.contextTokens, options));
-  const wanted = Math.min(trueTokens / Math.max(1, sized.contextTokens), scaleOfParts(sized, options));
+  const { leftOutTokens = 0 } = options;
+  // The last usage may be without them already, so only the parts tell what is left.
+  const counted = leftOutTokens > 0 ? partsCounted(sized, options) : sized.contextTokens;
+  const told = tokensTold(counted, options);
+  const wanted = Math.min(told / Math.max(1, counted), scaleOfParts(sized, options));
   // A proxy may state too few tokens. No provider counts far fewer than our estimate before its calibration.
   const smallest = Math.min(1, 1 / sized.ratio);
   const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
   const tokens = sized.tokens.map((count) => count * scale);
+  const trueTokens = Math.round(told + leftOutTokens * scale);
   const overheadTokens = Math.round(Math.max(sized.overheadTokens * scale, trueTokens - sum(tokens)));
   return { ...sized, tokens, overheadTokens, contextTokens: trueTokens, ratio: sized.ratio * scale };
 }
@@ -65,12 +71,19 @@ function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): S
  * Wrong reports may have made the ratio too high, so that the messages have more tokens than the error states for the
  * whole prompt. Then they are counted as is usual for the model, or higher as far as the stated size allows.
  */
-function scaleOfParts(sized: SizedConversation, { failure, usualRatio = 1 }: ReactiveOptions): number {
+function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): number {
+  const { failure, usualRatio = 1 } = options;
   if (!isStated(failure)) return Number.POSITIVE_INFINITY;
   const stated = tokensTold(sized.contextTokens, { failure, targetTokens: 0 });
-  const scale = stated / Math.max(1, sized.overheadTokens + sum(sized.tokens));
+  const scale = stated / Math.max(1, partsCounted(sized, options));
   return scale < 1 ? Math.max(scale, Math.min(1, usualRatio / sized.ratio)) : Number.POSITIVE_INFINITY;
 }
+
+/** The sum of all parts of the prompt that the provider counted. */
+const partsCounted = (
+  { overheadTokens, tokens }: SizedConversation,
+  { leftOutTokens = 0 }: ReactiveOptions,
+): number => Math.max(0, overheadTokens + sum(tokens) - leftOutTokens);
 
 /** True if the error states the size of the prompt, and not only a bound. */
 const isStated = (failure: ModelFailure): boolean =>

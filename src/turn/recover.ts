@@ -1,4 +1,7 @@
+import { tokensLeftOut } from "../clear/api-edits.ts";
 import { planReactive, promptLimit } from "../compact/reactive.ts";
+import { type SizedConversation, sizeUp, sum } from "../compact/sized.ts";
+import { listField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError } from "../models/model-error.ts";
@@ -9,7 +12,7 @@ import type { Message, Turn } from "./options.ts";
 import { runCompaction } from "./run-compaction.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
-import { turnToSend } from "./turn-result.ts";
+import { sendingFrame, turnToSend } from "./turn-result.ts";
 
 /**
  * After a failed call: the request to call again with. Undefined when the host's own error should go to the user.
@@ -71,12 +74,15 @@ async function compactAfterOverflow<T extends Message>(
   // The plan counts as the provider does, so the limit needs no padding.
   const limitTokens = Math.max(targetTokens, Math.min(stated, state.thresholds.blocking));
   try {
-    const plan = planReactive(snapshotOf(state), {
+    const snapshot = snapshotOf(state);
+    const sized = sizeUp(snapshot, { measured: measuredBy(state) });
+    const plan = planReactive(snapshot, {
       failure: error.failure,
+      sized,
+      leftOutTokens: leftOutOf(state, sized, error),
       targetTokens,
       limitTokens,
       keepRecentTokens: state.options.compaction.keepRecentTokens,
-      measured: measuredBy(state),
       usualRatio: state.usualRatio,
     });
     const compaction = await runCompaction(state, {
@@ -95,6 +101,15 @@ async function compactAfterOverflow<T extends Message>(
     state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
     return undefined;
   }
+}
+
+/** Edits of the request let the provider clear old results before it compares the prompt with its window. */
+function leftOutOf(state: ConversationState, sized: SizedConversation, { failure }: ModelError): number {
+  const stated = failure.kind === "too-long" ? (failure.tokens ?? 0) : 0;
+  return tokensLeftOut(sized.sent, listField(sendingFrame(state).context_management, "edits"), {
+    promptTokens: Math.max(sized.overheadTokens + sum(sized.tokens), stated),
+    tokensOf: sized.tokensSent.ofBlock,
+  });
 }
 
 /** The same failure, with other advice. What the host's client threw is its cause. */

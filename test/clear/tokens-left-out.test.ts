@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { tokensLeftOut } from "../../src/clear/api-edits.ts";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
+import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import type { JsonRecord } from "../../src/conversation/untrusted.ts";
+import { CLEARED_RESULT } from "../../src/testing/simulator/context/clear-tool-uses.ts";
+import { applyEdits } from "../../src/testing/simulator/context/edits.ts";
+import type { SimulatedModel } from "../../src/testing/simulator/exchange.ts";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
+
+const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;
+
+/** One token for each character. The provider's words for a cleared result count as ours. */
+const tokensOf = (block: ContentBlock): number =>
+  JSON.stringify(block).replace(CLEARED_RESULT, CLEARED_RESULT_TEXT).length;
+
+const messagesOf = (entries: readonly Entry[]): readonly ApiMessage[] =>
+  entries.flatMap((entry) => (entry.type === "user" || entry.type === "assistant" ? [entry.message] : []));
+
+const measure = (messages: readonly ApiMessage[]): number =>
+  messages.flatMap(({ content }) => contentBlocks(content)).reduce((sum, block) => sum + tokensOf(block), 0);
+
+interface Step {
+  readonly words: boolean;
+  readonly thinks: boolean;
+  readonly tools: readonly string[];
+  readonly characters: number;
+}
+
+const arbitraryStep: fc.Arbitrary<Step> = fc.record({
+  words: fc.boolean(),
+  thinks: fc.boolean(),
+  tools: fc.array(fc.constantFrom("Read", "Write", "TodoWrite"), { maxLength: 3 }),
+  characters: fc.integer({ min: 60, max: 2_000 }),
+});
+
+function conversationOf(steps: readonly Step[]): readonly Entry[] {
+  const talk = new ConversationBuilder();
+  talk.user([{ type: "text", text: "Begin." }]);
+  for (const [at, { words, thinks, tools, characters }] of steps.entries()) {
+    const ids = tools.map((_, nth) => `t${at}_${nth}`);
+    const calls = tools.map((tool, nth) =>
+      toolUse(ids[nth] ?? "", tool, { content: "y".repeat(characters) }),
+    );
+    talk.assistant([...(thinks ? [thinking("z".repeat(characters))] : []), ...calls]);
+    const results = ids.map((id) => toolResult(id, "x".repeat(characters)));
+    talk.user([...results, ...(words || ids.length === 0 ? [{ type: "text", text: "More." } as const] : [])]);
+  }
+  return talk.entries;
+}
+
+const arbitraryFigure = (type: string, max: number): fc.Arbitrary<object> =>
+  fc.integer({ min: 0, max }).map((value) => ({ type, value }));
+
+const arbitraryEdits: fc.Arbitrary<readonly JsonRecord[]> = fc.tuple(
+  fc.record({
+    type: fc.constant("clear_thinking_20251015"),
+    keep: fc.oneof(fc.constant("all"), arbitraryFigure("thinking_turns", 4)),
+  }),
+  fc.record(
+    {
+      type: fc.constant("clear_tool_uses_20250919"),
+      trigger: fc.oneof(arbitraryFigure("input_tokens", 20_000), arbitraryFigure("tool_uses", 10)),
+      keep: arbitraryFigure("tool_uses", 6),
+      clear_at_least: fc.constantFrom({ value: 0 }, { value: 1_000_000 }),
+      exclude_tools: fc.subarray(["Read", "TodoWrite"]),
+      clear_tool_inputs: fc.oneof(fc.boolean(), fc.subarray(["Read", "Write"])),
+    },
+    { requiredKeys: ["type"] },
+  ),
+);
+
+describe("the tokens that the provider leaves out of a prompt by the edits of a request", () => {
+  it("are those that the simulator leaves out", () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryStep, { maxLength: 12 }), arbitraryEdits, (steps, edits) => {
+        const entries = conversationOf(steps);
+        const messages = messagesOf(entries);
+        const before = { messages, tokens: measure(messages) };
+        const { tokens, applied } = applyEdits(before, edits, MODEL, measure);
+        // Thinking goes first, and its tokens no longer count for the trigger.
+        const [first] = applied;
+        const cleared = first?.type === "clear_thinking_20251015" ? first.cleared_input_tokens : 0;
+        const promptTokens = before.tokens - cleared;
+        expect(tokensLeftOut(entries, edits, { promptTokens, tokensOf })).toBe(before.tokens - tokens);
+      }),
+    );
+  });
+
+  it("include results of a little less than the least to clear, because the count may be too low", () => {
+    const step = { words: false, thinks: false, tools: ["Read"], characters: 1_000 };
+    const entries = conversationOf(Array.from({ length: 4 }, () => step));
+    const leftOut = (least: number): number => {
+      const edit = {
+        type: "clear_tool_uses_20250919",
+        trigger: { value: 0 },
+        clear_at_least: { value: least },
+      };
+      return tokensLeftOut(entries, [edit], { promptTokens: 8_000, tokensOf });
+    };
+    expect(leftOut(0)).toBe(1_000 - CLEARED_RESULT_TEXT.length);
+    expect(leftOut(1_200)).toBe(leftOut(0));
+    expect(leftOut(1_300)).toBe(0);
+  });
+
+  it("are none for edits of unknown types and shapes", () => {
+    const entries = conversationOf([{ words: false, thinks: true, tools: ["Read"], characters: 1_000 }]);
+    fc.assert(
+      fc.property(fc.array(fc.anything()), (edits) => {
+        expect(tokensLeftOut(entries, edits, { promptTokens: 2_000, tokensOf })).toBe(0);
+      }),
+    );
+    const odd = [{ type: "clear_thinking_20251015", keep: { value: "1" } }, { type: "compact_20260112" }];
+    expect(tokensLeftOut(entries, odd, { promptTokens: 2_000, tokensOf })).toBe(0);
+  });
+});
