@@ -119,6 +119,23 @@ describe("a plan after a call that was too long", () => {
     },
   );
 
+  it.each([
+    ["as large as our count", 1, 1],
+    ["larger than our count", 1.1, 1.1],
+    ["smaller than our count", 0.8, 1],
+  ])("expects that nothing was left out where the rest cannot explain a size %s", (_, stated, ratio) => {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    const tokens = Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), 0));
+    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+    const context = { tokens, source: "usage", ...figures } as const;
+    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
+    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(tokens * stated), limit: 30_000 };
+    const options = { failure, targetTokens: TARGET, measured, leftOutTokens: tokens * 0.7 };
+    const plan = planReactive({ entries }, options);
+    expect(plan.tokenRatio).toBeCloseTo(ratio);
+    expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
+  });
+
   it("keeps at most what the caller says", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });

@@ -17,6 +17,9 @@ const LIMIT_SHARE = 0.8;
 /** Beyond this it is not our counting that is wrong, but something is sent that we do not see. */
 const LARGEST_SCALE = 4;
 
+/** Our count is never below half of the truth. A figure that says so has another reason. */
+const LARGEST_UNDERCOUNT = 2;
+
 /** A 413 does not say how large is too large; the smallest limit known of any provider is 20 MB for everything. */
 const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
 
@@ -31,7 +34,7 @@ export interface ReactiveOptions extends SizeOptions {
   readonly keepRecentTokens?: number | undefined;
   /** The provider's tokens per token of our estimate, as they are usual for the model. */
   readonly usualRatio?: number | undefined;
-  /** Tokens of our count that the provider left out of the prompt by itself, so that the error does not state them. */
+  /** Tokens of our count that the request lets the provider leave out of the prompt: the error does not state them. */
   readonly leftOutTokens?: number | undefined;
 }
 
@@ -52,8 +55,9 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
 }
 
 /** The size that the error states is spread over the messages that the provider counted. */
-function asProviderCounts(sized: SizedConversation, options: ReactiveOptions): SizedConversation {
-  const { leftOutTokens = 0 } = options;
+function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): SizedConversation {
+  const leftOutTokens = leftOutIndeed(sized, given);
+  const options = { ...given, leftOutTokens };
   // The last usage may be without them already, so only the parts tell what is left.
   const counted = leftOutTokens > 0 ? partsCounted(sized, options) : sized.contextTokens;
   const told = tokensTold(counted, options);
@@ -77,6 +81,19 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
   const stated = tokensTold(sized.contextTokens, { failure, targetTokens: 0 });
   const scale = stated / Math.max(1, partsCounted(sized, options));
   return scale < 1 ? Math.max(scale, Math.min(1, usualRatio / sized.ratio)) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The provider may have left out less: a host may send a request without the edits. Then the rest of our count is far
+ * below the stated size.
+ */
+function leftOutIndeed(sized: SizedConversation, options: ReactiveOptions): number {
+  const { leftOutTokens = 0 } = options;
+  if (leftOutTokens === 0) return 0;
+  const left = partsCounted(sized, options);
+  const told = tokensTold(left, options);
+  if (told <= left * LARGEST_UNDERCOUNT) return leftOutTokens;
+  return Math.max(0, left + leftOutTokens - told);
 }
 
 /** The sum of all parts of the prompt that the provider counted. */

@@ -3,6 +3,7 @@ import { toolResult, toolUse } from "../../test/support/builders.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { createCompactor } from "./create-compactor.ts";
+import type { Compactor, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 20_000;
 
@@ -11,10 +12,10 @@ const round = (words: number, ...ids: readonly string[]): readonly ApiMessage[] 
   { role: "user", content: ids.map((id) => toolResult(id, `${id} tide `.repeat(words))) },
 ];
 
-const open = (form: "api" | "off") =>
+const open = (form: "api" | "off", windowTokens: number = WINDOW_TOKENS): Compactor =>
   createCompactor({
     model: scriptedModel([], { name: "claude-sonnet-5-5", capabilities: { contextEdits: true } }),
-    windowTokens: WINDOW_TOKENS,
+    windowTokens,
     request: { system: "You are careful.", max_tokens: 1_000 },
     compaction: { summariser: "built-in", reactiveOnly: true },
     clearing: { form },
@@ -29,6 +30,12 @@ const old = (words: number): readonly ApiMessage[] => [
 const UNSEEN = round(1_200, "new0", "new1", "new2", "new3", "new4", "new5", "new6", "new7");
 const ASKED: ApiMessage = { role: "user", content: "Look." };
 
+async function recoverFrom(compactor: Compactor, stated: number): Promise<Turn | undefined> {
+  const message = `prompt is too long: ${stated} tokens > ${WINDOW_TOKENS} maximum`;
+  const error = { status: 400, error: { error: { type: "invalid_request_error", message } } };
+  return await compactor.recover(Object.assign(new Error(message), error));
+}
+
 describe("an overflow of a prompt in which the provider cleared old results", () => {
   it("leads to a request that fits, although the error states the size after the clearing", async () => {
     const compactor = open("api");
@@ -37,9 +44,16 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     const { tokens: stated } = await open("off").before([ASKED, ...old(2), ...UNSEEN]);
     expect(stated).toBeGreaterThan(WINDOW_TOKENS);
     expect(stated).toBeLessThan(tokens * 0.7);
-    const message = `prompt is too long: ${stated} tokens > ${WINDOW_TOKENS} maximum`;
-    const error = { status: 400, error: { error: { type: "invalid_request_error", message } } };
-    const recovered = await compactor.recover(Object.assign(new Error(message), error));
+    const recovered = await recoverFrom(compactor, stated);
     expect(recovered?.tokens).toBeLessThan(thresholds.blocking);
+  });
+
+  it("leads to the usual request where the window was unknown, so that the request let it clear nothing", async () => {
+    const list = [ASKED, ...old(4_000), ...UNSEEN];
+    const [api, off] = [open("api", 200_000), open("off", 200_000)];
+    const { tokens } = await api.before(list);
+    await off.before(list);
+    const [recovered, usual] = [await recoverFrom(api, tokens), await recoverFrom(off, tokens)];
+    expect(recovered?.tokens).toBe(usual?.tokens);
   });
 });

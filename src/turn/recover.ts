@@ -66,6 +66,8 @@ async function compactAfterOverflow<T extends Message>(
   if (reason !== undefined) return undefined;
   state.hasRecovered = true;
   if (isUnexpected(state, error)) state.usageTrust.overflowed();
+  // With the figures of the request that failed: the window that the error states changes them.
+  const edits = listField(sendingFrame(state).context_management, "edits");
   learnLimit(state, error);
   const tokensBefore = state.size().tokens;
   // Messages beside the summary have to stay within the stated limit as well.
@@ -79,7 +81,7 @@ async function compactAfterOverflow<T extends Message>(
     const plan = planReactive(snapshot, {
       failure: error.failure,
       sized,
-      leftOutTokens: leftOutOf(state, sized, error),
+      leftOutTokens: leftOutBy(edits, sized, error),
       targetTokens,
       limitTokens,
       keepRecentTokens: state.options.compaction.keepRecentTokens,
@@ -104,9 +106,9 @@ async function compactAfterOverflow<T extends Message>(
 }
 
 /** Edits of the request let the provider clear old results before it compares the prompt with its window. */
-function leftOutOf(state: ConversationState, sized: SizedConversation, { failure }: ModelError): number {
+function leftOutBy(edits: readonly unknown[], sized: SizedConversation, { failure }: ModelError): number {
   const stated = failure.kind === "too-long" ? (failure.tokens ?? 0) : 0;
-  return tokensLeftOut(sized.sent, listField(sendingFrame(state).context_management, "edits"), {
+  return tokensLeftOut(sized.sent, edits, {
     promptTokens: Math.max(sized.overheadTokens + sum(sized.tokens), stated),
     tokensOf: sized.tokensSent.ofBlock,
   });
