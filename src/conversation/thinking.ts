@@ -3,19 +3,6 @@ import { mapChanged } from "./check/rewrite.ts";
 import type { AssistantEntry, Entry } from "./entry.ts";
 import { isBlock, isEntry, rawContent, responseIdOf } from "./untrusted.ts";
 
-/**
- * The field of a line in the session file with the places at which its thinking blocks were written, see
- * `BoundThinking`. Another way to compute a place needs another name.
- */
-export const PLACES_FIELD = "thinkingBehind";
-
-/** The message without that field, which hosts need not have; the very object if it has none. */
-export function withoutPlaces<T extends object>(message: T): T {
-  if (!(PLACES_FIELD in message)) return message;
-  const { [PLACES_FIELD]: _, ...rest } = message;
-  return rest as T;
-}
-
 export interface WithoutThinking {
   /** The very list where there was nothing to leave out. */
   readonly entries: readonly Entry[];

@@ -2,8 +2,8 @@ import { type ContentBlock, contentBlocks, isThinking, tagOf } from "../conversa
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field, listField } from "../conversation/fields.ts";
+import { PLACES_FIELD } from "../conversation/line-fields.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { PLACES_FIELD } from "../conversation/thinking.ts";
 import { entryBlocks, isBlock, isEntry, isRecord } from "../conversation/untrusted.ts";
 import { extended, hash } from "./message-digest.ts";
 import { jsonOf } from "./same-json.ts";

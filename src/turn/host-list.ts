@@ -1,4 +1,4 @@
-import { withoutPlaces } from "../conversation/thinking.ts";
+import { withoutLineFields } from "../conversation/line-fields.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import { adoptDigests, coreCountOf, coreDigestsOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";
@@ -157,7 +157,7 @@ export function saysTheSame(given: unknown, known: unknown): boolean {
   if (!isRecord(given) || !isRecord(known)) return false;
   // Most that differ do so here already, and need not be written out.
   if (given.role !== known.role || given.uuid !== known.uuid || sizeOf(given) !== sizeOf(known)) return false;
-  if (!isSameJson(withoutPlaces(given), withoutPlaces(known)) || isOutdated(known)) return false;
+  if (!isSameJson(withoutLineFields(given), withoutLineFields(known)) || isOutdated(known)) return false;
   if (!isOutdated(given)) adoptDigests(given, known);
   return true;
 }

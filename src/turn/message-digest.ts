@@ -1,6 +1,6 @@
 import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
+import { withoutLineFields } from "../conversation/line-fields.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { withoutPlaces } from "../conversation/thinking.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
 import { isSameJson, jsonCopy, jsonOf } from "./same-json.ts";
@@ -57,7 +57,7 @@ export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
   const known = digests.get(message);
   if (known !== undefined) return known;
-  const json = isOutdated(message) ? undefined : jsonOf(withoutPlaces(message));
+  const json = isOutdated(message) ? undefined : jsonOf(withoutLineFields(message));
   // A message without a JSON form, or with another one by now, equals no other message.
   const digest = json === undefined ? -++unreadable : hash(json);
   digests.set(message, digest);

@@ -95,3 +95,79 @@ describe("the count in a resumed session whose host goes back to before a remova
     expect(tokens).toBeLessThan(left * 2);
   });
 });
+
+/** All messages and entries of one moment: times do not tell which list a report is about. */
+const sameTime = { now: () => new Date(1_000), newUuid: () => randomUUID() };
+
+const EDITS: Readonly<Record<string, (list: readonly Message[]) => readonly Message[]>> = {
+  "replaced a message": ([first, ...rest]) => [inFormOf(first as Message, "Never mind."), ...rest],
+  "removed messages": ([first, , , ...rest]) => [first as Message, ...rest],
+};
+
+/** The same message with another text. */
+function inFormOf(message: Message, content: string): Message {
+  if ("role" in message) return { role: "user", content };
+  return { ...message, message: { role: "user", content } } as Message;
+}
+
+/** A host that appends messages in one form. */
+class Host {
+  list: readonly Message[] = [];
+  readonly #form: string;
+
+  constructor(form: string) {
+    this.#form = form;
+  }
+
+  say(content: ApiMessage["content"]): void {
+    this.#append({ role: "user", content } as ApiMessage, {});
+  }
+
+  /** One call, with a report as large as the engine expects it. */
+  async call(compactor: Compactor, id: string): Promise<number> {
+    const { tokens } = await compactor.before(this.list);
+    const usage = { input_tokens: tokens, output_tokens: 5 };
+    compactor.after({ id, usage });
+    this.#append({ role: "assistant", content: `Said ${id}.` }, { id, model: "claude-haiku-4-5", usage });
+    return tokens;
+  }
+
+  #append(message: ApiMessage, facts: object): void {
+    const last = this.list.at(-1);
+    const parentUuid = last !== undefined && "uuid" in last ? last.uuid : null;
+    const link = { uuid: randomUUID(), parentUuid, timestamp: sameTime.now().toISOString() };
+    const entry = { ...link, type: message.role, message: { ...message, ...facts } } as unknown as Message;
+    this.list = [...this.list, this.#form === "entries" ? entry : message];
+  }
+}
+
+describe("the count in a resumed session whose host goes back to before its own edit", () => {
+  const cases = Object.keys(EDITS).flatMap((edit) => ["messages", "entries"].map((form) => ({ edit, form })));
+
+  it.each(cases)(
+    "ignores reports on the list in which it had not $edit, in the form of $form",
+    async (of) => {
+      const path = join(folder, `${of.edit} ${of.form}.jsonl`);
+      const writer = await openTranscript(path);
+      const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
+      const host = new Host(of.form);
+      host.say(of.edit === "removed messages" ? "Begin." : "page ".repeat(20_000));
+      await host.call(compactor, "msg_1");
+      host.say(of.edit === "removed messages" ? "page ".repeat(20_000) : "More.");
+      await host.call(compactor, "msg_2");
+      host.say("More.");
+      const large = await host.call(compactor, "msg_3");
+      host.list = EDITS[of.edit]?.(host.list) ?? [];
+      host.say("Go on.");
+      const small = await host.call(compactor, "msg_4");
+      await compactor.close();
+      await writer.close();
+      expect(large).toBeGreaterThan(20_000);
+      expect(small).toBeLessThan(2_000);
+      const { conversation } = await resumeSession(path);
+      const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said msg_4."));
+      const { tokens } = await engine().before(conversation.slice(0, end));
+      expect(tokens).toBeLessThan(small * 2);
+    },
+  );
+});

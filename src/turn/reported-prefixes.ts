@@ -1,6 +1,10 @@
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
+import { field } from "../conversation/fields.ts";
+import { PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { isEntry } from "../conversation/untrusted.ts";
 import { inputTokens } from "../conversation/usage.ts";
 import { extended, hash } from "./message-digest.ts";
+import { isReport } from "./reports-before-mark.ts";
 
 /** The newest reports. An older one is never the newest of a conversation again. */
 const MOST_REPORTS = 4_096;
@@ -16,15 +20,27 @@ export interface Prefix {
   readonly tokens: number;
 }
 
+interface Reported extends Prefix {
+  /** The entries are those before the response, not those of the request that it answers. */
+  readonly isExact: boolean;
+}
+
+/** No beginning of a conversation has this length, so only the tokens are compared. */
+const UNKNOWN_ENTRIES = { length: -1, digest: 0, isExact: false } as const;
+
 /**
  * A reported usage is the size of one exact request. It counts only in a conversation that starts with the entries of
- * that request, or with nearly those. Entries are compared by id and size, so that adding one costs nothing.
+ * that request, or with nearly those. Entries are compared by id and size, so that adding one costs nothing. Lines of
+ * the session file carry the tokens of these entries, so that a new process knows them. A report without a record is
+ * trusted.
  */
 export class ReportedPrefixes {
   /** Of no entry, of the first, of the first two, … */
   #prefixes: Prefix[] = [EMPTY];
   /** By the response's id, which copies of its message share. */
-  readonly #reports = new Map<string, Prefix & { readonly isExact: boolean }>();
+  readonly #reports = new Map<string, Reported>();
+  /** The newest response that was compared. Entries between its parts change nothing. */
+  #compared: { readonly key: string | undefined; readonly grown: number | undefined } | undefined;
 
   /** All entries so far. */
   get whole(): Prefix {
@@ -34,6 +50,7 @@ export class ReportedPrefixes {
   /** The conversation is read again. */
   restart(): void {
     this.#prefixes = [EMPTY];
+    this.#compared = undefined;
   }
 
   add({ uuid = "" }: Entry, estimate: number): void {
@@ -52,14 +69,32 @@ export class ReportedPrefixes {
     if (!this.#reports.has(keyOf(entry) ?? "")) this.answered(entry, to);
   }
 
+  /** The entry with a record of the conversation that its usage is about; the entry itself if nothing is known. */
+  asLine(entry: Entry): Entry {
+    if (!isEntry(entry) || !isReport(entry) || recordedTokens(entry) !== undefined) return entry;
+    const reported = this.#reports.get(keyOf(entry) ?? "");
+    if (reported === undefined) return entry;
+    return { ...entry, [PREFIX_FIELD]: Math.round(reported.tokens) } as Entry;
+  }
+
   /**
    * The estimated tokens by which the entries so far have grown since the usage in the next entry was reported for
    * them. Undefined where it was reported for another conversation.
+   *
+   * @param isRecordOld entries before this one were cleared or collapsed since, so the record in its line is no measure.
    */
-  grownSince(entry: AssistantEntry): number | undefined {
+  grownSince(entry: AssistantEntry, isRecordOld = false): number | undefined {
     const key = keyOf(entry);
-    const reported = key === undefined ? undefined : this.#reports.get(key);
+    if (key !== undefined && key === this.#compared?.key) return this.#compared.grown;
+    const known = key === undefined ? undefined : this.#reports.get(key);
+    const grown = this.#compare(key, known ?? (isRecordOld ? undefined : this.#recordIn(entry)));
+    this.#compared = { key, grown };
+    return grown;
+  }
+
+  #compare(key: string | undefined, reported: Reported | undefined): number | undefined {
     if (reported !== undefined && this.#prefixes[reported.length]?.digest !== reported.digest) {
+      this.#remember(key, reported);
       const grown = this.whole.tokens - reported.tokens;
       const most = Math.max(SMALL_CHANGE.tokens, reported.tokens * SMALL_CHANGE.share);
       return Math.abs(grown) <= most ? grown : undefined;
@@ -68,7 +103,13 @@ export class ReportedPrefixes {
     return 0;
   }
 
-  #remember(key: string | undefined, prefix: Prefix & { readonly isExact: boolean }): void {
+  #recordIn(entry: AssistantEntry): Reported | undefined {
+    const tokens = recordedTokens(entry);
+    if (tokens === undefined || tokens === Math.round(this.whole.tokens)) return undefined;
+    return { ...UNKNOWN_ENTRIES, tokens };
+  }
+
+  #remember(key: string | undefined, prefix: Reported): void {
     if (key === undefined) return;
     this.#reports.delete(key);
     this.#reports.set(key, prefix);
@@ -83,4 +124,10 @@ function keyOf({ uuid, message }: AssistantEntry): string | undefined {
   return id === undefined
     ? undefined
     : `${id} ${message.usage === undefined ? 0 : inputTokens(message.usage)}`;
+}
+
+/** Files are not trusted: only a count is a record. */
+function recordedTokens(entry: AssistantEntry): number | undefined {
+  const tokens = field(entry, PREFIX_FIELD);
+  return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
 }

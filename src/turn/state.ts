@@ -142,7 +142,7 @@ export class ConversationState {
     this.caller = this.#usualCaller;
     this.transcript = new TranscriptQueue(options.transcript, {
       onFailure: (waiting) => this.emit({ type: "transcript-failed", waiting }),
-      asLine: (entry) => this.thread.boundThinking.asLine(entry),
+      asLine: (entry) => this.thread.asLine(entry),
     });
     this.breaker = new Breaker({ now: this.now });
     this.host = safely(options.host ?? {}, () => ({ agentId, turnId: this.turnId }));

@@ -253,6 +253,9 @@ export class Thread {
     return this.#outgoing.outbox();
   }
 
+  /** The form in which the session file holds an entry: with facts that a process that resumes it cannot find out. */
+  readonly asLine = (entry: Entry): Entry => this.#reports.asLine(this.boundThinking.asLine(entry));
+
   /** What a host means by an index into its own messages, or by an entry's uuid. */
   referTo(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
@@ -470,7 +473,7 @@ export class Thread {
     // A report about another conversation, such as the one before a compaction, is no wrong figure.
     const grown =
       isReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
-        ? this.#reports.grownSince(entry)
+        ? this.#reports.grownSince(entry, isBeforeMark)
         : undefined;
     // What it tells of has been cleared or collapsed since. The mark says how much; only it makes them comparable.
     const isJudged = isReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
