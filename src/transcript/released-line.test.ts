@@ -6,6 +6,7 @@ import { claudeCodeSessions, describeRecorded } from "../../test/support/real-se
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
+import { PREFIX_FIELD } from "../conversation/line-fields.ts";
 import { loadSession, loadSparsely } from "./load.ts";
 import { LineReleaser, wholeLine } from "./released-line.ts";
 import type { Session } from "./session.ts";
@@ -74,6 +75,16 @@ describe("a session that is loaded sparsely", () => {
     expect(heldIn(entries[0] as Entry)).not.toContain("message");
     expect(wholeLine(entries[0] as Entry)).toEqual(known);
     expect(entries[1]).toEqual(unknown);
+  });
+
+  it("holds no content of a line that records which conversation its usage is about", async () => {
+    const c = new ConversationBuilder();
+    const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
+    const { path } = await write([line]);
+    const bytes = Buffer.byteLength(JSON.stringify(line));
+    const held = new LineReleaser(path, 1_000).hold(line, 0, bytes);
+    expect(heldIn(held)).not.toContain("message");
+    expect(field(held, PREFIX_FIELD)).toBe(7);
   });
 
   it("holds the content of no line above the boundary while it reads the file", async () => {
