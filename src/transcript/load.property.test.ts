@@ -3,11 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
+import { wholeSession } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { withoutTornWrites } from "../conversation/one-write.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { loadSession, loadSparsely } from "./load.ts";
-import { wholeLine } from "./released-line.ts";
 import { currentConversation } from "./relink.ts";
 import { withoutRepeatedLines } from "./repeated-lines.ts";
 
@@ -112,8 +112,7 @@ describe("a session file that is read whole", () => {
         expect(read.conversation).toEqual(expected.entries);
         expect(read.leafUuid).toBe(expected.leafUuid);
         expect(read.bridgedUuids).toEqual(expected.bridgedUuids);
-        const sparse = await loadSparsely(path);
-        expect({ ...sparse, entries: sparse.entries.map(wholeLine) }).toEqual(read);
+        expect(wholeSession(await loadSparsely(path))).toEqual(read);
       }),
       { numRuns: 300 },
     );

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import { sessionWriter } from "../../test/transcript/written-session.ts";
+import { sessionWriter, wholeSession } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
 import { PREFIX_FIELD } from "../conversation/line-fields.ts";
@@ -12,9 +12,6 @@ import { LineReleaser, wholeLine } from "./released-line.ts";
 import type { Session } from "./session.ts";
 
 const write = sessionWriter();
-
-/** Everything in a session, with entries that hold all their fields. */
-const wholeSession = (session: Session): Session => ({ ...session, entries: session.entries.map(wholeLine) });
 
 /** Fields that an entry itself holds in memory. */
 const heldIn = (entry: Entry): readonly string[] => Object.keys(entry);

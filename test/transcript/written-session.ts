@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { writeNewSession } from "../../src/transcript/new-session.ts";
+import { wholeLine } from "../../src/transcript/released-line.ts";
 import type { Session } from "../../src/transcript/session.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -15,3 +16,10 @@ export function sessionWriter(): (entries: readonly Entry[]) => Promise<Session>
     return loadSession(path);
   };
 }
+
+/** Everything in a session, with entries that hold all their fields. */
+export const wholeSession = (session: Session): Session => ({
+  ...session,
+  entries: session.entries.map(wholeLine),
+  ...(session.lines === undefined ? {} : { lines: session.lines.map(wholeLine) }),
+});
