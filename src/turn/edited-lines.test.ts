@@ -336,11 +336,14 @@ describe("lines of a changed conversation", () => {
     expect(parents).toEqual([null, "known", "renamed", "u2", "u3"]);
   });
 
-  it("hang below a mark if the host goes back behind a compaction, also if an earlier one kept messages", () => {
-    const line = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
+  it.each([
+    { type: "system", subtype: "compact_boundary", content: "", compactMetadata: {} },
+    { type: "user", isCompactSummary: true, message: asked("summary") },
+  ])("hang below a mark if the host leaves a compaction, also if an earlier one kept messages: %o", (top) => {
     const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
-    const kept = { ...line, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
-    const left = { ...line, uuid: "left", compactMetadata: {} } as unknown as Entry;
+    const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
+    const kept = { ...boundary, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
+    const left = { ...top, uuid: "left", parentUuid: null } as unknown as Entry;
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", parentUuid: "known" };
     const edited = editedLines({
       before: [left, ...entries.slice(0, 2)],

@@ -4,6 +4,7 @@ import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../con
 import { field, stringField, stringListField } from "../conversation/fields.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
 import { type RewindMark, type RewindRecord, turnedBack } from "../conversation/rewind.ts";
+import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { isEntry, isRecord } from "../conversation/untrusted.ts";
 import { hungOn, parentOf, relinked } from "./relinked-lines.ts";
@@ -79,7 +80,8 @@ export function editedLines(edit: Edit): EditedLines {
  */
 function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
-  const isLeft = before.some((entry) => isMark(entry) && !there.has(entry.uuid));
+  // In a list of plain messages the summary stands for its boundary.
+  const isLeft = before.some((entry) => (isMark(entry) || isSummaryEntry(entry)) && !there.has(entry.uuid));
   if (!isLeft) return undefined;
   const [top] = given;
   const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
