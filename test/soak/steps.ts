@@ -4,7 +4,6 @@ import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";
 import { bodyOf, hasBlock, ownMarkers, roleOf } from "./host-lists.ts";
-import { markersIn } from "./texts.ts";
 import type { World } from "./world.ts";
 
 type Step = (main: Conversation, world: World) => Promise<void>;
@@ -216,7 +215,7 @@ function editLists(main: Conversation, edit: (list: readonly Message[]) => reado
   const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
   const wasNamed = namesFile();
   main.lists.edit(edit);
-  if (wasNamed && !namesFile()) main.journal.removePointer(markersIn(JSON.stringify(main.lists.taken)));
+  if (wasNamed && !namesFile()) main.journal.removePointer(new Set(main.lists.taken.flatMap(ownMarkers)));
 }
 
 /** Takes the last message back; results go together with the calls that they answer. */
