@@ -358,6 +358,14 @@ describe("lines of a changed conversation", () => {
     expect(edited.entries[0]).not.toHaveProperty("compactMetadata.preservedMessages");
   });
 
+  it("hang on a new message that the host put between them", () => {
+    const added = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
+    const given = [...entries.slice(0, 2), added, ...entries.slice(2)];
+    const { entries: linked, again } = edit(given);
+    expect(linked.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
+    expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
+  });
+
   it("are written once if the host only goes back to an earlier message", () => {
     expect(edit(entries.slice(0, 3)).again.size).toBe(0);
   });

@@ -89,7 +89,10 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   for (const [at, entry] of entries.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
-    if (parent !== null && !above.has(parent)) {
+    // The host put a new message between this line and its parent.
+    const isParted =
+      previous !== undefined && parent !== previous && !isKnown(previous) && isKnown(entry.uuid);
+    if (parent !== null && (!above.has(parent) || isParted)) {
       const isTorn = isStandIn(entry)
         ? !there.has(parent) || isAfterOther(entry, previous, before, isKnown)
         : at >= from && (at > 0 || isKnown(parent));
