@@ -28,7 +28,7 @@ import {
   wrongCount,
 } from "./exam.ts";
 import { faultyPort, type Usage, WRONG_USAGE, WRONG_USAGE_KINDS } from "./faults.ts";
-import { HostLists, hasBlock, roleOf } from "./host-lists.ts";
+import { HostLists, hasBlock } from "./host-lists.ts";
 import { Journal } from "./journal.ts";
 import { ENGINE } from "./provider.ts";
 import { newResults, newWords } from "./said.ts";
@@ -92,7 +92,7 @@ export class Conversation {
 
   /** One model call with everything around it. */
   async turn(): Promise<void> {
-    if (roleOf(this.lists.full.at(-1)) !== "user") this.say();
+    if (!this.lists.asksForReply) this.say();
     const { world, lists, journal } = this;
     const messages = lists.pass();
     journal.giveAll();

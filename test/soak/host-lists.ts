@@ -34,6 +34,13 @@ export class HostLists {
     return this.#chance.is(copies) ? (JSON.parse(JSON.stringify(list)) as readonly Message[]) : list;
   }
 
+  /** Each list that this host may pass ends with a message of the user. An undo may bring a reply back to one of them. */
+  get asksForReply(): boolean {
+    const { mode } = this.#setup;
+    const lists = [...(mode === "take" ? [] : [this.full]), ...(mode === "full" ? [] : [this.taken])];
+    return lists.every((list) => list.map(roleOf).findLast((role) => role !== undefined) === "user");
+  }
+
   take(messages: readonly Message[]): void {
     this.taken = messages;
   }
