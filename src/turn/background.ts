@@ -6,7 +6,7 @@ import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";
 import { fittingPlan } from "./fitting-plan.ts";
-import { forkOf } from "./fork.ts";
+import { forkNow } from "./fork.ts";
 import { restoreBudget } from "./from-notes.ts";
 import { whyNotToCompactNow } from "./guards.ts";
 import { refreshPlan } from "./refresh-plan.ts";
@@ -210,8 +210,7 @@ export class Background {
     const fitted = planOrNone(state);
     if (fitted === undefined) return;
     const { plan, targetTokens } = fitted;
-    const fork = forkOf(state);
-    const sent = fork && state.thread.outbox()();
+    const fork = forkNow(state);
     const options = compactOptions(state, { trigger: "auto", plan, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, false, async (signal) => ({
       ids: idsOf(plan.summarised),
@@ -219,7 +218,7 @@ export class Background {
       summary: await prepareSummary(plan, {
         ...options,
         ...NO_STAND_IN,
-        fork: fork && sent && { ...fork, messagesFor: () => sent },
+        fork,
         signal,
       }),
     }));

@@ -1,4 +1,6 @@
+import type { ApiMessage } from "../conversation/message.ts";
 import type { ForkSource } from "../summary/sources.ts";
+import { jsonCopy } from "./same-json.ts";
 import type { ConversationState } from "./state.ts";
 import { sendingFrame } from "./turn-result.ts";
 
@@ -19,4 +21,14 @@ export function forkOf(state: ConversationState): ForkSource | undefined {
     cachedMessages: isWarm ? state.cachedMessages : 0,
     contextTokens: state.size().tokens,
   };
+}
+
+/**
+ * A fork of the conversation as it is now, for work that goes on in the background. The host may change its messages in
+ * place before the request is written, and thinking that is bound to the old text would be refused with the new one.
+ */
+export function forkNow(state: ConversationState): ForkSource | undefined {
+  const fork = forkOf(state);
+  const messages = fork && (jsonCopy(state.thread.outbox()()) as readonly ApiMessage[] | undefined);
+  return fork && messages && { ...fork, messagesFor: () => messages };
 }

@@ -11,7 +11,7 @@ import { NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
 import { bringNotesUpToDate, type NotesTask } from "../memory/update.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { codeOf } from "./failure-reason.ts";
-import { forkOf } from "./fork.ts";
+import { forkNow } from "./fork.ts";
 import { notesLimitsFor } from "./notes-limits.ts";
 import type { NotesOptions, ResponseFacts } from "./options.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -166,8 +166,6 @@ export class NotesKeeper {
   #task(signal: AbortSignal): NotesTask {
     const { thread, options } = this.#state;
     const writer = this.#options.writer === "built-in" ? undefined : options.model;
-    const fork = writer && forkOf(this.#state);
-    const sent = fork && thread.outbox()();
     const entries = thread.entries.slice(0, this.#isNewestInFlux ? newestRoundAt(thread.entries) : undefined);
     const isFirst = this.#isFirst;
     this.#isFirst = false;
@@ -180,7 +178,7 @@ export class NotesKeeper {
       entries,
       clearedToolUseIds: snapshotOf(this.#state).clearedToolUseIds ?? new Set(),
       model: writer && (options.summaryModel ?? writer),
-      fork: fork && sent && { ...fork, messagesFor: () => sent },
+      fork: writer && forkNow(this.#state),
       windowOf: this.#state.windowOf,
       firstByteMs: options.timeLimits.firstByteMs,
       isEnough: isFirst ? this.#isEnoughAfterResume(entries.length) : undefined,

@@ -260,6 +260,27 @@ describe("notes that are being taken", () => {
     expect(one.file.writes).toBe(0);
   });
 
+  it("are asked for with the messages as they were, also if the host changes one of them meanwhile", async () => {
+    const asked: ModelRequest[] = [];
+    const one = scene({
+      model: scriptedModel((request) => {
+        if (!asksForNotes(request)) return "A summary.";
+        // The request itself, written out now: the host may change its objects later.
+        asked.push(JSON.parse(JSON.stringify(request)) as ModelRequest);
+        return NOTE;
+      }),
+    });
+    const first = one.messages[0] as { content: string };
+    const read = one.file.read.bind(one.file);
+    one.file.read = async () => {
+      first.content = "Burn the books.";
+      return await read();
+    };
+    await workUntil(one, () => asked.length > 0);
+    expect(first.content).toBe("Burn the books.");
+    expect(asked[0]?.messages[0]?.content).toBe("Balance the books.");
+  });
+
   it("do not stop an abort of the turn that waits for them", async () => {
     const one = scene(hanging());
     const abort = new AbortController();

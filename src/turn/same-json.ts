@@ -41,10 +41,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * A copy as JSON has it, without fields of this name. It shares the texts, so it costs little, and comparing it with a
+ * A copy as JSON has it, without fields of the name `leftOut`. It shares the texts, so it costs little, and comparing it with a
  * later copy of the same object reads no text. Undefined for a value without a JSON form.
  */
-export function jsonCopy(value: unknown, leftOut: string): unknown {
+export function jsonCopy(value: unknown, leftOut?: string): unknown {
   try {
     return copied(value, leftOut);
   } catch {
@@ -52,7 +52,7 @@ export function jsonCopy(value: unknown, leftOut: string): unknown {
   }
 }
 
-function copied(value: unknown, leftOut: string): unknown {
+function copied(value: unknown, leftOut: string | undefined): unknown {
   if (!isObject(value)) return typeof value === "function" || typeof value === "symbol" ? undefined : value;
   if (hasOwnJson(value)) return copied(JSON.parse(JSON.stringify(value)), leftOut);
   if (Array.isArray(value)) return value.map((item: unknown) => copied(item, leftOut) ?? null);
