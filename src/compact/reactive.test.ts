@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
-import { type ConversationBuilder, image } from "../../test/support/builders.ts";
+import { ConversationBuilder, image } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { codeOf, countingPorts, longSession, withoutUsage } from "../../test/support/long-session.ts";
 import type { Entry } from "../conversation/entry.ts";
@@ -136,6 +136,20 @@ describe("a plan after a call that was too long", () => {
     expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
   });
 
+  it("expects that results were left out where wrong reports have made our count too low", () => {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+    const ratio = 0.5;
+    const tokens = Math.round(estimate * ratio);
+    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+    const context = { tokens, source: "usage", ...figures } as const;
+    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio, overheadTokens: 0 };
+    // Half of the messages count, with 1.4 tokens for each token of our estimate.
+    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.7), limit: 30_000 };
+    const options = { failure, targetTokens: TARGET, measured, leftOutTokens: tokens / 2 };
+    expect(planReactive({ entries }, { ...options, usualRatio: 1.35 }).tokenRatio).toBeCloseTo(1.4);
+  });
+
   it("keeps at most what the caller says", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });
@@ -150,6 +164,19 @@ describe("a plan after a call that was too long", () => {
 
   it("fails with 'not enough messages' where there are none", async () => {
     expect(await codeOf(() => reactive(TOO_LONG, []))).toBe("not-enough-messages");
+  });
+});
+
+describe("an earlier summary that is too long", () => {
+  it("is summarized again although nothing but newest messages follows it", async () => {
+    const c = new ConversationBuilder("long-summary");
+    const earlier = [c.boundary(), c.summary(`The work so far: ${"word ".repeat(70_000)}`)];
+    c.tool("read", "Read", { file_path: "/project/a.ts" }, "line\n".repeat(2_000));
+    c.user("Go on.");
+    const plan = reactive({ kind: "too-long", tokens: 80_000, limit: 64_000 }, c.entries);
+    expect(plan.summarised.map(({ uuid }) => uuid)).toEqual(earlier.map(({ uuid }) => uuid));
+    expect(plan.kept).toEqual(c.entries.slice(earlier.length));
+    expect(await sizeAfter(plan)).toBeLessThan(TARGET);
   });
 });
 

@@ -50,7 +50,8 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
   const cut = Math.min(cutForRecent(sized.entries, sized.tokens, wish), unseenCut(sized));
   const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarising);
   const shortened = isAnythingKept ? undefined : planWithShortTail(sized, keepTokens);
-  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, room });
+  // An earlier summary may be what is too long, so it is summarized again even if no other message is.
+  const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, force: true, room });
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
@@ -85,14 +86,16 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
 
 /**
  * The provider may have left out less: a host may send a request without the edits. Then the rest of our count is far
- * below the stated size.
+ * below the stated size. Wrong reports may have made the ratio too low, so the rest counts at least as is usual for the
+ * model.
  */
 function leftOutIndeed(sized: SizedConversation, options: ReactiveOptions): number {
-  const { leftOutTokens = 0 } = options;
+  const { leftOutTokens = 0, usualRatio = 1 } = options;
   if (leftOutTokens === 0) return 0;
   const left = partsCounted(sized, options);
   const told = tokensTold(left, options);
-  if (told <= left * LARGEST_UNDERCOUNT) return leftOutTokens;
+  const largest = left * Math.max(1, usualRatio / sized.ratio) * LARGEST_UNDERCOUNT;
+  if (told <= largest) return leftOutTokens;
   return Math.max(0, left + leftOutTokens - told);
 }
 
