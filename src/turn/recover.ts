@@ -4,7 +4,7 @@ import { type SizedConversation, sizeUp, sum } from "../compact/sized.ts";
 import { listField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
-import { ModelError } from "../models/model-error.ts";
+import { ModelError, type ModelFailure } from "../models/model-error.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
 import { remedyWithoutAutoCompact, whyNotToRecover } from "./guards.ts";
 import { leaveOutAllThinking } from "./leave-out-thinking.ts";
@@ -48,7 +48,7 @@ function callWithoutThinking<T extends Message>(state: ConversationState): Turn<
 const callAsThinking = <T extends Message>(state: ConversationState): Turn<T> | undefined =>
   state.learnThinking() ? turnToSend<T>(state, {}) : undefined;
 
-/** Once per turn: what one compaction did not mend, a second one would not either. */
+/** Once per turn, and again as long as each further error states figures that the last compaction did not have. */
 async function compactAfterOverflow<T extends Message>(
   state: ConversationState,
   error: ModelError,
@@ -56,15 +56,16 @@ async function compactAfterOverflow<T extends Message>(
 ): Promise<Turn<T> | undefined> {
   const { settings } = state.options;
   const { breaker, caller } = state;
-  // What was called again with did not fit either: the recovery was none.
-  if (state.hasRecovered) state.emitAll(breaker.judged("ineffective"));
-  if (state.hasRecovered) return undefined;
+  const last = state.recoveredFrom;
+  // The request of the last recovery did not fit either.
+  if (last !== undefined) state.emitAll(breaker.judged("ineffective"));
+  if (last !== undefined && !tellsMore(error.failure, last)) return undefined;
   const reason = whyNotToRecover({ settings, breaker, caller });
   if (reason === "disabled" || reason === "auto-disabled") {
     throw withRemedy(error, remedyWithoutAutoCompact(settings));
   }
   if (reason !== undefined) return undefined;
-  state.hasRecovered = true;
+  state.recoveredFrom = error.failure;
   if (isUnexpected(state, error)) state.usageTrust.overflowed();
   // With the figures of the request that failed: the window that the error states changes them.
   const edits = listField(sendingFrame(state).context_management, "edits");
@@ -103,6 +104,15 @@ async function compactAfterOverflow<T extends Message>(
     state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
     return undefined;
   }
+}
+
+/** True if the failure states a smaller prompt or window than the last one did, or states one for the first time. */
+function tellsMore(failure: ModelFailure, last: ModelFailure): boolean {
+  if (failure.kind !== "too-long") return false;
+  const known = last.kind === "too-long" ? last : undefined;
+  const isLess = (figure?: number, before = Number.POSITIVE_INFINITY): boolean =>
+    figure !== undefined && figure < before;
+  return isLess(failure.tokens, known?.tokens) || isLess(failure.limit, known?.limit);
 }
 
 /** Edits of the request let the provider clear old results before it compares the prompt with its window. */

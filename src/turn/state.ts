@@ -10,6 +10,7 @@ import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import type { LonghaulError } from "../errors.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
+import type { ModelFailure } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import type { RequestFrame } from "../summary/sources.ts";
@@ -123,7 +124,8 @@ export class ConversationState {
   calls = 0;
   /** Largest prompt that the provider takes, by its newest error. */
   statedLimitTokens: number | undefined;
-  hasRecovered = false;
+  /** The newest overflow of this turn from which a compaction was to recover. */
+  recoveredFrom: ModelFailure | undefined;
   hasStrippedThinking = false;
   /** The provider said that thinking is enabled. The host does not pass it in `request`. */
   #isThinkingEnabled = false;
@@ -262,7 +264,7 @@ export class ConversationState {
       this.#overhead = undefined;
       if (!isCheckedTheSame) this.noteFindings(this.thread.reframe());
     }
-    this.hasRecovered = false;
+    this.recoveredFrom = undefined;
     this.hasStrippedThinking = false;
     this.emitAll(this.breaker.onTurn());
   }
