@@ -4,6 +4,7 @@ import { buildNotes, loadSession, readNotes } from "../../src/node.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { isWork, tooLong } from "../engine/faults.case.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const WINDOW = 16_000;
@@ -58,6 +59,22 @@ describe("an agent whose window fills up", () => {
     const recovered = eventsOf(events, "compactor").filter(({ event }) => event.type === "recovered");
     expect(recovered.length).toBeGreaterThan(0);
     expect(eventsOf(events, "problem")).toEqual([]);
+  });
+
+  it("recovers again when the recovered call overflows and the error states a smaller prompt", async () => {
+    await using scene = await agentScene({
+      windowTokens: 60_000,
+      behaviours: [summaries(), coder({ turns: 10, inventsPaths: true })],
+    });
+    const agent = await scene.open({ tools: () => [Read], compactor: { clearing: { form: "off" } } });
+    await ran(agent, "Work through the tide tables.");
+    for (const tokens of [80_000, 70_000])
+      scene.simulator.fail(tooLong(tokens, 60_000), { when: isWork, times: 1 });
+
+    const { events, result } = await ran(agent, "Now the inner harbor.");
+
+    expect(result.reason).toBe("answered");
+    expect(compacted(events).map(({ trigger }) => trigger)).toEqual(["reactive", "reactive"]);
   });
 
   it.each<[Record<string, string>, RegExp]>([

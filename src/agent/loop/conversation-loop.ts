@@ -126,13 +126,7 @@ export class ConversationLoop {
       if (turn.window.isAtBlockingLimit) throw turn.problem;
       emit({ type: "problem", error: turn.problem });
     }
-    const reply = await this.#call(turn, signal).catch(async (error: unknown) => {
-      signal.throwIfAborted();
-      const again = await compactor.recover<Entry>(error, { signal });
-      if (again === undefined) throw error;
-      this.take(again);
-      return await this.#call(again, signal);
-    });
+    const reply = await this.#callUntilItFits(turn, signal);
     compactor.after(reply);
     await journal.reply(reply);
     emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
@@ -141,6 +135,19 @@ export class ConversationLoop {
     const tokens = occupied(reply) || this.#reading.tokens;
     this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
     return reply;
+  }
+
+  /** The compactor gives up after a few recoveries. */
+  async #callUntilItFits(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
+    try {
+      return await this.#call(turn, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const again = await this.#parts.compactor.recover<Entry>(error, { signal });
+      if (again === undefined) throw error;
+      this.take(again);
+      return await this.#callUntilItFits(again, signal);
+    }
   }
 
   async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
