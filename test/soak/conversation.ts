@@ -192,7 +192,7 @@ export class Conversation {
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
     let turn = first;
-    // An attempt that failed for another reason is no recovery: only a request of `recover` is.
+    // Only a request of `recover` after an error that states the size: a 413 says nothing about the window.
     let hasRecovered = false;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { reply, error, last, isAborted: isGivenUp } = await this.#send(turn);
@@ -212,7 +212,7 @@ export class Conversation {
       if (again !== undefined) {
         lists.take(again.messages);
         turn = again;
-        hasRecovered = true;
+        hasRecovered ||= last !== undefined && (isOverflow(last) || statedTokens(last) > 0);
       } else if (error instanceof ModelError && error.retryHelps) await world.time.sleep(RETRY_MS);
       else return;
     }
