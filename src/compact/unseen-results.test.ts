@@ -18,7 +18,7 @@ import { type CompactionPlan, planCompaction } from "./plan.ts";
 import { planReactive } from "./reactive.ts";
 import { sizeUp } from "./sized.ts";
 import { snip } from "./snip.ts";
-import { shortenResults } from "./unseen-results.ts";
+import { type ShortenedEntries, shortenResults } from "./unseen-results.ts";
 
 const words = (tokens: number, seed = 0): string =>
   Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
@@ -269,6 +269,39 @@ describe("results that do not fit beside the summary", () => {
         expect(keptTokens).toBeGreaterThan(mostTokens * 0.45);
         expect(keptTokens).toBeLessThanOrEqual(mostTokens / 2);
       }
+    });
+
+    it("are cut alike whether the host passes one object several times or copies of it", () => {
+      const text: ContentBlock = { type: "text", text: words(1_500) };
+      const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
+      const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
+        const picture = image();
+        const c = new ConversationBuilder();
+        c.user([
+          toolResult("new-0", [own(text), own(picture)]),
+          toolResult("new-1", [own(text), own(picture)]),
+          own(picture),
+          own(picture),
+        ]);
+        const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
+        return shortenResults(deepFreeze(c.entries), {
+          ...limits,
+          tokens,
+          tokenRatio: 1,
+          countTokens: tokensIn,
+        });
+      };
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: tokens }), (mostTokens) => {
+          const copies = cut(mostTokens, (block) => ({ ...block }));
+          const shared = cut(mostTokens, (block) => block);
+          expect(shared.shortened).toEqual(copies.shortened);
+          expect(JSON.stringify(shared.entries) === JSON.stringify(copies.entries)).toBe(true);
+        }),
+        { numRuns: 12 },
+      );
+      const [first] = cut(9_000, (block) => block).shortened;
+      expect(first?.keptTokens).toBeGreaterThan(2_400);
     });
 
     it.each([true, false])(

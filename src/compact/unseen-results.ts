@@ -90,6 +90,8 @@ interface Piece {
 }
 
 class Cutter {
+  readonly #given: readonly Entry[];
+  /** The same, with each block an object of its own. */
   readonly #entries: readonly Entry[];
   readonly #options: Shortening;
   readonly #pieces = new Map<ContentBlock | Entry, Piece>();
@@ -98,9 +100,10 @@ class Cutter {
   #mediaTokens = 0;
 
   constructor(entries: readonly Entry[], options: Shortening) {
-    this.#entries = entries;
+    this.#given = entries;
+    this.#entries = withOwnBlocks(entries);
     this.#options = options;
-    for (const entry of entries) this.#read(entry);
+    for (const entry of this.#entries) this.#read(entry);
   }
 
   /** By what the pieces have lost; the rest is as it was counted. */
@@ -142,7 +145,11 @@ class Cutter {
   }
 
   entries(): readonly Entry[] {
-    return mapChanged(this.#entries, (entry) => this.#written(entry));
+    return mapChanged(this.#given, (given, at) => {
+      const entry = this.#entries[at] ?? given;
+      const written = this.#written(entry);
+      return written === entry ? given : written;
+    });
   }
 
   shortened(): readonly ShortenedResult[] {
@@ -239,6 +246,23 @@ const noteOnMedia = (block: ContentBlock): ContentBlock => ({
   type: "text",
   text: `[${block.type} left out to fit the context window]`,
 });
+
+/** A host may pass one object in several places, such as a picture that two tools return. Each place counts. */
+function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
+  const taken = new Set<ContentBlock>();
+  const own = (block: ContentBlock): ContentBlock => {
+    if (!isBlock(block)) return block;
+    const isTaken = taken.has(block);
+    taken.add(block);
+    return rewriteNested(isTaken ? { ...block } : block, own);
+  };
+  return mapChanged(entries, (entry) => {
+    const content = entry.type === "user" ? rawContent(entry) : undefined;
+    if (entry.type !== "user" || !Array.isArray(content)) return entry;
+    const blocks = mapChanged(content, own);
+    return blocks === content ? entry : { ...entry, message: { ...entry.message, content: blocks } };
+  });
+}
 
 function blocksOf(entry: Entry): readonly ContentBlock[] {
   const content = entry.type === "user" ? rawContent(entry) : undefined;
