@@ -41,6 +41,16 @@ describe("old media as marks", () => {
     expect(contents).toEqual([[MARK], [MARK], [picture("new")]]);
   });
 
+  it("leaves the newest alone where the host passes one object several times", () => {
+    const shared = picture("same");
+    const c = new ConversationBuilder();
+    for (let at = 0; at < 3; at++) c.user([shared]);
+    const contents = withOldMediaAsMarks(deepFreeze(c.entries), { maxBytes: 2 * PICTURE_BYTES }).map(
+      (entry) => entry.type === "user" && entry.message.content,
+    );
+    expect(contents).toEqual([[MARK], [shared], [shared]]);
+  });
+
   it("finds them in results, and in what the user typed while the agent worked", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("t", "Read", {})]);

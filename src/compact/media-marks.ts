@@ -13,10 +13,11 @@ export interface MediaLimits {
 
 /** The entries with their oldest pictures and documents as marks, so that the others are within the limits. */
 export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
-  const doomed = mediaOver(entries, limits);
-  if (doomed.size === 0) return entries;
+  // By number, because one block object may stand in several places.
+  let left = countOver(entries, limits);
+  if (left === 0) return entries;
   const mark = (block: ContentBlock): ContentBlock =>
-    isBlock(block) && isMedia(block) && doomed.has(block) ? mediaMarker(block) : block;
+    isBlock(block) && isMedia(block) && left-- > 0 ? mediaMarker(block) : block;
   const markAll = (block: ContentBlock): ContentBlock =>
     isBlock(block) ? rewriteNested(mark(block), mark) : block;
   return mapChanged(entries, (entry) => {
@@ -27,17 +28,17 @@ export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimi
 }
 
 /** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
-function mediaOver(
+function countOver(
   entries: readonly Entry[],
   { maxBytes, maxCount = Number.POSITIVE_INFINITY }: MediaLimits,
-): ReadonlySet<ContentBlock> {
+): number {
   const newestFirst = entries.flatMap(mediaOf).reverse();
   let bytes = 0;
   const first = newestFirst.findIndex((block, index) => {
     bytes += jsonBytes(block);
     return bytes > maxBytes || index >= maxCount;
   });
-  return new Set(first === -1 ? [] : newestFirst.slice(first));
+  return first === -1 ? 0 : newestFirst.length - first;
 }
 
 /** Its pictures and documents, those inside tool results too. */
