@@ -55,12 +55,10 @@ export function editedLines(edit: Edit): EditedLines {
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
   const mark = markAfterCompaction(edit);
-  const from = belowKept(given, changedAt);
-  const named = mark !== undefined || from === undefined ? mapChanged(sendable, namingNone) : sendable;
   const linked =
     mark === undefined
-      ? relinked(named, { isKnown: (uuid) => known.has(uuid), before, from: from ?? 0 })
-      : hungOn(mark.uuid, named, mark.parentUuid === null ? 0 : 1);
+      ? linkedBelowKept(sendable, firstDifference(before, updated, isSameLine), edit)
+      : hungOn(mark.uuid, mapChanged(sendable, namingNone), mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
@@ -71,6 +69,18 @@ export function editedLines(edit: Edit): EditedLines {
     mark,
     thinkingBlocks: blocks,
   };
+}
+
+/** @param movedAt the index of the first line that the file has in another place. */
+function linkedBelowKept(
+  entries: readonly Entry[],
+  movedAt: number,
+  { before, known }: Edit,
+): readonly Entry[] {
+  const from = belowKept(entries, movedAt);
+  if (from !== undefined) return relinked(entries, { isKnown: (uuid) => known.has(uuid), before, from });
+  const top = entries.findLastIndex(keepsMessages);
+  return hungOn(entries[top]?.uuid ?? null, mapChanged(entries, namingNone), top + 1);
 }
 
 /**
@@ -171,7 +181,19 @@ function withUpdates(
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || turnedBack(entry) !== undefined);
 
-function firstDifference(before: readonly Entry[], given: readonly Entry[]): number {
-  const at = given.findIndex((entry, index) => entry !== before[index]);
+function firstDifference(
+  before: readonly Entry[],
+  given: readonly Entry[],
+  isSame: (entry: Entry, other: Entry) => boolean = Object.is,
+): number {
+  const at = given.findIndex((entry, index) => {
+    const other = before[index];
+    return other === undefined || !isSame(entry, other);
+  });
   return at === -1 ? given.length : at;
 }
+
+/** The content may differ: the file has the line in the same place. */
+const isSameLine = (entry: Entry, other: Entry): boolean =>
+  entry === other ||
+  (entry.uuid !== undefined && entry.uuid === other.uuid && parentOf(entry) === parentOf(other));

@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { Compactor, ManualOptions, Message } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+let path: string;
+let writer: TranscriptWriter;
+let engine: Compactor;
+beforeEach(async () => {
+  path = join(folder, `kept-${++files}.jsonl`);
+  await open();
+});
+
+async function open(): Promise<void> {
+  writer = await openTranscript(path, { lock: async () => async () => undefined });
+  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5" });
+}
+
+afterEach(async () => await close());
+
+async function close(): Promise<void> {
+  await engine.close();
+  await writer.close();
+}
+
+const entry = (text: string, at: number): Entry =>
+  ({
+    uuid: `u${at}`,
+    parentUuid: at === 0 ? null : `u${at - 1}`,
+    timestamp: "2026-01-01T00:00:00Z",
+    type: at % 2 === 0 ? "user" : "assistant",
+    message: { role: at % 2 === 0 ? "user" : "assistant", content: [{ type: "text", text }] },
+  }) as unknown as Entry;
+const words = ["one", "two", "three", "four", "five", "six", "seven"];
+const entries = words.map(entry);
+
+function textsOf(messages: readonly Message[]): readonly string[] {
+  const sent: readonly ApiMessage[] = flatten(messages as readonly Entry[]);
+  return sent
+    .flatMap(({ content }) => (typeof content === "string" ? [] : content))
+    .flatMap((block) => (block.type === "text" && block.text.length < 20 ? [block.text] : []));
+}
+
+/** A new process that has nothing but the file. */
+async function resumed(): Promise<readonly Message[]> {
+  await close();
+  const { conversation } = await resumeSession(path);
+  await open();
+  return conversation;
+}
+
+/** The list with another text in the message that says this, under the same id. */
+const edited = (messages: readonly Message[], text: string): readonly Message[] =>
+  messages.map((message) =>
+    textsOf([message]).includes(text)
+      ? ({ ...message, message: { role: "user", content: [{ type: "text", text: `${text}!` }] } } as Message)
+      : message,
+  );
+
+async function compact(messages: readonly Message[], options: ManualOptions): Promise<readonly Message[]> {
+  return (await engine.compact(messages, { force: true, ...options })).messages;
+}
+
+/** The words, as the host edited them. */
+const editedWords = (text: string): readonly string[] =>
+  [...words, "eight", "nine"].map((word) => (word === text ? `${text}!` : word));
+
+describe.each(["one", "three"])(
+  "a host that edits a message that compactions kept in its place: %s",
+  (text) => {
+    it("has all kept messages in the resumed session", async () => {
+      const kept = await compact(entries, { from: 4 });
+      const { messages } = await engine.before(edited(kept, text));
+      expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
+      expect(textsOf(await resumed())).toEqual(textsOf(messages));
+    });
+
+    it("has all kept messages after the undo of a later removal", async () => {
+      const more = [
+        ...(await compact(entries, { from: 4 })),
+        ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
+      ];
+      const { messages } = await engine.before(edited(more, text));
+      const { messages: removed } = await engine.snip(messages, { ids: ["u8"] });
+      expect(textsOf(removed)).not.toContain("nine");
+      const undone = await engine.undo(removed);
+      expect(textsOf(undone.messages)).toEqual(textsOf(messages));
+    });
+
+    it("has all messages after the undo of both compactions in the resumed session", async () => {
+      const more = [...(await compact(entries, { from: 5 })), entry("eight", 7), entry("nine", 8)];
+      await engine.before(edited(await compact(more, { from: 4 }), text));
+      const conversation = await resumed();
+      const once = await engine.undo(conversation);
+      expect(textsOf(once.messages).slice(0, 5)).toEqual(editedWords(text).slice(0, 5));
+      const between = await resumed();
+      const twice = await engine.undo(between);
+      expect(textsOf(twice.messages)).toEqual(editedWords(text));
+      expect(textsOf(await resumed())).toEqual(editedWords(text));
+    });
+  },
+);
