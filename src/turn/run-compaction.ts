@@ -5,7 +5,8 @@ import type { PreparedSummary } from "../compact/prepare-summary.ts";
 import { linesInPlace } from "../compact/session-lines.ts";
 import { tierOf } from "../compact/tier.ts";
 import type { LeastSaving } from "../compact/worthwhile.ts";
-import type { SessionRecord } from "../conversation/entry.ts";
+import { copiedIds } from "../conversation/copies.ts";
+import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
@@ -173,13 +174,22 @@ function leastSavingFor(
 
 /** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
 async function adopt(state: ConversationState, compaction: Compaction): Promise<void> {
-  const entries = rebuild(compaction);
   const { ports, transcript } = state.options;
-  if (transcript !== undefined) {
-    await state.transcript.commit(asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports)));
-  }
+  const lines =
+    transcript === undefined ? [] : asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
+  if (lines.length > 0) await state.transcript.commit(lines);
+  const entries = asWritten(rebuild(compaction), lines);
   restart(state, entries);
   for (const entry of entries) state.host.message(entry);
+}
+
+/**
+ * The engine's own entries name their compaction, as their lines do. They are written again if the host changes the
+ * list, and an undo must not take them for messages that came since. A copy names its original.
+ */
+function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
+  const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));
+  return entries.map((entry) => own.get(entry.uuid) ?? entry);
 }
 
 /** What the agent had seen of them is gone, so its next read must be a real one. */

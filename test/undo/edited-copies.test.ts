@@ -11,6 +11,8 @@ import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { Compactor, Message } from "../../src/turn/options.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
+const TODOS = [{ content: "Check the books", status: "pending", activeForm: "Checking the books" }] as const;
+
 const folder = temporaryFolder();
 let files = 0;
 let path: string;
@@ -23,7 +25,8 @@ beforeEach(async () => {
 
 async function open(): Promise<void> {
   writer = await openTranscript(path, { lock: async () => async () => undefined });
-  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5" });
+  const state = { todos: () => TODOS };
+  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5", state });
 }
 
 afterEach(async () => await close());
@@ -165,4 +168,27 @@ describe("a host that resumes a session and edits its copy of a kept message bef
     const undone = await engine.undo(edited(conversation, "five", "edited"));
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
   });
+});
+
+describe("a host that replaces a message above the summary", () => {
+  // Restored todos must not cost more than the summary saves.
+  const long = "three ".repeat(2_000).trim();
+  const heads = (list: readonly Message[]): readonly string[] =>
+    textsOf(list).map((text) => text.slice(0, 9));
+
+  it.each([undefined, "renamed"])(
+    "finds neither the summary nor what was restored after the undo of the compaction (new id: %s)",
+    async (uuid) => {
+      const { messages: list } = await engine.compact(edited(entries, "three", long), { force: true });
+      const { messages } = await engine.compact((await engine.undo(list)).messages, { force: true, from: 2 });
+      expect(heads(messages)).toEqual(["one", "two", "The messa", "<system-r"]);
+      const changed = edited(messages, "one", "edited").map((message, at) =>
+        at === 1 && uuid !== undefined ? { ...message, uuid } : message,
+      );
+      const undone = await engine.undo((await engine.before(changed)).messages);
+      const wanted = ["edited", "two", long.slice(0, 9), "four", "five"];
+      expect(heads(undone.messages)).toEqual(wanted);
+      expect(heads(await resumed())).toEqual(wanted);
+    },
+  );
 });
