@@ -10,9 +10,18 @@ export const PLACES_FIELD = "thinkingBehind";
  */
 export const PREFIX_FIELD = "usagePrefixTokens";
 
+/**
+ * The field of a line with a usage: tokens that the provider cleared by edits of the request, so that the usage does not
+ * include them. Absent where it cleared none.
+ */
+export const CLEARED_FIELD = "usageClearedTokens";
+
+const LINE_FIELDS = [PLACES_FIELD, PREFIX_FIELD, CLEARED_FIELD] as const;
+
 /** The message without fields that only lines of the session file have; the very object if it has none. */
 export function withoutLineFields<T extends object>(message: T): T {
-  if (!(PLACES_FIELD in message || PREFIX_FIELD in message)) return message;
-  const { [PLACES_FIELD]: _, [PREFIX_FIELD]: __, ...rest } = message as Record<string, unknown>;
+  if (!LINE_FIELDS.some((name) => name in message)) return message;
+  const rest = { ...message } as Record<string, unknown>;
+  for (const name of LINE_FIELDS) delete rest[name];
   return rest as T;
 }

@@ -1,5 +1,6 @@
 import { type AssistantEntry, type Entry, isCompactBoundary, isSynthetic, type Usage } from "./entry.ts";
 import { field, firstString, stringField } from "./fields.ts";
+import { CLEARED_FIELD } from "./line-fields.ts";
 
 /** All that the model read for this response. Cached tokens occupy the window as well. */
 export function inputTokens(usage: Usage): number {
@@ -33,4 +34,10 @@ export function recordedModel(entry: Entry): string | undefined {
  */
 export function isOutputProvisional(entry: AssistantEntry): boolean {
   return entry.message.stop_reason === null;
+}
+
+/** Tokens of the request that the usage of a line does not include, because the provider cleared them by itself. */
+export function clearedBefore(entry: AssistantEntry): number {
+  const tokens = field(entry, CLEARED_FIELD);
+  return typeof tokens === "number" && Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }

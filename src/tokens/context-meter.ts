@@ -1,6 +1,5 @@
 import {
   type AssistantEntry,
-  type AssistantMessage,
   type BoundaryKnowledge,
   type Entry,
   type EntryLink,
@@ -10,7 +9,7 @@ import {
 import { field, stringListField } from "../conversation/fields.ts";
 import { savedTokens } from "../conversation/saved-tokens.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
+import { clearedBefore, inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
 
@@ -91,12 +90,19 @@ export interface EntryHints {
   readonly ignoreUsage?: boolean;
   /** By our estimate (uncalibrated), the entries before this one have grown by so much since its usage was reported. */
   readonly grownTokens?: number;
+  /**
+   * Tokens before this entry that the provider cleared by itself: its usage does not include them. By default as the
+   * line records it.
+   */
+  readonly clearedTokens?: number;
 }
 
 /** The newest response with usage, from the FIRST of its entries on. */
 interface Anchor {
   readonly messageId: string | undefined;
   readonly model: string | undefined;
+  /** Not in the input, because the provider cleared them. */
+  readonly clearedTokens: number;
   inputTokens: number;
   outputTokens: number;
   isOutputProvisional: boolean;
@@ -174,7 +180,7 @@ export class ContextMeter {
     this.#calibration ??= startCalibration(entry.message.model);
     const messageId = entry.message.id;
     const isSibling = messageId !== undefined && messageId === this.#anchor?.messageId;
-    if (!isSibling) this.#moveAnchor(inputTokens(usage), entry.message, hints.grownTokens ?? 0);
+    if (!isSibling) this.#moveAnchor(inputTokens(usage), entry, hints);
     this.#updateAnchor(this.#anchor as Anchor, entry, usage, hints);
   }
 
@@ -193,7 +199,7 @@ export class ContextMeter {
 
   /** The provider counted everything that has been added so far: from here on only what comes is estimated. */
   counted(tokens: number): void {
-    const none = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
+    const none = { clearedTokens: 0, outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
     this.#anchor = { messageId: undefined, model: undefined, inputTokens: tokens, ...none };
     this.#pending = 0;
     this.#removed = 0;
@@ -216,10 +222,13 @@ export class ContextMeter {
   }
 
   /** A new response has come: what it reports tells how good our estimate of the step was. */
-  #moveAnchor(nextInput: number, message: AssistantMessage, grownTokens: number): void {
+  #moveAnchor(nextInput: number, entry: AssistantEntry, { grownTokens = 0, ...hints }: EntryHints): void {
+    const { message } = entry;
+    const clearedTokens = hints.clearedTokens ?? clearedBefore(entry);
     const before = this.#anchor;
     if (before) {
-      const growth = nextInput - before.inputTokens;
+      // If the provider clears one result more, its figure grows by less than what was added.
+      const growth = nextInput + clearedTokens - before.inputTokens - before.clearedTokens;
       const trusted = this.#hasTrustedOutput(before);
       // A shrinking context was cleared or rewound; another model has another prompt, tools and vocabulary.
       if (growth > 0 && before.model === message.model) {
@@ -230,6 +239,7 @@ export class ContextMeter {
     this.#anchor = {
       messageId: message.id,
       model: message.model,
+      clearedTokens,
       inputTokens: nextInput,
       outputTokens: 0,
       isOutputProvisional: false,

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { HoldEntry } from "./entry-reader.ts";
 import { StoredLines } from "./stored-lines.ts";
@@ -9,6 +9,7 @@ import { StoredLines } from "./stored-lines.ts";
  * whole: these fields are rarely asked for above a compaction, and the others may say how the line is to be read.
  */
 const FIELDS_IN_FILE = [
+  CLEARED_FIELD,
   PREFIX_FIELD,
   "agentId",
   "attachment",

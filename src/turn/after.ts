@@ -26,14 +26,14 @@ function weigh(state: ConversationState, response: KnownResponse): void {
   state.lastCallAt = state.now();
   if (!state.isAnswerUnderWay) {
     // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
-    state.reply = replyOf(state, response, undefined);
+    state.reply = replyOf(state, response, { usage: undefined, clearedTokens: 0 });
     return;
   }
   state.breaker.accepted();
   const freedTokens = noteClearing(state, response);
   state.freedByProvider = freedTokens;
   const usage = state.isCredible(response.usage) ? (response.usage ?? undefined) : undefined;
-  state.reply = replyOf(state, response, usage);
+  state.reply = replyOf(state, response, { usage, clearedTokens: freedTokens });
   state.cachedMessages = state.sentMessages;
   if (usage === undefined) return;
   if (freedTokens === 0) state.learnOverhead(inputTokens(usage));
@@ -46,13 +46,13 @@ function weigh(state: ConversationState, response: KnownResponse): void {
 function replyOf(
   { thread }: ConversationState,
   { id, model }: KnownResponse,
-  usage: OwnUsage | undefined,
+  { usage, clearedTokens }: { readonly usage: OwnUsage | undefined; readonly clearedTokens: number },
 ): Reply {
   const facts: { -readonly [Fact in keyof ReplyFacts]: ReplyFacts[Fact] } = {};
   if (id !== undefined) facts.id = id;
   if (model !== undefined) facts.model = model;
   if (usage !== undefined) facts.usage = usage;
-  return { facts, to: thread.prefix };
+  return { facts, to: thread.prefix, clearedTokens };
 }
 
 /** The provider cleared by itself: the prefix is another now, and that is no broken cache. */

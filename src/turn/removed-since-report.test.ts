@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
-import type { Entry } from "../conversation/entry.ts";
+import type { Entry, Usage } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { resumeSession } from "../transcript/resume.ts";
 import { openTranscript } from "../transcript/writer.ts";
@@ -120,16 +120,28 @@ class Host {
   }
 
   say(content: ApiMessage["content"]): void {
-    this.#append({ role: "user", content } as ApiMessage, {});
+    this.add({ role: "user", content } as ApiMessage);
+  }
+
+  add(message: ApiMessage): void {
+    this.#append(message, {});
   }
 
   /** One call, with a report as large as the engine expects it. */
   async call(compactor: Compactor, id: string): Promise<number> {
     const { tokens } = await compactor.before(this.list);
-    const usage = { input_tokens: tokens, output_tokens: 5 };
-    compactor.after({ id, usage });
-    this.#append({ role: "assistant", content: `Said ${id}.` }, { id, model: "claude-haiku-4-5", usage });
+    this.answer(compactor, id, { usage: { input_tokens: tokens, output_tokens: 5 } });
     return tokens;
+  }
+
+  answer(
+    compactor: Compactor,
+    id: string,
+    facts: { readonly usage: Usage; readonly appliedEdits?: unknown },
+  ): void {
+    const model = "claude-haiku-4-5";
+    compactor.after({ id, model, ...facts } as Parameters<Compactor["after"]>[0]);
+    this.#append({ role: "assistant", content: `Said ${id}.` }, { id, model, usage: facts.usage });
   }
 
   #append(message: ApiMessage, facts: object): void {
@@ -170,4 +182,65 @@ describe("the count in a resumed session whose host goes back to before its own 
       expect(tokens).toBeLessThan(small * 2);
     },
   );
+});
+
+/** Tokens of a provider whose tokenizer makes two thirds more than the estimate of this engine. */
+const counting: CompactorOptions = { ...OPTIONS, countText: (text) => Math.ceil(text.length / 4) };
+const trueTokens = (list: readonly Message[]): number =>
+  Math.round((5 / 3) * list.reduce((sum, message) => sum + charactersIn(message) / 4, 0));
+
+function charactersIn(message: Message): number {
+  const { content } = ("role" in message ? message : (message as { message: unknown }).message) as ApiMessage;
+  if (typeof content === "string") return content.length;
+  return content.reduce(
+    (sum, block) => sum + (block.type === "tool_result" ? String(block.content).length : 0),
+    0,
+  );
+}
+
+describe("the count after a removal from a conversation in which the provider clears one result after the other", () => {
+  /** Each response says that more was cleared: its figure grows by less than what was added. */
+  async function converse(compactor: Compactor, host: Host): Promise<void> {
+    host.say("Begin.");
+    for (let nth = 0; nth < 8; nth++) {
+      for (const message of round(nth, 100 + nth * 20).slice(1, 3)) host.add(message);
+      await compactor.before(host.list);
+      const cleared = Math.round(trueTokens(host.list) * 0.4);
+      const edit = {
+        type: "clear_tool_uses_20250919",
+        cleared_tool_uses: nth,
+        cleared_input_tokens: cleared,
+      };
+      host.answer(compactor, `msg_${nth}`, {
+        usage: { input_tokens: trueTokens(host.list) - cleared, output_tokens: 5 },
+        appliedEdits: [edit],
+      });
+    }
+    host.say("Next.");
+  }
+
+  it.each(["messages", "entries"])("is right, in the form of %s", async (form) => {
+    const compactor = createCompactor({ ...counting, ports: sameTime });
+    const host = new Host(form);
+    await converse(compactor, host);
+    // A manual clearing empties what the provider had cleared, and all is estimated.
+    const cleared = await compactor.clear(host.list, { keep: 2 });
+    expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
+    expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
+  });
+
+  it.each(["messages", "entries"])("is right in a resumed session, in the form of %s", async (form) => {
+    const path = join(folder, `cleared ${form}.jsonl`);
+    const writer = await openTranscript(path);
+    const compactor = createCompactor({ ...counting, transcript: writer, ports: sameTime });
+    const host = new Host(form);
+    await converse(compactor, host);
+    await compactor.before(host.list);
+    await compactor.close();
+    await writer.close();
+    const { conversation } = await resumeSession(path);
+    const cleared = await createCompactor(counting).clear(conversation, { keep: 2 });
+    expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
+    expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
+  });
 });

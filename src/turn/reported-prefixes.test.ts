@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { usage } from "../../test/support/builders.ts";
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
-import { PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
 import { ReportedPrefixes } from "./reported-prefixes.ts";
 
 interface Sized {
@@ -29,9 +29,9 @@ function processWith(entries: readonly Sized[]): ReportedPrefixes {
 }
 
 /** The line that a process wrote for the answer to these entries. */
-function lineFor(entries: readonly Sized[]): AssistantEntry {
+function lineFor(entries: readonly Sized[], clearedTokens = 0): AssistantEntry {
   const prefixes = processWith(entries);
-  prefixes.answered(answer("msg_1"), prefixes.whole);
+  prefixes.answered(answer("msg_1"), { to: prefixes.whole, clearedTokens });
   return prefixes.asLine(answer("msg_1")) as AssistantEntry;
 }
 
@@ -86,6 +86,20 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.asLine(bare as AssistantEntry)).toEqual(line);
   });
 
+  it("knows in a new process what the provider had cleared before it counted", () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.boolean(), (cleared, isOld) => {
+        const line = lineFor(sized([4_000, 2_000]), cleared);
+        expect(Object.keys(line).includes(CLEARED_FIELD)).toBe(cleared > 0);
+        const prefixes = processWith(sized([4_000, 2_000]));
+        expect(prefixes.clearedBefore(line)).toBe(cleared);
+        prefixes.grownSince(line, isOld);
+        const { [CLEARED_FIELD]: _, ...bare } = line as AssistantEntry & { [CLEARED_FIELD]?: number };
+        expect(prefixes.clearedBefore(bare as AssistantEntry)).toBe(cleared);
+      }),
+    );
+  });
+
   it("takes a record that is no count for none", () => {
     const noCount = fc.oneof(
       fc.string(),
@@ -94,6 +108,7 @@ describe("ReportedPrefixes", () => {
     fc.assert(
       fc.property(noCount, (record) => {
         expect(processWith(sized([500])).grownSince(answer("msg_1", { [PREFIX_FIELD]: record }))).toBe(0);
+        expect(processWith([]).clearedBefore(answer("msg_1", { [CLEARED_FIELD]: record }))).toBe(0);
       }),
     );
   });

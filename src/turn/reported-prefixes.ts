@@ -1,8 +1,8 @@
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
 import { field } from "../conversation/fields.ts";
-import { PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
 import { isEntry } from "../conversation/untrusted.ts";
-import { inputTokens } from "../conversation/usage.ts";
+import { clearedBefore, inputTokens } from "../conversation/usage.ts";
 import { extended, hash } from "./message-digest.ts";
 import { isReport } from "./reports-before-mark.ts";
 
@@ -23,6 +23,14 @@ export interface Prefix {
 interface Reported extends Prefix {
   /** The entries are those before the response, not those of the request that it answers. */
   readonly isExact: boolean;
+  /** Tokens of the request that the provider cleared and did not report. */
+  readonly clearedTokens: number;
+}
+
+/** A response, and the request that it answers. */
+interface Answered {
+  readonly to: Prefix;
+  readonly clearedTokens: number;
 }
 
 /** No beginning of a conversation has this length, so only the tokens are compared. */
@@ -60,13 +68,18 @@ export class ReportedPrefixes {
   }
 
   /** The response in this entry answered the conversation `to`. */
-  answered(entry: Entry, to: Prefix): void {
-    if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false });
+  answered(entry: Entry, { to, clearedTokens }: Answered): void {
+    if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false, clearedTokens });
   }
 
   /** The same for a response that the host wrote as an entry by itself. A report that is known stays as it is. */
-  answeredFirst(entry: AssistantEntry, to: Prefix): void {
-    if (!this.#reports.has(keyOf(entry) ?? "")) this.answered(entry, to);
+  answeredFirst(entry: AssistantEntry, answer: Answered): void {
+    if (!this.#reports.has(keyOf(entry) ?? "")) this.answered(entry, answer);
+  }
+
+  /** Tokens of the request that the usage in this entry does not include, because the provider cleared them. */
+  clearedBefore(entry: AssistantEntry): number {
+    return this.#reports.get(keyOf(entry) ?? "")?.clearedTokens ?? clearedBefore(entry);
   }
 
   /** The entry with a record of the conversation that its usage is about; the entry itself if nothing is known. */
@@ -74,7 +87,10 @@ export class ReportedPrefixes {
     if (!isEntry(entry) || !isReport(entry) || recordedTokens(entry) !== undefined) return entry;
     const reported = this.#reports.get(keyOf(entry) ?? "");
     if (reported === undefined) return entry;
-    return { ...entry, [PREFIX_FIELD]: Math.round(reported.tokens) } as Entry;
+    const { tokens, clearedTokens } = reported;
+    const cleared = clearedTokens === 0 ? {} : { [CLEARED_FIELD]: clearedTokens };
+    const fields: object = { [PREFIX_FIELD]: Math.round(tokens), ...cleared };
+    return { ...entry, ...fields };
   }
 
   /**
@@ -87,26 +103,32 @@ export class ReportedPrefixes {
     const key = keyOf(entry);
     if (key !== undefined && key === this.#compared?.key) return this.#compared.grown;
     const known = key === undefined ? undefined : this.#reports.get(key);
-    const grown = this.#compare(key, known ?? (isRecordOld ? undefined : this.#recordIn(entry)));
+    const clearedTokens = this.clearedBefore(entry);
+    const recorded = isRecordOld ? undefined : this.#recordIn(entry, clearedTokens);
+    const grown = this.#compare(key, known ?? recorded, clearedTokens);
     this.#compared = { key, grown };
     return grown;
   }
 
-  #compare(key: string | undefined, reported: Reported | undefined): number | undefined {
+  #compare(
+    key: string | undefined,
+    reported: Reported | undefined,
+    clearedTokens: number,
+  ): number | undefined {
     if (reported !== undefined && this.#prefixes[reported.length]?.digest !== reported.digest) {
       this.#remember(key, reported);
       const grown = this.whole.tokens - reported.tokens;
       const most = Math.max(SMALL_CHANGE.tokens, reported.tokens * SMALL_CHANGE.share);
       return Math.abs(grown) <= most ? grown : undefined;
     }
-    if (!reported?.isExact) this.#remember(key, { ...this.whole, isExact: true });
+    if (!reported?.isExact) this.#remember(key, { ...this.whole, isExact: true, clearedTokens });
     return 0;
   }
 
-  #recordIn(entry: AssistantEntry): Reported | undefined {
+  #recordIn(entry: AssistantEntry, clearedTokens: number): Reported | undefined {
     const tokens = recordedTokens(entry);
     if (tokens === undefined || tokens === Math.round(this.whole.tokens)) return undefined;
-    return { ...UNKNOWN_ENTRIES, tokens };
+    return { ...UNKNOWN_ENTRIES, tokens, clearedTokens };
   }
 
   #remember(key: string | undefined, prefix: Reported): void {

@@ -38,6 +38,8 @@ import type { Taken, ThreadOptions } from "./thread-options.ts";
 export interface Reply {
   readonly facts: ReplyFacts;
   readonly to: Prefix;
+  /** Tokens of the request that the provider cleared: the usage does not include them. */
+  readonly clearedTokens: number;
 }
 
 /**
@@ -142,7 +144,7 @@ export class Thread {
     const isAnswered = (message: Message): message is AssistantEntry =>
       isEntry(message) && isReport(message) && message.message.id === id;
     const answer = messages.findLast(isAnswered);
-    if (answer !== undefined) this.#reports.answeredFirst(answer, reply.to);
+    if (answer !== undefined) this.#reports.answeredFirst(answer, reply);
   }
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
@@ -444,7 +446,7 @@ export class Thread {
         else {
           const own = plain === newest ? reply : undefined;
           const entry = this.plain.wrap(plain, this.#options.newLink(parent), own?.facts);
-          if (own !== undefined) this.#reports.answered(entry, own.to);
+          if (own !== undefined) this.#reports.answered(entry, own);
           entries.push(entry);
           fresh.add(entry);
         }
@@ -480,7 +482,8 @@ export class Thread {
     const isOther = isReport(entry) && grown === undefined;
     const ignoreUsage = isVoidMark || isOld || isOther || (isJudged && !this.#options.isTrusted(entry));
     const tokens = this.measures.ofEntry(entry);
-    this.#meter.add(entry, { tokens, ignoreUsage, grownTokens: grown ?? 0 });
+    const clearedTokens = isReport(entry) ? this.#reports.clearedBefore(entry) : 0;
+    this.#meter.add(entry, { tokens, ignoreUsage, grownTokens: grown ?? 0, clearedTokens });
     this.#reports.add(entry, tokens);
     this.#contents.add(entry, this.#entries.push(entry) - 1);
   }
