@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { CollapsedSpan } from "./collapsed.ts";
-import type { Entry } from "./entry.ts";
-import { asOneWrite, withoutTornWrites } from "./one-write.ts";
+import type { CompactBoundaryEntry, Entry } from "./entry.ts";
+import { asOneWrite, movedWith, withoutTornWrites } from "./one-write.ts";
 
 function session(): { old: readonly Entry[]; written: readonly Entry[] } {
   const c = new ConversationBuilder();
@@ -30,6 +30,19 @@ describe("a compaction whose writer died", () => {
     const { old, written } = session();
     const later = new ConversationBuilder("later").user("typed after the crash");
     expect(withoutTornWrites([...old, ...written.slice(0, 2), later])).toEqual([...old, later]);
+  });
+
+  it("counts only with lines that it moved, which stand further up too", () => {
+    const { old, written } = session();
+    const [boundary] = written as readonly [CompactBoundaryEntry];
+    const moved = old.map((line) => movedWith({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
+    const lines = asOneWrite([boundary, ...moved]);
+    expect(lines.slice(1)).toEqual(moved);
+    expect(withoutTornWrites([...old, ...lines.slice(0, -1)])).toEqual(old);
+    const whole = [...old, ...lines];
+    expect(withoutTornWrites(whole)).toBe(whole);
+    const again = [...whole, lines[0] as Entry];
+    expect(withoutTornWrites(again)).toBe(again);
   });
 
   it("is not looked for where a boundary names no last line", () => {

@@ -1,5 +1,5 @@
 import { committedSpanIds, isCollapsedSpan } from "./collapsed.ts";
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "./entry.ts";
+import { type CompactBoundaryEntry, type Entry, type EntryLink, isCompactBoundary } from "./entry.ts";
 import { stringField } from "./fields.ts";
 import { isUndoMark, type UndoMark } from "./undo.ts";
 import { isEntry, isRecord } from "./untrusted.ts";
@@ -15,8 +15,17 @@ export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
   const endsWith = lines.findLast(({ uuid }) => uuid !== undefined)?.uuid;
   if (first === undefined || endsWith === undefined || endsWith === first.uuid) return lines;
   const whole = withEnd(first, endsWith);
-  return lines.map((line) => (line === first ? whole : ({ ...line, writtenWith: first.uuid } as Entry)));
+  return lines.map((line) => {
+    if (line === first) return whole;
+    return isMovedWith(line, first) ? line : ({ ...line, writtenWith: first.uuid } as Entry);
+  });
 }
+
+/** A line that stands further up already and hangs elsewhere since this write. It is part of what wrote it first. */
+export const movedWith = (line: Entry, first: EntryLink): Entry =>
+  ({ ...line, movedWith: first.uuid }) as Entry;
+
+const isMovedWith = (line: Entry, first: EntryLink): boolean => stringField(line, "movedWith") === first.uuid;
 
 function withEnd(first: CompactBoundaryEntry | UndoMark, endsWith: string): Entry {
   if (isUndoMark(first)) return { ...first, undo: { ...first.undo, endsWith } };
@@ -30,19 +39,26 @@ export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   const torn = new Set([...tornWrites(entries), ...tornSpans(entries)]);
   if (torn.size === 0) return entries;
   const isTorn = (entry: Entry): boolean =>
-    isRecord(entry) && (torn.has(stringField(entry, "writtenWith") ?? "") || torn.has(entry.uuid ?? ""));
+    isRecord(entry) &&
+    [stringField(entry, "writtenWith"), stringField(entry, "movedWith"), entry.uuid].some(
+      (uuid) => uuid !== undefined && torn.has(uuid),
+    );
   return entries.filter((entry) => !isTorn(entry));
 }
 
-/** Uuids of boundaries and marks whose last line is missing. */
+/** Uuids of boundaries and marks whose last line does not stand below them. */
 function tornWrites(entries: readonly Entry[]): Iterable<string> {
   const ends = new Map<string, string>();
+  const begun = new Set<string>();
   for (const entry of entries) {
+    if (!isEntry(entry) || entry.uuid === undefined) continue;
+    ends.delete(entry.uuid);
     const end = endOf(entry);
-    if (end !== undefined && entry.uuid !== undefined) ends.set(end, entry.uuid);
+    if (end === undefined || begun.has(entry.uuid)) continue;
+    // A host's change may write the first line again, further down.
+    begun.add(entry.uuid);
+    ends.set(end, entry.uuid);
   }
-  if (ends.size === 0) return [];
-  for (const entry of entries) if (isEntry(entry) && entry.uuid !== undefined) ends.delete(entry.uuid);
   return ends.values();
 }
 

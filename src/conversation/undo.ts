@@ -54,6 +54,8 @@ export interface StepBack {
    * these lines again under their ids.
    */
   readonly edited?: readonly Entry[];
+  /** Lines of `before` that hang elsewhere by now. The undo writes them again as they were. */
+  readonly moved?: readonly Entry[];
   /** Messages, oldest first, as they are sent. */
   readonly since: readonly Entry[];
 }

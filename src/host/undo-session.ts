@@ -9,6 +9,7 @@ import {
   writtenAgain,
 } from "../compact/undo-lines.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { movedWith } from "../conversation/one-write.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context.ts";
@@ -90,7 +91,8 @@ export async function writeUndo(
       // Claude Code goes on from the newest message of its own kind, and may not read beyond the last boundary.
       if (session.version !== undefined) return again();
       const { mark, carried: copies } = continueBefore(back, carried, left, tokensAfter, ports);
-      return [...(back.edited ?? []), mark, ...copies];
+      const moved = (back.moved ?? []).map((line) => movedWith(line, mark));
+      return [...(back.edited ?? []), mark, ...moved, ...copies];
     },
     asNewSession: (sessionId: string) =>
       again().map((line) => ({ ...withoutUndo(line), sessionId }) as Entry),

@@ -9,9 +9,10 @@ import { rawContent } from "../conversation/untrusted.ts";
  * follows the summary, as far as nobody has said anything.
  */
 export function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
-  if (namesItsLines(boundary)) {
-    return (line) => line.uuid === boundary.uuid || stringField(line, "writtenWith") === boundary.uuid;
-  }
+  const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
+  // A boundary that a host's change wrote again no longer names its last line.
+  if (namesItsLines(boundary) || after.some(isNamed))
+    return (line) => line.uuid === boundary.uuid || isNamed(line);
   const firstSaid = after.findIndex(isSaid);
   const beginning = new Set(after.slice(0, firstSaid === -1 ? undefined : firstSaid).map(({ uuid }) => uuid));
   return ({ uuid }) => beginning.has(uuid);

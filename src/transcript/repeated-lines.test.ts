@@ -50,6 +50,18 @@ describe("a line that is repeated later in a session", () => {
     },
   );
 
+  it("stays part of the compaction that wrote it", async () => {
+    const lines = compactedSession();
+    const summary = lines[4] as Entry;
+    const { conversation } = await read([
+      ...lines.slice(0, 4),
+      { ...summary, writtenWith: "boundary" } as Entry,
+      ...lines.slice(5),
+      summary,
+    ]);
+    expect(conversation[1]).toEqual({ ...summary, writtenWith: "boundary" });
+  });
+
   it("does not rewind the session when a run of lines from before or around the boundary is repeated", async () => {
     const lines = compactedSession();
     const before = await read(lines);

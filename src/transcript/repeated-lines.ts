@@ -1,8 +1,10 @@
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { stringField } from "../conversation/fields.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { firstOf, preservedBy } from "./preserved.ts";
+import { wholeLine } from "./released-line.ts";
 import { lastLineWithAny } from "./search-backwards.ts";
 import type { ReadAt } from "./session-file.ts";
 
@@ -28,11 +30,19 @@ export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
   const unique = entries.flatMap((entry, at) => {
     const positions = repeated.get(entry.uuid ?? "");
     if (positions === undefined) return [entry];
-    if (places.of(entry.uuid ?? "") === at) return [entries[positions.at(-1) ?? at] ?? entry];
+    if (places.of(entry.uuid ?? "") === at)
+      return [ofItsWrite(entries[positions.at(-1) ?? at] ?? entry, entries[positions[0] ?? at] ?? entry)];
     repeats += 1;
     return [];
   });
   return { entries: unique, repeats };
+}
+
+/** The line of a compaction or an undo is part of it, also if the host's change wrote it again. */
+function ofItsWrite(last: Entry, first: Entry): Entry {
+  const writtenWith = stringField(first, "writtenWith");
+  if (writtenWith === undefined || stringField(last, "writtenWith") !== undefined) return last;
+  return { ...wholeLine(last), writtenWith } as Entry;
 }
 
 type Repeated = ReadonlyMap<string, readonly number[]>;

@@ -18,13 +18,8 @@ import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { withHostEdits } from "./host-edits.ts";
 import { isOfCompaction } from "./of-compaction.ts";
-import {
-  type ConversationLines,
-  indexedBefore,
-  indexedLinesBefore,
-  linesFrom,
-  stretchBefore,
-} from "./relink.ts";
+import { conversationBefore } from "./past-lines.ts";
+import { type ConversationLines, indexedLinesBefore, linesFrom, stretchBefore } from "./relink.ts";
 
 /** Something that was done to the conversation as a whole and is in effect. */
 export interface Step {
@@ -60,18 +55,28 @@ export function stepBack(
     // What was done after an undo would be lost by taking that undo back.
     if (redo && !isUndo) return undefined;
     if (isUndo !== redo || (uuid !== undefined && step.line.uuid !== uuid)) continue;
-    const before = indexedBefore(index, step.first);
+    const { before, moved } = conversationBefore(index, step.first, lines);
     if (before.entries.length === 0) return undefined;
-    // A host's change may have moved lines of kept messages behind the step. Before it are their originals.
     const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
     const isThere = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") || copiedIds(entry).some((uuid) => there.has(uuid));
     const since = step.since().filter((entry) => !isThere(entry));
     const { entries, edited } = withHostEdits(before.entries, currentLines(index), lines);
-    return { step, before: { ...before, entries }, edited, since };
+    const withEdits = new Map(edited.map((line) => [line.uuid, line]));
+    const isMoved = new Set(moved.map(({ uuid }) => uuid));
+    return {
+      step,
+      before: { ...before, entries },
+      edited: edited.filter(({ uuid }) => !isMoved.has(uuid)),
+      moved: moved.map((line) => ({ ...line, ...messageOf(withEdits.get(line.uuid)) }) as Entry),
+      since,
+    };
   }
   return undefined;
 }
+
+const messageOf = (entry: Entry | undefined): object =>
+  entry !== undefined && "message" in entry ? { message: entry.message } : {};
 
 function currentLines(index: EntryIndex): readonly Entry[] {
   const current = linesFrom(index);

@@ -78,9 +78,18 @@ function linkedBelowKept(
   { before, known }: Edit,
 ): readonly Entry[] {
   const from = belowKept(entries, movedAt);
-  if (from !== undefined) return relinked(entries, { isKnown: (uuid) => known.has(uuid), before, from });
+  if (from !== undefined) {
+    const linked = relinked(entries, { isKnown: (uuid) => known.has(uuid), before, from });
+    if (!linked.some((entry, at) => hasLeft(entry, entries[at], linked))) return linked;
+  }
   const top = entries.findLastIndex(keepsMessages);
   return hungOn(entries[top]?.uuid ?? null, mapChanged(entries, namingNone), top + 1);
+}
+
+/** The line hung on a boundary. Readers take a boundary without lines for a compaction that was never finished. */
+function hasLeft(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
+  if (entry === old || old === undefined || parentOf(old) === parentOf(entry)) return false;
+  return entries.some((other) => keepsMessages(other) && other.uuid === parentOf(old));
 }
 
 /**

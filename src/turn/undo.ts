@@ -1,7 +1,7 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compact/undo-lines.ts";
 import { collapsedUuids } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { asOneWrite } from "../conversation/one-write.ts";
+import { asOneWrite, movedWith } from "../conversation/one-write.ts";
 import { messagesBehind } from "../conversation/stand-ins.ts";
 import type { StepBack } from "../conversation/undo.ts";
 import { LonghaulError } from "../errors.ts";
@@ -53,7 +53,8 @@ async function carryOut(state: ConversationState, found: StepBack): Promise<void
   const leaf = { entries: left, leafUuid: thread.leaf };
   const { mark, carried: copies } = continueBefore(back, carried.entries, leaf, tokens, options.ports);
   // An edited line is right with or without the undo, so it is no part of the one write.
-  await state.transcript.commit([...(back.edited ?? []), ...asOneWrite([mark, ...copies])]);
+  const moved = (back.moved ?? []).map((line) => movedWith(line, mark));
+  await state.transcript.commit([...(back.edited ?? []), ...asOneWrite([mark, ...moved, ...copies])]);
   thread.plain.readBack(restored);
   for (const [at, copy] of copies.entries()) thread.plain.renewed(carried.entries[at] as Entry, copy);
   goOnWith(state, [...restored, mark, ...copies], left);

@@ -108,3 +108,61 @@ describe.each(["one", "three"])(
     });
   },
 );
+
+const isSummary = (message: Message): boolean => "isCompactSummary" in message;
+const added = (text: string, parentUuid: string): Entry =>
+  ({ ...entry(text, 10), uuid: `new-${text}`, parentUuid }) as Entry;
+
+describe.each([
+  {
+    change: "cuts the summary off and goes on",
+    changed: (list: readonly Message[]) => [...list.slice(0, -1), added("new", "u3")],
+    without: [],
+  },
+  {
+    change: "puts a message before the summary",
+    changed: (list: readonly Message[]) =>
+      list.flatMap((message) => (isSummary(message) ? [added("new", "u3"), message] : [message])),
+    without: [],
+  },
+  {
+    change: "replaces the first kept message under a new id",
+    changed: (list: readonly Message[]) =>
+      list.map((message) =>
+        textsOf([message]).includes("one") ? { ...message, ...added("new", "") } : message,
+      ),
+    without: ["one"],
+  },
+])("a host that moves lines of kept messages because it $change", ({ changed, without }) => {
+  const wanted = words.slice(0, 4).filter((word) => !without.includes(word));
+
+  async function change(): Promise<readonly Message[]> {
+    const { messages } = await engine.before(changed(await compact(entries, { from: 4 })));
+    expect(textsOf(messages).toSorted()).toEqual([...wanted, "new"].toSorted());
+    return messages;
+  }
+
+  it("has its own list in the resumed session", async () => {
+    const messages = await change();
+    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+  });
+
+  it("has all messages after the undo, nothing of the compaction, and nothing more to undo", async () => {
+    const undone = await engine.undo(await change());
+    expect(textsOf(undone.messages)).toEqual([...words, "new"]);
+    expect(undone.messages.some(isSummary)).toBe(false);
+    await expect(engine.undo(undone.messages)).rejects.toMatchObject({ code: "nothing-to-undo" });
+    const conversation = await resumed();
+    expect(textsOf(conversation)).toEqual([...words, "new"]);
+    await expect(engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
+  });
+
+  it("has its own list again after a redo", async () => {
+    const messages = await change();
+    await engine.undo(messages);
+    const conversation = await resumed();
+    const redone = await engine.redo(conversation);
+    expect(textsOf(redone.messages)).toEqual(textsOf(messages));
+    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+  });
+});
