@@ -15,8 +15,10 @@ export const API_CLEARING_TRIGGER_TOKENS = 180_000;
 const KEPT_TOOL_USES = 3;
 /** The provider's default, for edits of the host that state no trigger. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
-/** Our count may be too low by this factor, so the provider may clear where we count a little less than it requires. */
+/** Our count may be off by this factor, so the provider may clear where we count a little less than it requires. */
 const COUNT_ERROR = 1.25;
+/** A stated size up to this factor above our count may be the size of the same prompt. */
+const SAME_SIZE = 1.1;
 
 export interface ContextEditOptions {
   /** Those whose results can be had again. */
@@ -76,8 +78,10 @@ function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
 const asTokens = (value: number): number => Math.max(0, Math.round(value) || 0);
 
 export interface EditedPrompt {
-  /** The prompt before the edits. */
-  readonly promptTokens: number;
+  /** The prompt before the edits, by our count. */
+  readonly countedTokens: number;
+  /** The prompt after the edits, as the provider states it; 0 if it does not. */
+  readonly statedTokens: number;
   /** As the provider counts. */
   readonly tokensOf: TokensOf;
 }
@@ -101,7 +105,8 @@ function toolUsesLeftOut(entries: readonly Entry[], edit: unknown, prompt: Edite
   const answered = [...indexPairs(entries).pairs.values()].filter(({ results }) => results.length > 0);
   const trigger = figureOf(edit, "trigger") ?? DEFAULT_TRIGGER_TOKENS;
   const isCountOfUses = stringField(field(edit, "trigger"), "type") === "tool_uses";
-  if ((isCountOfUses ? answered.length : prompt.promptTokens) <= trigger) return 0;
+  const promptTokens = Math.max(prompt.countedTokens, prompt.statedTokens);
+  if ((isCountOfUses ? answered.length : promptTokens) <= trigger) return 0;
   const old = answered.slice(0, Math.max(0, answered.length - (figureOf(edit, "keep") ?? KEPT_TOOL_USES)));
   const spared = new Set(stringListField(edit, "exclude_tools"));
   const inputs = field(edit, "clear_tool_inputs");
@@ -111,7 +116,14 @@ function toolUsesLeftOut(entries: readonly Entry[], edit: unknown, prompt: Edite
     if (spared.has(pair.name)) continue;
     leftOut += pairLeftOut(pair, inputs === true || emptied.has(pair.name), prompt.tokensOf);
   }
-  return leftOut * COUNT_ERROR < (figureOf(edit, "clear_at_least") ?? 0) ? 0 : leftOut;
+  const least = figureOf(edit, "clear_at_least") ?? 0;
+  if (leftOut * COUNT_ERROR < least) return 0;
+  return leftOut < least * COUNT_ERROR && isStatedWhole(leftOut, prompt) ? 0 : leftOut;
+}
+
+/** True if the stated size is closer to our count of the whole prompt than to the rest after the edit. */
+function isStatedWhole(leftOut: number, { countedTokens, statedTokens }: EditedPrompt): boolean {
+  return statedTokens > countedTokens - leftOut / 2 && statedTokens < countedTokens * SAME_SIZE;
 }
 
 function pairLeftOut({ use, results }: ToolPair, isInputCleared: boolean, tokensOf: TokensOf): number {

@@ -48,6 +48,16 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     expect(recovered?.tokens).toBeLessThan(thresholds.blocking);
   });
 
+  it("leads to the usual request where the error states all that we counted, and too little could be cleared", async () => {
+    // The provider clears at least 8,000 tokens. The first result has a few more by our count, and fewer by its own.
+    const list = [ASKED, ...old(1_900), ...UNSEEN];
+    const [api, off] = [open("api"), open("off")];
+    const { tokens } = await api.before(list);
+    await off.before(list);
+    const [recovered, usual] = [await recoverFrom(api, tokens), await recoverFrom(off, tokens)];
+    expect(recovered?.tokens).toBe(usual?.tokens);
+  });
+
   it("leads to the usual request where the window was unknown, so that the request let it clear nothing", async () => {
     const list = [ASKED, ...old(4_000), ...UNSEEN];
     const [api, off] = [open("api", 200_000), open("off", 200_000)];

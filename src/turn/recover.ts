@@ -117,9 +117,10 @@ function tellsMore(failure: ModelFailure, last: ModelFailure): boolean {
 
 /** Edits of the request let the provider clear old results before it compares the prompt with its window. */
 function leftOutBy(edits: readonly unknown[], sized: SizedConversation, { failure }: ModelError): number {
-  const stated = failure.kind === "too-long" ? (failure.tokens ?? 0) : 0;
+  const { tokens = 0, outputTokens = 0 } = failure.kind === "too-long" ? failure : {};
   return tokensLeftOut(sized.sent, edits, {
-    promptTokens: Math.max(sized.overheadTokens + sum(sized.tokens), stated),
+    countedTokens: sized.overheadTokens + sum(sized.tokens),
+    statedTokens: Math.max(0, tokens - outputTokens),
     tokensOf: sized.tokensSent.ofBlock,
   });
 }

@@ -84,8 +84,8 @@ describe("the tokens that the provider leaves out of a prompt by the edits of a 
         // Thinking goes first, and its tokens no longer count for the trigger.
         const [first] = applied;
         const cleared = first?.type === "clear_thinking_20251015" ? first.cleared_input_tokens : 0;
-        const promptTokens = before.tokens - cleared;
-        expect(tokensLeftOut(entries, edits, { promptTokens, tokensOf })).toBe(before.tokens - tokens);
+        const prompt = { countedTokens: before.tokens - cleared, statedTokens: 0, tokensOf };
+        expect(tokensLeftOut(entries, edits, prompt)).toBe(before.tokens - tokens);
       }),
     );
   });
@@ -93,27 +93,34 @@ describe("the tokens that the provider leaves out of a prompt by the edits of a 
   it("include results of a little less than the least to clear, because the count may be too low", () => {
     const step = { words: false, thinks: false, tools: ["Read"], characters: 1_000 };
     const entries = conversationOf(Array.from({ length: 4 }, () => step));
-    const leftOut = (least: number): number => {
+    const leftOut = (least: number, statedTokens = 0): number => {
       const edit = {
         type: "clear_tool_uses_20250919",
         trigger: { value: 0 },
         clear_at_least: { value: least },
       };
-      return tokensLeftOut(entries, [edit], { promptTokens: 8_000, tokensOf });
+      return tokensLeftOut(entries, [edit], { countedTokens: 8_000, statedTokens, tokensOf });
     };
     expect(leftOut(0)).toBe(1_000 - CLEARED_RESULT_TEXT.length);
     expect(leftOut(1_200)).toBe(leftOut(0));
     expect(leftOut(1_300)).toBe(0);
+    // The stated size is our count of the whole prompt, or of the rest, or says that our count is wrong.
+    expect([7_900, 7_100, 9_000].map((stated) => leftOut(1_200, stated))).toEqual([
+      0,
+      leftOut(0),
+      leftOut(0),
+    ]);
+    expect(leftOut(100, 7_900)).toBe(leftOut(0));
   });
 
   it("are none for edits of unknown types and shapes", () => {
     const entries = conversationOf([{ words: false, thinks: true, tools: ["Read"], characters: 1_000 }]);
     fc.assert(
       fc.property(fc.array(fc.anything()), (edits) => {
-        expect(tokensLeftOut(entries, edits, { promptTokens: 2_000, tokensOf })).toBe(0);
+        expect(tokensLeftOut(entries, edits, { countedTokens: 2_000, statedTokens: 0, tokensOf })).toBe(0);
       }),
     );
     const odd = [{ type: "clear_thinking_20251015", keep: { value: "1" } }, { type: "compact_20260112" }];
-    expect(tokensLeftOut(entries, odd, { promptTokens: 2_000, tokensOf })).toBe(0);
+    expect(tokensLeftOut(entries, odd, { countedTokens: 2_000, statedTokens: 0, tokensOf })).toBe(0);
   });
 });
