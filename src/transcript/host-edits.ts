@@ -9,6 +9,8 @@ export interface WithHostEdits {
   readonly entries: readonly Entry[];
   /** Lines of changed messages, to be written again under their ids. */
   readonly edited: readonly Entry[];
+  /** Ids of current messages that the restored ones stand for. */
+  readonly standsFor: ReadonlySet<string | undefined>;
 }
 
 /** A message of the restored conversation, and the message that has its place in the current one. */
@@ -31,7 +33,8 @@ export function withHostEdits(
   lines: readonly Entry[],
 ): WithHostEdits {
   const pairs = pairsOf(restored, current);
-  if (pairs.length === 0) return { entries: restored, edited: [] };
+  const standsFor = new Set(pairs.map((pair) => pair.current.uuid));
+  if (pairs.length === 0) return { entries: restored, edited: [], standsFor };
   const versions = new Versions(lines, pairs);
   const changed = new Map<Entry, Entry>();
   const edited: Entry[] = [];
@@ -46,20 +49,31 @@ export function withHostEdits(
     changed.set(entry, merged);
     edited.push(merge(line));
   }
-  return { entries: restored.map((entry) => changed.get(entry) ?? entry), edited };
+  return { entries: restored.map((entry) => changed.get(entry) ?? entry), edited, standsFor };
 }
 
-/** Messages of both conversations that are copies of each other. A message with the same id is the same line. */
+/**
+ * Messages of both conversations that are copies of each other, or that are copies of the same message: the host
+ * replaced one under a new id. A message with the same id is the same line.
+ */
 function pairsOf(restored: readonly Entry[], current: readonly Entry[]): readonly Pair[] {
   const there = new Map(current.map((entry) => [entry.uuid, entry]));
   const copies = new Map<string, Entry>();
-  for (const entry of current) for (const id of copiedIds(entry)) copies.set(id, entry);
+  const known = new Set(restored.map(({ uuid }) => uuid));
+  const replaced = new Map<string, Entry>();
+  for (const entry of current) {
+    const ids = copiedIds(entry);
+    for (const id of ids) copies.set(id, entry);
+    if (ids.length > 0 && !known.has(entry.uuid)) replaced.set(copiedKey(entry), entry);
+  }
   return restored.flatMap((entry): readonly Pair[] => {
     if (entry.uuid === undefined || there.has(entry.uuid)) return [];
     const copy = copies.get(entry.uuid);
     if (copy !== undefined) return [{ restored: entry, current: copy, isCopied: true }];
     const original = there.get(copiedIds(entry).findLast((id) => there.has(id)));
-    return original === undefined ? [] : [{ restored: entry, current: original, isCopied: false }];
+    if (original !== undefined) return [{ restored: entry, current: original, isCopied: false }];
+    const other = replaced.get(copiedKey(entry));
+    return other === undefined ? [] : [{ restored: entry, current: other, isCopied: true }];
   });
 }
 

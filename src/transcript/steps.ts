@@ -58,10 +58,12 @@ export function stepBack(
     const { before, moved } = conversationBefore(index, step.first, lines);
     if (before.entries.length === 0) return undefined;
     const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
+    const { entries, edited, standsFor } = withHostEdits(before.entries, currentLines(index), lines);
     const isThere = (entry: Entry): boolean =>
-      there.has(entry.uuid ?? "") || copiedIds(entry).some((uuid) => there.has(uuid));
+      there.has(entry.uuid ?? "") ||
+      standsFor.has(entry.uuid) ||
+      copiedIds(entry).some((uuid) => there.has(uuid));
     const since = step.since().filter((entry) => !isThere(entry));
-    const { entries, edited } = withHostEdits(before.entries, currentLines(index), lines);
     const withEdits = new Map(edited.map((line) => [line.uuid, line]));
     const isMoved = new Set(moved.map(({ uuid }) => uuid));
     return {

@@ -366,6 +366,27 @@ describe("lines of a changed conversation", () => {
     expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
   });
 
+  it("hang on each other if the host replaces a line that the engine had hung elsewhere", () => {
+    const between = { ...entries[0], uuid: "known", parentUuid: "u1" } as Entry;
+    const { entries: before } = edit([...entries.slice(0, 2), between, ...entries.slice(2)]);
+    const replaced = { ...entries[2], uuid: "renamed" } as Entry;
+    const given = [...entries.slice(0, 2), between, replaced, ...entries.slice(3)];
+    const known = new Set(before.map(({ uuid }) => uuid ?? ""));
+    const lines = editedLines({ before, given, fresh: new Set(), bindsThinking: false, newMark, known });
+    const parents = lines.entries.map(({ parentUuid }) => parentUuid);
+    expect(parents).toEqual([null, "u0", "u1", "known", "renamed", "u3"]);
+  });
+
+  it("hang where the engine had hung them if the host passes them as it made them", () => {
+    const between = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
+    const own = [...entries.slice(0, 2), between, ...entries.slice(2)];
+    const { entries: before } = edit(own);
+    const given = own.map((entry) => (entry.uuid === "u4" ? (edited(entry, false) as Entry) : entry));
+    const known = new Set(before.map(({ uuid }) => uuid ?? ""));
+    const lines = editedLines({ before, given, fresh: new Set(), bindsThinking: false, newMark, known });
+    expect(lines.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
+  });
+
   it("are written once if the host only goes back to an earlier message", () => {
     expect(edit(entries.slice(0, 3)).again.size).toBe(0);
   });

@@ -49,15 +49,16 @@ export function editedLines(edit: Edit): EditedLines {
   const isRelated = (entry: Entry): boolean => isKnown(entry) || known.has(parentOf(entry) ?? "");
   if (!given.some(isRelated) || given.some((entry) => isMark(entry) && !isKnown(entry)))
     return { entries: given, again: new Map(), thinkingBlocks: 0 };
-  const updated = withUpdates(before, given, fresh);
+  const updated = withUpdates(before, withLinksAbove(before, given), fresh);
   const changedAt = firstDifference(before, updated);
+  const movedAt = firstDifference(before, updated, isSameLine);
   const { entries: sendable, blocks } = bindsThinking
     ? withoutThinkingFrom(updated, changedAt)
     : { entries: updated, blocks: 0 };
-  const mark = markAfterCompaction(edit);
+  const mark = markAfterCompaction(edit, movedAt);
   const linked =
     mark === undefined
-      ? linkedBelowKept(sendable, firstDifference(before, updated, isSameLine), edit)
+      ? linkedBelowKept(sendable, movedAt, edit)
       : hungOn(mark.uuid, mapChanged(sendable, namingNone), mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
   const isAgain = (entry: Entry, at: number): boolean =>
@@ -93,15 +94,16 @@ function hasLeft(entry: Entry, old: Entry | undefined, entries: readonly Entry[]
 }
 
 /**
- * The host went back to a list without the last compaction, or without the mark of its undo. The boundary may name
- * messages of the list as kept, so a reader would follow their lines to the summary. All lines are written again, below
- * a mark.
+ * The host went back to a list without the last compaction, or without the mark of its undo, or it moved lines above
+ * that mark. The boundary may name messages of the list as kept, so a reader would follow their lines to the summary.
+ * All lines are written again, below a mark.
  */
-function markAfterCompaction({ before, given, newMark }: Edit): RewindMark | undefined {
+function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
   // In a list of plain messages the summary stands for its boundary.
   const isLeft = before.some((entry) => (isMark(entry) || isSummaryEntry(entry)) && !there.has(entry.uuid));
-  if (!isLeft) return undefined;
+  const isAboveMark = given.slice(movedAt).some((entry) => isEntry(entry) && turnedBack(entry) !== undefined);
+  if (!isLeft && !isAboveMark) return undefined;
   const [top] = given;
   const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
   const first = given[isTopped ? 1 : 0]?.uuid;
@@ -168,6 +170,25 @@ const keepsMessages = (entry: Entry): boolean =>
   isEntry(entry) &&
   isCompactBoundary(entry) &&
   ["preservedSegment", "preservedMessages"].some((name) => isRecord(field(entry.compactMetadata, name)));
+
+/**
+ * The host does not know that a line was written again with another parent. As long as the same line is above it, it
+ * hangs where the file has it.
+ */
+function withLinksAbove(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
+  const previous = new Map<Entry["uuid"], Entry["uuid"]>();
+  const own = new Map<Entry["uuid"], Entry>();
+  for (const [at, entry] of before.entries()) {
+    own.set(entry.uuid, entry);
+    previous.set(entry.uuid, before[at - 1]?.uuid);
+  }
+  return mapChanged(given, (entry, at) => {
+    const line = entry.uuid === undefined ? undefined : own.get(entry.uuid);
+    if (line === undefined || parentOf(line) === parentOf(entry)) return entry;
+    if (previous.get(entry.uuid) !== given[at - 1]?.uuid) return entry;
+    return { ...entry, parentUuid: parentOf(line) } as Entry;
+  });
+}
 
 /** A message in the place of another one takes over its id, so that the lines below it hang on it. */
 function withUpdates(

@@ -89,9 +89,11 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   for (const [at, entry] of entries.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
-    // The host put a new message between this line and its parent.
+    // The host put a new message between this line and its parent, or it put this one between others.
     const isParted =
-      previous !== undefined && parent !== previous && !isKnown(previous) && isKnown(entry.uuid);
+      previous !== undefined &&
+      parent !== previous &&
+      (isKnown(entry.uuid) ? !isKnown(previous) : isWords(entry));
     if (parent !== null && (!above.has(parent) || isParted)) {
       const isTorn = isStandIn(entry)
         ? !there.has(parent) || isAfterOther(entry, previous, before, isKnown)

@@ -141,8 +141,8 @@ describe("a host that edits its copy of a kept message", () => {
 });
 
 describe("a host that replaces its copy of a kept message under a new id", () => {
-  const replaced = (messages: readonly Message[]): readonly Message[] =>
-    edited(messages, "five", "edited").map((message) =>
+  const replaced = (messages: readonly Message[], text = "five"): readonly Message[] =>
+    edited(messages, text, "edited").map((message) =>
       textsOf([message]).includes("edited") ? ({ ...message, uuid: "renamed" } as Message) : message,
     );
 
@@ -150,6 +150,18 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
     const { messages } = await engine.before(replaced(await compactedAfterUndo()));
     const undone = await engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
+    expect(textsOf(await resumed())).toEqual(textsOf(undone.messages));
+  });
+
+  it("finds it after the undo of two compactions, of which the second kept the copy in its place", async () => {
+    const compacted = await engine.compact(entries, { force: true, keepRecentTokens: 10 });
+    const { messages: restored } = await engine.undo(compacted.messages);
+    const { messages: once } = await engine.compact(restored, { force: true, from: 1 });
+    const { messages: twice } = await engine.compact(once, { force: true, from: once.length - 1 });
+    const { messages } = await engine.before(replaced(twice, "one"));
+    expect(textsOf(messages)).toContain("edited");
+    const undone = await engine.undo((await engine.undo(messages)).messages);
+    expect(textsOf(undone.messages)).toEqual(["edited", "two", "three", "four", "five"]);
     expect(textsOf(await resumed())).toEqual(textsOf(undone.messages));
   });
 

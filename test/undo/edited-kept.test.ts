@@ -166,3 +166,15 @@ describe.each([
     expect(textsOf(await resumed())).toEqual(textsOf(messages));
   });
 });
+
+describe("a host that replaces a message under a new id after the undo of a compaction that kept it", () => {
+  it("has its own list in the resumed session", async () => {
+    const undone = await engine.undo(await compact(entries, { upTo: 1 }));
+    const changed = undone.messages.map((message) =>
+      textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
+    );
+    const { messages } = await engine.before(changed);
+    expect(textsOf(messages)).toEqual(words.map((word) => (word === "three" ? "new" : word)));
+    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+  });
+});
