@@ -190,21 +190,49 @@ function withLinksAbove(before: readonly Entry[], given: readonly Entry[]): read
   });
 }
 
-/** A message in the place of another one takes over its id, so that the lines below it hang on it. */
+/** A message in the place of another one takes over its line, so that the lines below it hang on it. */
 function withUpdates(
   before: readonly Entry[],
   given: readonly Entry[],
   fresh: ReadonlySet<Entry>,
 ): readonly Entry[] {
   const there = new Set(given.map(({ uuid }) => uuid));
-  const gone = new Map(before.flatMap((entry) => (there.has(entry.uuid) ? [] : [[entry.uuid, entry]])));
+  const gone = new Map(before.flatMap((entry, at) => (there.has(entry.uuid) ? [] : [[entry.uuid, at]])));
   return mapChanged(given, (entry, at) => {
     const next = given[at + 1];
     if (!fresh.has(entry) || next === undefined || fresh.has(next)) return entry;
-    const replaced = gone.get(parentOf(next) ?? "");
-    const isInPlace = replaced !== undefined && parentOf(replaced) === parentOf(entry);
-    return isInPlace ? ({ ...entry, uuid: replaced.uuid } as Entry) : entry;
+    const place = gone.get(parentOf(next) ?? "") ?? -1;
+    const replaced = before[place];
+    if (replaced?.type !== entry.type || before[place - 1]?.uuid !== given[at - 1]?.uuid) return entry;
+    const { uuid, parentUuid } = replaced;
+    const copyOf = field(replaced, "copyOf");
+    return { ...entry, uuid, parentUuid, ...(copyOf === undefined ? {} : { copyOf }) } as Entry;
   });
+}
+
+/**
+ * A list of plain messages has no marks. The boundary stays if its summary is in the list, and another mark if a message
+ * beside it is.
+ */
+export function withMarks(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
+  const there = new Set(given.map(({ uuid }) => uuid));
+  const [top] = before;
+  const isTopped =
+    top !== undefined &&
+    isMark(top) &&
+    before.some((entry) => isSummaryEntry(entry) && there.has(entry.uuid));
+  const below = new Map<Entry["uuid"], Entry>();
+  const above = new Map<Entry["uuid"], Entry>();
+  for (const [at, entry] of before.entries()) {
+    if (at === 0 || !isMark(entry) || there.has(entry.uuid)) continue;
+    const [previous, next] = [before[at - 1]?.uuid, before[at + 1]?.uuid];
+    if (there.has(previous)) below.set(previous, entry);
+    else if (there.has(next)) above.set(next, entry);
+  }
+  const entries = given.flatMap((entry) =>
+    [above.get(entry.uuid), entry, below.get(entry.uuid)].filter((one) => one !== undefined),
+  );
+  return isTopped && !there.has(top.uuid) ? [top, ...entries] : entries;
 }
 
 /** The host went back by it, or compacted by itself: if it is new, the file agrees with the list. */

@@ -1,6 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
 import { stringField } from "../conversation/fields.ts";
 import { isFromQueue, newestLineUuid } from "../conversation/queued.ts";
+import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
 import { isEntry, rawContent } from "../conversation/untrusted.ts";
 
@@ -86,6 +87,7 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   const above = new Set<string>();
   let firstStandIn = -1;
   let previous: string | undefined;
+  let isBelowMark = false;
   for (const [at, entry] of entries.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
@@ -93,16 +95,17 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
     const isParted =
       previous !== undefined &&
       parent !== previous &&
-      (isKnown(entry.uuid) ? !isKnown(previous) : isWords(entry));
-    if (parent !== null && (!above.has(parent) || isParted)) {
+      (isKnown(entry.uuid) ? !isKnown(previous) : isWords(entry) || isBelowMark);
+    if (parent === null ? isParted && !isKnown(entry.uuid) : !above.has(parent) || isParted) {
       const isTorn = isStandIn(entry)
-        ? !there.has(parent) || isAfterOther(entry, previous, before, isKnown)
-        : at >= from && (at > 0 || isKnown(parent));
+        ? !there.has(parent ?? "") || isAfterOther(entry, previous, before, isKnown)
+        : at >= from && (at > 0 || isKnown(parent ?? ""));
       if (isTorn) return firstStandIn === -1 ? at : firstStandIn;
       if (isStandIn(entry) && firstStandIn === -1) firstStandIn = at;
     }
     for (const id of idsOf(entry)) above.add(id);
     previous = entry.uuid;
+    isBelowMark = turnedBack(entry) !== undefined;
   }
   return -1;
 }

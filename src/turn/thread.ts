@@ -24,7 +24,7 @@ import { asSent } from "./as-sent.ts";
 import { BoundThinking } from "./bound-thinking.ts";
 import { ChangedInPlace } from "./changed-in-place.ts";
 import { Contents } from "./contents.ts";
-import { type EditedLines, editedLines, isMark } from "./edited-lines.ts";
+import { type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
 import { HostView } from "./host-view.ts";
 import { Measures } from "./measures.ts";
 import type { Message } from "./options.ts";
@@ -375,7 +375,9 @@ export class Thread {
     const recognized = this.#recognition(this.#host.sharedWith(messages));
     const { entries, fresh } = this.#wrapAll(messages, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
-    const given = entries.slice(Math.max(0, boundary));
+    const given =
+      this.#form === "messages" ? withMarks(before, entries) : entries.slice(Math.max(0, boundary));
+    this.#leaf = newestLineUuid(given) ?? null;
     const edited = this.#edit(before, given, fresh);
     this.boundThinking.learn(given);
     const fromBoundary = asSent(edited.entries, this.#options.bindsThinking());

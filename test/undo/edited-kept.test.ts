@@ -178,3 +178,57 @@ describe("a host that replaces a message under a new id after the undo of a comp
     expect(textsOf(await resumed())).toEqual(textsOf(messages));
   });
 });
+
+describe("a host of plain messages that edits a message", () => {
+  const plain = words.map(
+    (text, at): ApiMessage => ({
+      role: at % 2 === 0 ? "user" : "assistant",
+      content: [{ type: "text", text }],
+    }),
+  );
+  const textsOfPlain = (messages: readonly Message[]): readonly string[] =>
+    (messages as readonly ApiMessage[])
+      .flatMap(({ content }) => (typeof content === "string" ? [] : content))
+      .flatMap((block) => (block.type === "text" && block.text.length < 20 ? [block.text] : []));
+  const editedPlain = (messages: readonly Message[], text: string): readonly Message[] =>
+    messages.map((message) =>
+      textsOfPlain([message]).includes(text)
+        ? ({ role: "user", content: [{ type: "text", text: `${text}!` }] } as Message)
+        : message,
+    );
+
+  it.each(["one", "three"])(
+    "has all messages after the undo of the compaction that kept it: %s",
+    async (text) => {
+      const kept = await compact(plain, { from: 4 });
+      const { messages } = await engine.before(editedPlain(kept, text));
+      const undone = await engine.undo(messages);
+      expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
+      expect(textsOf(await resumed())).toEqual(textsOfPlain(undone.messages));
+    },
+  );
+
+  it("finds the edit of a copy in the original after the undo", async () => {
+    const restored = await engine.undo(await compact(plain, { keepRecentTokens: 0 }));
+    const kept = await compact(restored.messages, { from: 4 });
+    const { messages } = await engine.before(editedPlain(kept, "one"));
+    const undone = await engine.undo(messages);
+    expect(textsOfPlain(undone.messages)).toEqual(editedWords("one").slice(0, words.length));
+  });
+
+  it.each(["two messages less", "an edit"])("goes on below the mark of an undo: after %s", async (change) => {
+    const undone = await engine.undo(await compact(plain, { upTo: 1 }));
+    const more: readonly ApiMessage[] = [
+      { role: "assistant", content: [{ type: "text", text: "more" }] },
+      { role: "user", content: [{ type: "text", text: "and more" }] },
+    ];
+    const { messages: all } = await engine.before([...undone.messages, ...more]);
+    const changed =
+      change === "an edit"
+        ? editedPlain(all, "one")
+        : [...all.slice(0, words.length), ...more.map((message) => ({ ...message }))];
+    const { messages } = await engine.before(changed);
+    expect(textsOfPlain(messages)).toHaveLength(words.length + 2);
+    expect(textsOf(await resumed())).toEqual(textsOfPlain(messages));
+  });
+});
