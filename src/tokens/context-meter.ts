@@ -44,6 +44,8 @@ export interface Removal {
   readonly removedTokens: number;
   /** System prompt and tools; undefined where nobody knows them. */
   readonly overheadTokens: number | undefined;
+  /** A report told the overhead. Otherwise a large rest of a report may be overhead that nobody knows. */
+  readonly isOverheadReported: boolean;
   /** The messages, by the calibrated estimate. */
   readonly messageTokens: number;
   /** The request cannot be smaller. */
@@ -52,22 +54,29 @@ export interface Removal {
 
 /**
  * The size after a removal: the report less the estimate of what was removed. The error of this difference grows with
- * what was removed. Once more was removed than is left, the estimate of the rest is better where it is larger. The same
- * holds where the difference is too small to be true: the provider had left out part of it by itself.
+ * what was removed. Once more was removed than is left, the estimate of the rest is better. A report above the estimate
+ * raises it in proportion if the overhead is known; otherwise the difference is the safe figure. The estimate is also
+ * better where the difference is too small to be true: the provider had left out part of it by itself.
  */
 export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
   const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;
   if (size.source === "estimate" || removedTokens <= 0 || overheadTokens === undefined) return size;
-  const tokens = overheadTokens + Math.round(messageTokens);
-  const isDifferenceGood = removedTokens <= tokens && size.tokens >= lowestTokens;
-  if (isDifferenceGood || size.tokens >= tokens) return size;
+  const isMostGone = removedTokens > overheadTokens + Math.round(messageTokens);
+  const reported = size.tokens + removedTokens - overheadTokens;
+  const share =
+    isMostGone && removal.isOverheadReported ? Math.max(1, reported / (messageTokens + removedTokens)) : 1;
+  const estimatedTokens = Math.round(messageTokens * share);
+  const tokens = overheadTokens + estimatedTokens;
+  const isDifferenceGood = !isMostGone && size.tokens >= lowestTokens;
+  const isDifferenceSafe = size.tokens >= tokens && !(isMostGone && removal.isOverheadReported);
+  if (isDifferenceGood || isDifferenceSafe) return size;
   return {
     ...size,
     tokens,
     source: "estimate",
     reportedTokens: overheadTokens,
-    estimatedTokens: tokens - overheadTokens,
-    paddedTokens: overheadTokens + Math.round(messageTokens * DECISION_PADDING),
+    estimatedTokens,
+    paddedTokens: overheadTokens + Math.round(estimatedTokens * DECISION_PADDING),
   };
 }
 

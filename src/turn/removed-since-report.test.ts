@@ -46,6 +46,19 @@ describe("the count after a removal", () => {
     expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
   });
 
+  it("is no larger by what the estimate of the removed messages lacked", async () => {
+    const compactor = engine();
+    const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
+    const whole = [...round(0, 10_000), ...rest];
+    const { tokens } = await compactor.before(whole);
+    compactor.after({ id: "msg_1", usage: { input_tokens: Math.round(tokens * 1.2), output_tokens: 5 } });
+    const list = [...whole, { role: "assistant", content: "Done." } as const];
+    const snipped = await compactor.snip(list, { from: 0, to: 3 });
+    const alone = await engine().before(rest);
+    expect(snipped.tokens).toBeGreaterThan(alone.tokens);
+    expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
+  });
+
   it("does not subtract results twice that the provider had left out by itself", async () => {
     const compactor = engine();
     const rounds = [0, 1, 2, 3].flatMap((nth) => round(nth, 1_500));

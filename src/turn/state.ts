@@ -228,6 +228,7 @@ export class ConversationState {
     const size = afterRemoval(without(meter.size(), gone), {
       removedTokens: gone + meter.removedTokens,
       overheadTokens: this.#overhead?.tokens ?? (this.frame && this.frameTokens()),
+      isOverheadReported: this.#overhead !== undefined,
       messageTokens: left * this.ratio,
       lowestTokens,
     });
