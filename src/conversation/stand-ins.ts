@@ -10,6 +10,10 @@ export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {
   return isSnipMarker(entry) || isCollapsedSpan(entry);
 }
 
+/** True if the stand-in no longer leads back to its messages: it is all that the conversation has of them. */
+export const isSettled = (entry: SnipMarker | CollapsedSpan): boolean =>
+  (isSnipMarker(entry) ? entry.snipped.isSettled : entry.collapsed.isSettled) === true;
+
 /** Uuids of what this entry stands for. */
 export function standInUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);

@@ -6,7 +6,7 @@ import { stringField } from "../conversation/fields.ts";
 import { once } from "../conversation/once.ts";
 import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
-import { isStandIn } from "../conversation/stand-ins.ts";
+import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts";
 import {
   isUndoMark,
   type StepBack,
@@ -62,7 +62,8 @@ export function stepBack(
     const isThere = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") ||
       standsFor.has(entry.uuid) ||
-      copiedIds(entry).some((uuid) => there.has(uuid));
+      copiedIds(entry).some((uuid) => there.has(uuid)) ||
+      (isStandIn(entry) && standInUuids(entry).every((uuid) => there.has(uuid)));
     const since = step.since().filter((entry) => !isThere(entry));
     const withEdits = new Map(edited.map((line) => [line.uuid, line]));
     const isMoved = new Set(moved.map(({ uuid }) => uuid));
@@ -146,7 +147,7 @@ function stepEndingAt(lines: readonly Entry[], at: number): StepLines | undefine
     const { undo } = line;
     return undo.direction === "redo" ? undefined : { kind: undo.step, line, first: line, last: line, undo };
   }
-  if (isSnipMarker(line) && line.snipped.isSettled !== true) {
+  if (isSnipMarker(line) && !isSettled(line)) {
     let first = at;
     while (first > 0 && isSnipMarker(lines[first - 1] as Entry)) first -= 1;
     return { kind: "snip", line, first: lines[first] as Entry, last: line };
@@ -154,7 +155,7 @@ function stepEndingAt(lines: readonly Entry[], at: number): StepLines | undefine
   const committed = new Set(committedSpanIds(line));
   if (committed.size > 0) {
     const isSpan = (entry: Entry): boolean =>
-      isCollapsedSpan(entry) && committed.has(entry.collapsed.spanId) && entry.collapsed.isSettled !== true;
+      isCollapsedSpan(entry) && committed.has(entry.collapsed.spanId) && !isSettled(entry);
     return { kind: "collapse", line, first: lines.find(isSpan) ?? line, last: line };
   }
   if (expandedSpanIds(line).length === 0) return undefined;
@@ -200,8 +201,9 @@ function asSent({ lines, boundary, clearedToolUseIds }: ConversationLines): read
   return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
 }
 
+/** The messages of a stand-in come back in its place, unless it is settled. */
 function isMessage(entry: Entry): boolean {
-  if (isStandIn(entry) || isCompactBoundary(entry)) return false;
+  if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
   return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
 }
 

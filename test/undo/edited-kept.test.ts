@@ -231,4 +231,21 @@ describe("a host of plain messages that edits a message", () => {
     expect(textsOfPlain(messages)).toHaveLength(words.length + 2);
     expect(textsOf(await resumed())).toEqual(textsOfPlain(messages));
   });
+
+  it("finds the note on a removal after the undo of an earlier compaction, also after it took a message back", async () => {
+    const talk = ["eight", "nine", "ten", "eleven", "twelve", "thirteen"].map(
+      (text, at): ApiMessage => ({
+        role: at % 2 === 0 ? "assistant" : "user",
+        content: [{ type: "text", text }],
+      }),
+    );
+    const { messages: all } = await engine.before([...(await compact(plain, { upTo: 5 })), ...talk]);
+    const first = all.findIndex((message) => textsOfPlain([message]).includes("eight"));
+    const snipped = await engine.snip(all, { from: first, to: first + 1 });
+    const { messages } = await engine.before(snipped.messages.slice(0, -2));
+    const undone = await engine.undo(messages);
+    expect(textsOfPlain(undone.messages)).toEqual([...words, "ten", "eleven"]);
+    expect(JSON.stringify(undone.messages)).toContain("2 messages were removed here");
+    expect(JSON.stringify(await resumed())).toContain("2 messages were removed here");
+  });
 });
