@@ -63,6 +63,16 @@ describe("kept messages on a model that binds thinking", () => {
     expect(hasThinking(keptMessages(sameSpeaker, options).entries)).toBe(false);
   });
 
+  it("lose it after a signed summary of a reply that ends in whitespace, which the request for it cannot have", () => {
+    const spaced = entries.map((entry, at) =>
+      at === 15 && entry.type === "assistant"
+        ? { ...entry, message: { ...entry.message, content: [{ type: "text" as const, text: "done 3\n" }] } }
+        : entry,
+    );
+    const plan = planCompaction({ entries: spaced }, { variant: "up-to", at: 16 });
+    expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
+  });
+
   it("lose it even after a signed summary where one of them is no longer what it was", () => {
     const clearedToolUseIds = new Set(["t6"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "up-to", at: 16 });

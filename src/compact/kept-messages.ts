@@ -1,5 +1,6 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { entryBlocks } from "../conversation/untrusted.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 export interface KeptMessages {
@@ -53,18 +54,27 @@ function pendingMessages(
 /** The first kept message that has another history than it had; undefined where none has. */
 function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | undefined {
   if (plan.keptPlace === "after") {
-    return isSigned && !plan.isKeptRewritten && isTurnBoundary(plan) ? undefined : 0;
+    return isSigned && !plan.isKeptRewritten && isCovered(plan) ? undefined : 0;
   }
   if (!plan.isKeptRewritten) return undefined;
   const asTheyWere = new Set(plan.entries);
   return plan.kept.findIndex((entry) => !asTheyWere.has(entry));
 }
 
-/** A signed summary covers what follows only where it begins with the other speaker's message. */
-function isTurnBoundary({ summarised, kept }: CompactionPlan): boolean {
+/**
+ * A signed summary covers what follows only if that begins with the other speaker's message, and if the request for the
+ * summary had the summarized messages as they were: a request cannot end in whitespace of the assistant.
+ */
+function isCovered({ summarised, kept }: CompactionPlan): boolean {
   const last = summarised.findLast((entry) => speakerOf(entry) !== undefined);
   const first = kept.find((entry) => speakerOf(entry) !== undefined);
-  return last === undefined || first === undefined || speakerOf(last) !== speakerOf(first);
+  if (last === undefined || first === undefined) return true;
+  return speakerOf(last) !== speakerOf(first) && !endsInWhitespace(last);
+}
+
+function endsInWhitespace(entry: Entry): boolean {
+  const end = entry.type === "assistant" ? entryBlocks(entry).at(-1) : undefined;
+  return end?.type === "text" && /\s$/.test(end.text);
 }
 
 function speakerOf(entry: Entry): "user" | "assistant" | undefined {
