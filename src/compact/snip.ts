@@ -2,7 +2,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
-import { messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
+import { isSettled, messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
 import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { withoutThinkingFrom } from "../conversation/thinking.ts";
 import { unseenFrom } from "../conversation/unseen.ts";
@@ -250,8 +250,7 @@ function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["s
   const uuids: string[] = [];
   for (const entry of gone) {
     // What lies before the boundary changes nothing after it.
-    const isSettled = isSnipMarker(entry) && entry.snipped.isSettled === true;
-    for (const uuid of isSettled ? [] : snippedUuids(entry)) uuids.push(uuid);
+    if (isSnipMarker(entry) && !isSettled(entry)) for (const uuid of snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }
   return { messages: messagesBehind(gone), uuids, ...(bindsThinking ? { bindsThinking } : {}) };

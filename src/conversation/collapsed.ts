@@ -20,7 +20,7 @@ export interface CollapseRecord {
   readonly bindsThinking?: boolean;
   /** Results in it that had been cleared: where its messages are kept they are whole. */
   readonly clearedToolUseIds?: readonly string[];
-  /** A compaction took it over: its messages lie before the boundary, to be read there but not to be put back. */
+  /** A compaction took it over, or a change of the host moved its line: its messages can be read but not put back. */
   readonly isSettled?: boolean;
 }
 

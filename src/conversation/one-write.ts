@@ -1,6 +1,7 @@
 import { committedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import { type CompactBoundaryEntry, type Entry, type EntryLink, isCompactBoundary } from "./entry.ts";
 import { stringField } from "./fields.ts";
+import { isSettled } from "./stand-ins.ts";
 import { isUndoMark, type UndoMark } from "./undo.ts";
 import { isEntry, isRecord } from "./untrusted.ts";
 
@@ -74,7 +75,7 @@ function endOf(entry: Entry): string | undefined {
  * compaction took over need no mark any more.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
-  const spans = entries.filter(isCollapsedSpan).filter(({ collapsed }) => collapsed.isSettled !== true);
+  const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));
   if (spans.length === 0) return [];
   const committed = new Set(entries.flatMap(committedSpanIds));
   return spans.flatMap(({ uuid, collapsed }) => (committed.has(collapsed.spanId) ? [] : uuid));

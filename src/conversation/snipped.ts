@@ -12,7 +12,7 @@ export interface SnipRecord {
   readonly uuids: readonly string[];
   /** The model ties thinking to the history before it: that of messages after the removed ones went with them. */
   readonly bindsThinking?: boolean;
-  /** A compaction took it over: what it stands for lies before the boundary. */
+  /** A compaction took it over, or a change of the host moved its line: its messages are not in front of it any more. */
   readonly isSettled?: boolean;
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { stringListField } from "../../conversation/fields.ts";
-import { messagesBehind } from "../../conversation/stand-ins.ts";
+import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/thinking.ts";
 import { isEntry } from "../../conversation/untrusted.ts";
 import { sum } from "../sized.ts";
@@ -26,8 +26,7 @@ export interface Expanded {
 export const expandableSpans = (entries: readonly Entry[]): readonly CollapsedSpan[] =>
   entries.filter(isExpandable);
 
-const isExpandable = (entry: Entry): entry is CollapsedSpan =>
-  isCollapsedSpan(entry) && entry.collapsed.isSettled !== true;
+const isExpandable = (entry: Entry): entry is CollapsedSpan => isCollapsedSpan(entry) && !isSettled(entry);
 
 /**
  * Puts the messages of these spans back in their place, as far as they are all known. They come as they were when

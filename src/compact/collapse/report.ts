@@ -1,7 +1,7 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { contentText, figureField } from "../../conversation/fields.ts";
-import { messagesBehind } from "../../conversation/stand-ins.ts";
+import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
 import { rawContent } from "../../conversation/untrusted.ts";
 
 /** A span as people see it. */
@@ -29,7 +29,7 @@ export function spanReport(span: CollapsedSpan): SpanReport {
     tokensBefore: figureField(collapsed, "tokensBefore"),
     tokensAfter: figureField(collapsed, "tokensAfter"),
     firstLine: firstLineOf(contentText(rawContent(span))),
-    canBeExpanded: collapsed.isSettled !== true,
+    canBeExpanded: !isSettled(span),
   };
 }
 
