@@ -1,48 +1,16 @@
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { Compactor, Message } from "../../src/turn/options.ts";
-import { temporaryFolder } from "../transcript/temporary-folder.ts";
+import type { Message } from "../../src/turn/options.ts";
+import { EngineOnFile } from "./engine-on-file.case.ts";
 
 const TODOS = [{ content: "Check the books", status: "pending", activeForm: "Checking the books" }] as const;
 
-const folder = temporaryFolder();
-let files = 0;
-let path: string;
-let writer: TranscriptWriter;
-let engine: Compactor;
-beforeEach(async () => {
-  path = join(folder, `edited-${++files}.jsonl`);
-  await open();
-});
-
-async function open(): Promise<void> {
-  writer = await openTranscript(path, { lock: async () => async () => undefined });
-  const state = { todos: () => TODOS };
-  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5", state });
-}
-
-afterEach(async () => await close());
-
-async function close(): Promise<void> {
-  await engine.close();
-  await writer.close();
-}
-
-/** A new process that has nothing but the file. */
-async function resumed(): Promise<readonly Entry[]> {
-  await close();
-  const { conversation } = await resumeSession(path);
-  await open();
-  return conversation;
-}
+const session = new EngineOnFile({ state: { todos: () => TODOS } });
 
 const asked = (content: string): ApiMessage => ({ role: "user", content });
 const said = (text: string): ApiMessage => ({ role: "assistant", content: [{ type: "text", text }] });
@@ -81,12 +49,12 @@ const edited = (messages: readonly Message[], text: string, other: string): read
 
 /** The undo at the start is why the compaction copies the messages that it keeps. */
 async function compactedAfterUndo(): Promise<readonly Message[]> {
-  const { messages } = await engine.compact(entries, { force: true, keepRecentTokens: 10 });
-  return await compact((await engine.undo<Message>(messages)).messages);
+  const { messages } = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
+  return await compact((await session.engine.undo<Message>(messages)).messages);
 }
 
 async function compact(list: readonly Message[]): Promise<readonly Message[]> {
-  const { messages } = await engine.compact(list, { force: true, keepRecentTokens: 10 });
+  const { messages } = await session.engine.compact(list, { force: true, keepRecentTokens: 10 });
   const copy = messages.find((message) => textsOf([message]).includes("five"));
   expect(copy).toMatchObject({ copyOf: expect.arrayContaining(["u4"]) });
   return messages;
@@ -98,26 +66,26 @@ describe("a host that edits its copy of a kept message", () => {
   it("finds the edit in the original after the undo of the compaction, and in the resumed session", async () => {
     const kept = await compactedAfterUndo();
     expect(textsOf(kept)).toContain("five");
-    const { messages } = await engine.before(edited(kept, "five", "edited"));
-    const undone = await engine.undo(messages);
+    const { messages } = await session.engine.before(edited(kept, "five", "edited"));
+    const undone = await session.engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(wanted);
-    expect(textsOf(await resumed())).toEqual(wanted);
+    expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
   it("finds it also if another process undoes the compaction", async () => {
-    await engine.before(edited(await compactedAfterUndo(), "five", "edited"));
-    const conversation = await resumed();
-    const undone = await engine.undo(conversation);
+    await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
+    const conversation = await session.resumed();
+    const undone = await session.engine.undo(conversation);
     expect(textsOf(undone.messages)).toEqual(wanted);
-    expect(textsOf(await resumed())).toEqual(wanted);
+    expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
   it("finds it also after an undo of the session file alone", async () => {
-    await engine.before(edited(await compactedAfterUndo(), "five", "edited"));
-    await close();
-    await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
-    const { conversation } = await resumeSession(path);
-    await open();
+    await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
+    await session.close();
+    await writeUndo(undoSession(await loadSession(session.path)), { mode: "in-place" });
+    const { conversation } = await resumeSession(session.path);
+    await session.open();
     expect(textsOf(conversation)).toEqual(wanted);
   });
 
@@ -125,18 +93,18 @@ describe("a host that edits its copy of a kept message", () => {
     const once = await compactedAfterUndo();
     const twice = await compact(once);
     expect(textsOf(twice)).toContain("five");
-    const { messages } = await engine.before(edited(twice, "five", "edited"));
-    const undone = await engine.undo((await engine.undo(messages)).messages);
+    const { messages } = await session.engine.before(edited(twice, "five", "edited"));
+    const undone = await session.engine.undo((await session.engine.undo(messages)).messages);
     expect(textsOf(undone.messages)).toEqual(wanted);
-    expect(textsOf(await resumed())).toEqual(wanted);
+    expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
   it("finds an edit of the restored message after a redo", async () => {
-    const undone = await engine.undo(await compactedAfterUndo());
-    const redone = await engine.redo(edited(undone.messages, "five", "edited"));
+    const undone = await session.engine.undo(await compactedAfterUndo());
+    const redone = await session.engine.redo(edited(undone.messages, "five", "edited"));
     expect(textsOf(redone.messages)).toContain("edited");
     expect(textsOf(redone.messages)).not.toContain("five");
-    expect(textsOf(await resumed())).toContain("edited");
+    expect(textsOf(await session.resumed())).toContain("edited");
   });
 });
 
@@ -147,28 +115,28 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
     );
 
   it("finds the new text in the original after the undo of the compaction", async () => {
-    const { messages } = await engine.before(replaced(await compactedAfterUndo()));
-    const undone = await engine.undo(messages);
+    const { messages } = await session.engine.before(replaced(await compactedAfterUndo()));
+    const undone = await session.engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
-    expect(textsOf(await resumed())).toEqual(textsOf(undone.messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
   it("finds it after the undo of two compactions, of which the second kept the copy in its place", async () => {
-    const compacted = await engine.compact(entries, { force: true, keepRecentTokens: 10 });
-    const { messages: restored } = await engine.undo(compacted.messages);
-    const { messages: once } = await engine.compact(restored, { force: true, from: 1 });
-    const { messages: twice } = await engine.compact(once, { force: true, from: once.length - 1 });
-    const { messages } = await engine.before(replaced(twice, "one"));
+    const compacted = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
+    const { messages: restored } = await session.engine.undo(compacted.messages);
+    const { messages: once } = await session.engine.compact(restored, { force: true, from: 1 });
+    const { messages: twice } = await session.engine.compact(once, { force: true, from: once.length - 1 });
+    const { messages } = await session.engine.before(replaced(twice, "one"));
     expect(textsOf(messages)).toContain("edited");
-    const undone = await engine.undo((await engine.undo(messages)).messages);
+    const undone = await session.engine.undo((await session.engine.undo(messages)).messages);
     expect(textsOf(undone.messages)).toEqual(["edited", "two", "three", "four", "five"]);
-    expect(textsOf(await resumed())).toEqual(textsOf(undone.messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
   it("finds it also if the host replaced the message after it resumed the session", async () => {
     await compactedAfterUndo();
-    const conversation = await resumed();
-    const undone = await engine.undo(replaced(conversation));
+    const conversation = await session.resumed();
+    const undone = await session.engine.undo(replaced(conversation));
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
   });
 });
@@ -176,8 +144,8 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
 describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
   it("finds the edit in the original after the undo of the compaction", async () => {
     await compactedAfterUndo();
-    const conversation = await resumed();
-    const undone = await engine.undo(edited(conversation, "five", "edited"));
+    const conversation = await session.resumed();
+    const undone = await session.engine.undo(edited(conversation, "five", "edited"));
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
   });
 });
@@ -191,16 +159,21 @@ describe("a host that replaces a message above the summary", () => {
   it.each([undefined, "renamed"])(
     "finds neither the summary nor what was restored after the undo of the compaction (new id: %s)",
     async (uuid) => {
-      const { messages: list } = await engine.compact(edited(entries, "three", long), { force: true });
-      const { messages } = await engine.compact((await engine.undo(list)).messages, { force: true, from: 2 });
+      const { messages: list } = await session.engine.compact(edited(entries, "three", long), {
+        force: true,
+      });
+      const { messages } = await session.engine.compact((await session.engine.undo(list)).messages, {
+        force: true,
+        from: 2,
+      });
       expect(heads(messages)).toEqual(["one", "two", "The messa", "<system-r"]);
       const changed = edited(messages, "one", "edited").map((message, at) =>
         at === 1 && uuid !== undefined ? { ...message, uuid } : message,
       );
-      const undone = await engine.undo((await engine.before(changed)).messages);
+      const undone = await session.engine.undo((await session.engine.before(changed)).messages);
       const wanted = ["edited", "two", long.slice(0, 9), "four", "five"];
       expect(heads(undone.messages)).toEqual(wanted);
-      expect(heads(await resumed())).toEqual(wanted);
+      expect(heads(await session.resumed())).toEqual(wanted);
     },
   );
 });

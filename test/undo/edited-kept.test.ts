@@ -1,35 +1,11 @@
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { Compactor, ManualOptions, Message } from "../../src/turn/options.ts";
-import { temporaryFolder } from "../transcript/temporary-folder.ts";
+import type { ManualOptions, Message } from "../../src/turn/options.ts";
+import { EngineOnFile } from "./engine-on-file.case.ts";
 
-const folder = temporaryFolder();
-let files = 0;
-let path: string;
-let writer: TranscriptWriter;
-let engine: Compactor;
-beforeEach(async () => {
-  path = join(folder, `kept-${++files}.jsonl`);
-  await open();
-});
-
-async function open(): Promise<void> {
-  writer = await openTranscript(path, { lock: async () => async () => undefined });
-  engine = createCompactor({ environment: {}, transcript: writer, modelName: "claude-haiku-4-5" });
-}
-
-afterEach(async () => await close());
-
-async function close(): Promise<void> {
-  await engine.close();
-  await writer.close();
-}
+const session = new EngineOnFile();
 
 const entry = (text: string, at: number): Entry =>
   ({
@@ -49,14 +25,6 @@ function textsOf(messages: readonly Message[]): readonly string[] {
     .flatMap((block) => (block.type === "text" && block.text.length < 20 ? [block.text] : []));
 }
 
-/** A new process that has nothing but the file. */
-async function resumed(): Promise<readonly Message[]> {
-  await close();
-  const { conversation } = await resumeSession(path);
-  await open();
-  return conversation;
-}
-
 /** The list with another text in the message that says this, under the same id. */
 const edited = (messages: readonly Message[], text: string): readonly Message[] =>
   messages.map((message) =>
@@ -66,7 +34,7 @@ const edited = (messages: readonly Message[], text: string): readonly Message[] 
   );
 
 async function compact(messages: readonly Message[], options: ManualOptions): Promise<readonly Message[]> {
-  return (await engine.compact(messages, { force: true, ...options })).messages;
+  return (await session.engine.compact(messages, { force: true, ...options })).messages;
 }
 
 /** The words, as the host edited them. */
@@ -78,9 +46,9 @@ describe.each(["one", "three"])(
   (text) => {
     it("has all kept messages in the resumed session", async () => {
       const kept = await compact(entries, { from: 4 });
-      const { messages } = await engine.before(edited(kept, text));
+      const { messages } = await session.engine.before(edited(kept, text));
       expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
-      expect(textsOf(await resumed())).toEqual(textsOf(messages));
+      expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
     });
 
     it("has all kept messages after the undo of a later removal", async () => {
@@ -88,23 +56,23 @@ describe.each(["one", "three"])(
         ...(await compact(entries, { from: 4 })),
         ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
       ];
-      const { messages } = await engine.before(edited(more, text));
-      const { messages: removed } = await engine.snip(messages, { ids: ["u8"] });
+      const { messages } = await session.engine.before(edited(more, text));
+      const { messages: removed } = await session.engine.snip(messages, { ids: ["u8"] });
       expect(textsOf(removed)).not.toContain("nine");
-      const undone = await engine.undo(removed);
+      const undone = await session.engine.undo(removed);
       expect(textsOf(undone.messages)).toEqual(textsOf(messages));
     });
 
     it("has all messages after the undo of both compactions in the resumed session", async () => {
       const more = [...(await compact(entries, { from: 5 })), entry("eight", 7), entry("nine", 8)];
-      await engine.before(edited(await compact(more, { from: 4 }), text));
-      const conversation = await resumed();
-      const once = await engine.undo(conversation);
+      await session.engine.before(edited(await compact(more, { from: 4 }), text));
+      const conversation = await session.resumed();
+      const once = await session.engine.undo(conversation);
       expect(textsOf(once.messages).slice(0, 5)).toEqual(editedWords(text).slice(0, 5));
-      const between = await resumed();
-      const twice = await engine.undo(between);
+      const between = await session.resumed();
+      const twice = await session.engine.undo(between);
       expect(textsOf(twice.messages)).toEqual(editedWords(text));
-      expect(textsOf(await resumed())).toEqual(editedWords(text));
+      expect(textsOf(await session.resumed())).toEqual(editedWords(text));
     });
   },
 );
@@ -137,45 +105,45 @@ describe.each([
   const wanted = words.slice(0, 4).filter((word) => !without.includes(word));
 
   async function change(): Promise<readonly Message[]> {
-    const { messages } = await engine.before(changed(await compact(entries, { from: 4 })));
+    const { messages } = await session.engine.before(changed(await compact(entries, { from: 4 })));
     expect(textsOf(messages).toSorted()).toEqual([...wanted, "new"].toSorted());
     return messages;
   }
 
   it("has its own list in the resumed session", async () => {
     const messages = await change();
-    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
   it("has all messages after the undo, nothing of the compaction, and nothing more to undo", async () => {
-    const undone = await engine.undo(await change());
+    const undone = await session.engine.undo(await change());
     expect(textsOf(undone.messages)).toEqual([...words, "new"]);
     expect(undone.messages.some(isSummary)).toBe(false);
-    await expect(engine.undo(undone.messages)).rejects.toMatchObject({ code: "nothing-to-undo" });
-    const conversation = await resumed();
+    await expect(session.engine.undo(undone.messages)).rejects.toMatchObject({ code: "nothing-to-undo" });
+    const conversation = await session.resumed();
     expect(textsOf(conversation)).toEqual([...words, "new"]);
-    await expect(engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
+    await expect(session.engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
   });
 
   it("has its own list again after a redo", async () => {
     const messages = await change();
-    await engine.undo(messages);
-    const conversation = await resumed();
-    const redone = await engine.redo(conversation);
+    await session.engine.undo(messages);
+    const conversation = await session.resumed();
+    const redone = await session.engine.redo(conversation);
     expect(textsOf(redone.messages)).toEqual(textsOf(messages));
-    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 });
 
 describe("a host that replaces a message under a new id after the undo of a compaction that kept it", () => {
   it("has its own list in the resumed session", async () => {
-    const undone = await engine.undo(await compact(entries, { upTo: 1 }));
+    const undone = await session.engine.undo(await compact(entries, { upTo: 1 }));
     const changed = undone.messages.map((message) =>
       textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
     );
-    const { messages } = await engine.before(changed);
+    const { messages } = await session.engine.before(changed);
     expect(textsOf(messages)).toEqual(words.map((word) => (word === "three" ? "new" : word)));
-    expect(textsOf(await resumed())).toEqual(textsOf(messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 });
 
@@ -201,35 +169,35 @@ describe("a host of plain messages that edits a message", () => {
     "has all messages after the undo of the compaction that kept it: %s",
     async (text) => {
       const kept = await compact(plain, { from: 4 });
-      const { messages } = await engine.before(editedPlain(kept, text));
-      const undone = await engine.undo(messages);
+      const { messages } = await session.engine.before(editedPlain(kept, text));
+      const undone = await session.engine.undo(messages);
       expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
-      expect(textsOf(await resumed())).toEqual(textsOfPlain(undone.messages));
+      expect(textsOf(await session.resumed())).toEqual(textsOfPlain(undone.messages));
     },
   );
 
   it("finds the edit of a copy in the original after the undo", async () => {
-    const restored = await engine.undo(await compact(plain, { keepRecentTokens: 0 }));
+    const restored = await session.engine.undo(await compact(plain, { keepRecentTokens: 0 }));
     const kept = await compact(restored.messages, { from: 4 });
-    const { messages } = await engine.before(editedPlain(kept, "one"));
-    const undone = await engine.undo(messages);
+    const { messages } = await session.engine.before(editedPlain(kept, "one"));
+    const undone = await session.engine.undo(messages);
     expect(textsOfPlain(undone.messages)).toEqual(editedWords("one").slice(0, words.length));
   });
 
   it.each(["two messages less", "an edit"])("goes on below the mark of an undo: after %s", async (change) => {
-    const undone = await engine.undo(await compact(plain, { upTo: 1 }));
+    const undone = await session.engine.undo(await compact(plain, { upTo: 1 }));
     const more: readonly ApiMessage[] = [
       { role: "assistant", content: [{ type: "text", text: "more" }] },
       { role: "user", content: [{ type: "text", text: "and more" }] },
     ];
-    const { messages: all } = await engine.before([...undone.messages, ...more]);
+    const { messages: all } = await session.engine.before([...undone.messages, ...more]);
     const changed =
       change === "an edit"
         ? editedPlain(all, "one")
         : [...all.slice(0, words.length), ...more.map((message) => ({ ...message }))];
-    const { messages } = await engine.before(changed);
+    const { messages } = await session.engine.before(changed);
     expect(textsOfPlain(messages)).toHaveLength(words.length + 2);
-    expect(textsOf(await resumed())).toEqual(textsOfPlain(messages));
+    expect(textsOf(await session.resumed())).toEqual(textsOfPlain(messages));
   });
 
   it("finds the note on a removal after the undo of an earlier compaction, also after it took a message back", async () => {
@@ -239,13 +207,13 @@ describe("a host of plain messages that edits a message", () => {
         content: [{ type: "text", text }],
       }),
     );
-    const { messages: all } = await engine.before([...(await compact(plain, { upTo: 5 })), ...talk]);
+    const { messages: all } = await session.engine.before([...(await compact(plain, { upTo: 5 })), ...talk]);
     const first = all.findIndex((message) => textsOfPlain([message]).includes("eight"));
-    const snipped = await engine.snip(all, { from: first, to: first + 1 });
-    const { messages } = await engine.before(snipped.messages.slice(0, -2));
-    const undone = await engine.undo(messages);
+    const snipped = await session.engine.snip(all, { from: first, to: first + 1 });
+    const { messages } = await session.engine.before(snipped.messages.slice(0, -2));
+    const undone = await session.engine.undo(messages);
     expect(textsOfPlain(undone.messages)).toEqual([...words, "ten", "eleven"]);
     expect(JSON.stringify(undone.messages)).toContain("2 messages were removed here");
-    expect(JSON.stringify(await resumed())).toContain("2 messages were removed here");
+    expect(JSON.stringify(await session.resumed())).toContain("2 messages were removed here");
   });
 });

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { resumeSession } from "../../src/transcript/resume.ts";
+import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { Compactor, CompactorOptions } from "../../src/turn/options.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+/** An engine with a session file of its own for each test. */
+export class EngineOnFile {
+  path = "";
+  engine!: Compactor;
+  #writer!: TranscriptWriter;
+  readonly #options: CompactorOptions;
+
+  constructor(options: CompactorOptions = {}) {
+    this.#options = options;
+    const folder = temporaryFolder();
+    let files = 0;
+    beforeEach(async () => {
+      this.path = join(folder, `session-${++files}.jsonl`);
+      await this.open();
+    });
+    afterEach(async () => await this.close());
+  }
+
+  async open(): Promise<void> {
+    this.#writer = await openTranscript(this.path, { lock: async () => async () => undefined });
+    this.engine = createCompactor({
+      environment: {},
+      transcript: this.#writer,
+      modelName: "claude-haiku-4-5",
+      ...this.#options,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    await this.#writer.close();
+  }
+
+  /** The conversation in a new process that has nothing but the file. */
+  async resumed(): Promise<readonly Entry[]> {
+    await this.close();
+    const { conversation } = await resumeSession(this.path);
+    await this.open();
+    return conversation;
+  }
+}
