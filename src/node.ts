@@ -15,10 +15,12 @@ export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export { type MemoryFilesPortOptions, memoryFilesPort } from "./host/memory-files.ts";
 export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
+export { pathNames } from "./host/path-names.ts";
 export { endProcessTree, isGroupRunning } from "./host/process-tree.ts";
 export { projectFiles } from "./host/project-files.ts";
 export { type RewindPoint, rewindPoints, rewindSession, type SessionRewind } from "./host/rewind-session.ts";
 export { runCommand } from "./host/run-command.ts";
+export { isSecretFile } from "./host/secret-files.ts";
 export { type SessionLedger, sessionLedgers } from "./host/session-ledgers.ts";
 export {
   type BuildNotesOptions,

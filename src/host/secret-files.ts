@@ -1,0 +1,89 @@
+import { pathNames } from "./path-names.ts";
+
+/**
+ * Files that hold credentials by their well-known names. The agent reads them only after asking, and no compaction
+ * puts them back. A secret under any other name looks like every other file.
+ */
+export function isSecretFile(path: string): boolean {
+  const names = pathNames(path);
+  const name = names.at(-1) ?? "";
+  if (PUBLIC_NAMES.test(name)) return false;
+  if (SECRET_NAMES.test(name) || SECRET_ENDINGS.test(name)) return true;
+  const whole = `/${names.join("/")}`;
+  return SECRET_PLACES.some((place) => place.test(whole));
+}
+
+/** Templates without values, and the public half of a pair of keys. */
+const PUBLIC_NAMES =
+  /^(?:\.env(?:\..+)?\.(?:example|sample|template|dist|schema)|\.env\.(?:example|sample|template|dist|schema|d\.ts)|known_hosts(?:\.old)?|.+\.pub)$/;
+
+const SECRET_NAMES = new RegExp(
+  `^(?:${[
+    "\\.env(?:[._-].*)?",
+    "\\.envrc(?:\\..*)?",
+    "\\.dev\\.vars",
+    "[._]netrc",
+    "\\.pgpass",
+    "pgpass\\.conf",
+    "\\.my\\.cnf",
+    "\\.mylogin\\.cnf",
+    "\\.git-credentials",
+    "\\.gitcookies",
+    "\\.npmrc",
+    "\\.yarnrc(?:\\.yml)?",
+    "\\.pypirc",
+    "\\.dockercfg",
+    "\\.htpasswd",
+    "\\.vault-token",
+    "\\.boto",
+    "\\.s3cfg",
+    "\\.rclone\\.conf",
+    "rclone\\.conf",
+    "\\.(?:bash|zsh|sh|psql|mysql|sqlite|python|node_repl)_history",
+    "id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk)",
+    "authorized_keys2?",
+    "kubeconfig",
+    "g?shadow-?",
+    "sudoers",
+    "master\\.passwd",
+    "credentials(?:\\.(?:json|ya?ml|toml|ini|xml|tfrc\\.json))?",
+    "\\.credentials\\.json",
+    "secrets?\\.(?:json|ya?ml|toml|ini|env|properties)",
+    "\\.secrets?",
+    "client_secrets?.*\\.json",
+    "service[_-]?account.*\\.json",
+    "application_default_credentials\\.json",
+    "login data(?: for account)?",
+    "cookies(?:\\.sqlite)?",
+    "logins\\.json",
+    "key[34]\\.db",
+    "auth\\.json",
+  ].join("|")})$`,
+);
+
+const SECRET_ENDINGS =
+  /\.(?:pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg|pgp|ovpn|mobileprovision|tfstate|tfstate\.backup|auto\.tfvars|tfvars)$/;
+
+/** Folders, and files whose name alone says nothing. */
+const SECRET_PLACES: readonly RegExp[] = [
+  /\/\.ssh\//,
+  /\/\.gnupg\//,
+  /\/\.aws\//,
+  /\/\.azure\//,
+  /\/\.config\/(?:gcloud|gh|hub|op|sops|age|doctl|rclone)\//,
+  /\/\.kube\/(?:config|cache\/)/,
+  /\/\.docker\/config\.json$/,
+  /\/\.password-store\//,
+  /\/\.cargo\/credentials(?:\.toml)?$/,
+  /\/\.gem\/credentials$/,
+  /\/\.m2\/settings(?:-security)?\.xml$/,
+  /\/\.gradle\/gradle\.properties$/,
+  /\/\.terraform\.d\//,
+  /\/\.local\/share\/(?:keyrings|kwalletd)\//,
+  /\/library\/keychains\//,
+  /\/library\/cookies\//,
+  /\/proc\/(?:[^/]+\/)+(?:environ|mem|maps|fd)(?:\/|$)/,
+  /\/etc\/(?:ssl\/private|ssh\/ssh_host_|sudoers\.d|security\/opasswd)/,
+  /\/run\/secrets\//,
+  /\/\.git\/config$/,
+];
