@@ -131,6 +131,8 @@ export interface Shells {
 
 export interface ShellRequest {
   readonly command: string;
+  /** Variables beside those of the session. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly isBackground: boolean;
   /** What a look gives at most, in characters; the whole is then in a file. */

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { createShells, type ShellsOptions } from "../../src/agent/tools/shell/shells.ts";
+import { pathRules } from "../../src/agent/workplace/paths.ts";
 import type { Workplace } from "../../src/agent/workplace.ts";
 
-export type ShellPlace = Pick<Workplace, "cwd" | "shells" | "outputFolder" | "resultLimit">;
+export type ShellPlace = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;
 
 /** What tools for commands need, in a folder. Whoever makes it closes its shells. */
 export function shellPlace(cwd: string, options: ShellsOptions = {}): ShellPlace {
@@ -12,6 +13,7 @@ export function shellPlace(cwd: string, options: ShellsOptions = {}): ShellPlace
   mkdirSync(outputs, { recursive: true });
   return {
     cwd,
+    paths: pathRules({ cwd, home: join(cwd, "..", "no-home") }),
     shells: createShells(options),
     outputFolder: async () => outputs,
     resultLimit: () => 100_000,

@@ -146,7 +146,8 @@ describe("before Bash runs", () => {
         title: "Run npm test -- -x",
         detail: "npm test -- -x",
         key: "shell:npm test",
-        scope: "commands that begin with npm test",
+        scope: "commands that begin with npm test, whatever the project's code does",
+        runsCode: true,
       },
     ]);
     const script = "npm test\nrm -rf x";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { headOf } from "../../../index.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { ShellCommand, ShellRequest, Workplace } from "../../workplace.ts";
 import { throttled } from "../throttled.ts";
-import { commandKey } from "./command-key.ts";
+import { commandNeed } from "./command-need.ts";
+import { safeGit } from "./safe-git.ts";
 import { duration, endLine, leftBehindLine, paragraphs, shortEnd, summaryOf } from "./words.ts";
 
 /** What the model need not say: enough for most builds, short enough to notice that something hangs. */
@@ -14,8 +14,6 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const LONGEST_RESULT_CHARS = 30_000;
 /** Of it, for how the command ended. */
 const WORDS_CHARS = 500;
-/** Of a command in the question whether it may run; all of it is in the detail. */
-const TITLE_CHARS = 200;
 /** People read no faster. */
 const PROGRESS_EVERY_MS = 200;
 
@@ -43,7 +41,7 @@ const input = z.object({
 });
 
 type BashInput = z.infer<typeof input>;
-type Place = Pick<Workplace, "cwd" | "shells" | "outputFolder" | "resultLimit">;
+type Place = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;
 
 export function bashTool(place: Place): Tool {
   return defineTool<BashInput>({
@@ -51,13 +49,8 @@ export function bashTool(place: Place): Tool {
     description: DESCRIPTION,
     input,
     title: ({ command }) => oneLine(command),
-    needs: ({ command, run_in_background }) => [
-      {
-        kind: "shell",
-        title: `Run${run_in_background ? " in the background" : ""} ${shortened(oneLine(command))}`,
-        detail: command,
-        ...commandKey(command),
-      },
+    needs: async ({ command, run_in_background: isBackground = false }) => [
+      await commandNeed(place, { command, line: oneLine(command), isBackground }),
     ],
     call: (given, context) =>
       given.run_in_background ? runBehind(place, given) : run(place, given, context),
@@ -72,13 +65,9 @@ const oneLine = (command: string): string =>
     .filter((line) => line !== "")
     .join(" ⏎ ");
 
-/** A screen has room for so much of a title; what it leaves out of a detail it tells. */
-const shortened = (line: string): string =>
-  line.length <= TITLE_CHARS ? line : `${headOf(line, TITLE_CHARS)}…`;
-
 function requestFor(place: Place, { command, run_in_background = false }: BashInput): ShellRequest {
   return {
-    command,
+    ...(safeGit(command) ?? { command }),
     cwd: place.cwd,
     isBackground: run_in_background,
     shownChars: Math.min(LONGEST_RESULT_CHARS, place.resultLimit()) - WORDS_CHARS,

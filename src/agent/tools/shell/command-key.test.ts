@@ -26,7 +26,7 @@ describe("the key of a command", () => {
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
   ])("of %s is its first words, for it is known what it does", (command, key) => {
-    expect(commandKey(command)).toEqual({ key, scope: `commands that begin with ${key.slice(6)}` });
+    expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
   });
 
   it.each([

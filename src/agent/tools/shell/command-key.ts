@@ -1,27 +1,34 @@
 /**
- * What a permission for a command covers, read off its text alone. Two kinds of keys:
- * - `shell:…` for one simple command. For those in the list below it is their first words (`shell:npm test`), so
- *   one permission covers them with other arguments; for all others it is the whole command.
+ * The reach of a permission for a command, read off its text alone. There are two kinds of keys:
+ * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm test`), so
+ *   one permission covers them with other arguments. For all others it is the whole command.
  * - `shell-exact:…` for everything that a shell could make more than one command of, and for programs that run what
  *   their arguments say. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
  *   `npm test; rm -rf x`, whose key begins with `shell-exact:`.
  */
 export interface CommandKey {
   readonly key: string;
-  /** In words: what allowing it always would allow. */
+  /** In words: what "always" would allow. */
   readonly scope: string;
+  /** The words without quotes, where one key covers the command with other arguments. */
+  readonly words?: readonly string[];
 }
 
 export function commandKey(command: string): CommandKey {
-  const words = simpleWords(command);
-  if (words === undefined || mayRunOthers(words)) {
-    return { key: `shell-exact:${command}`, scope: "exactly this command" };
-  }
-  const prefix = prefixOf(words);
+  const quoted = simpleWords(command);
+  if (quoted === undefined || mayRunOthers(quoted)) return exactKey(command);
+  const prefix = prefixOf(quoted);
   return prefix === undefined
-    ? { key: `shell:${words.join(" ")}`, scope: "exactly this command" }
-    : { key: `shell:${prefix}`, scope: `commands that begin with ${prefix}` };
+    ? { key: `shell:${quoted.join(" ")}`, scope: "exactly this command" }
+    : { key: `shell:${prefix}`, scope: `commands that begin with ${prefix}`, words: quoted.map(unquoted) };
 }
+
+export const exactKey = (command: string): CommandKey => ({
+  key: `shell-exact:${command}`,
+  scope: "exactly this command",
+});
+
+const unquoted = (word: string): string => word.replace(/["']/g, "");
 
 /**
  * Signs that mean themselves in every shell, quoted or not. All others (`;` `&` `|` `$` backticks, backslashes,
@@ -32,8 +39,8 @@ const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
 const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
 const WORDS = new RegExp(WORD, "gu");
 
-/** The words of a command, as they are written, quotes and all; undefined where it may be more than one command. */
-function simpleWords(command: string): readonly string[] | undefined {
+/** The words of a command as they are written, with quotes; undefined where it may be more than one command. */
+export function simpleWords(command: string): readonly string[] | undefined {
   if (!SIMPLE.test(command)) return undefined;
   const words = command.match(WORDS) ?? [];
   // `PATH=/tmp/evil npm test` runs another npm. A program in quotes, or in letters that look like others, is odd enough.
@@ -175,9 +182,10 @@ const ELSEWHERE = /^-[Co]/;
 const SETTING = /^[A-Za-z_]\w*[:+]*=/;
 
 function mayRunOthers(quoted: readonly string[]): boolean {
-  const words = quoted.map((word) => word.replace(/["']/g, ""));
+  const words = quoted.map(unquoted);
   const [program = "", first = "", ...others] = words;
   const name = nameOf(program);
+  if (READS_MORE[name]?.test([first, ...others].join(" "))) return true;
   if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.has(`${name} ${first}`)) return true;
   if (isModule(name, words)) return others.slice(1).some(isRisky);
   if (OPTIONS_FIRST_ARE_CODE.has(name) && first.startsWith("-")) return true;
@@ -186,6 +194,15 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   const hasElsewhere = name === "eslint" || (name !== "git" && OPTIONS_FIRST_ARE_CODE.has(name));
   return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
 }
+
+/** Options by which a program that looks at named files looks at others too: by links, below folders, from lists. */
+const READS_MORE: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
+  grep: /(?:^| )-(?:[A-Za-z0-9]*[rRdf]|-(?:(?:dereference-)?recursive|directories|file))/,
+  diff: /(?:^| )-(?:[A-Za-z0-9]*r|-(?:recursive|from-file|to-file))/,
+  wc: /--files0/,
+  du: /(?:^| )-(?:[A-Za-z0-9]*X|-(?:files0|exclude-from))/,
+  git: /--(?:no-index|textconv|contents|show-signature|open-files)/,
+});
 
 const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
 
@@ -199,28 +216,25 @@ const MODULES: ReadonlySet<string> = new Set(["pytest", "unittest", "mypy", "ruf
 const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
   /^python3?$/.test(name) && option === "-m" && MODULES.has(module);
 
-/** One word: they look, check or test, whatever their arguments. */
-const PROGRAMS: ReadonlySet<string> = new Set([
+/** Programs that only look, whatever their arguments. */
+export const READERS: ReadonlySet<string> = new Set([
   ...["ls", "cat", "head", "tail", "wc", "pwd", "which", "stat", "du", "df", "echo", "grep", "diff", "cmp"],
   ...["basename", "dirname", "realpath", "readlink", "uname", "whoami", "true", "false", "sleep"],
+]);
+
+/** One word: they check or test, whatever their arguments. */
+const CHECKERS: ReadonlySet<string> = new Set([
   ...["tsc", "eslint", "pytest", "vitest", "jest", "mocha", "ruff", "mypy"],
+]);
+
+/** Subcommands of git that change nothing. */
+export const GIT_READERS: ReadonlySet<string> = new Set([
+  ...["status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "shortlog", "describe"],
 ]);
 
 /** Two words, the second from the list. */
 const SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
-  git: [
-    "status",
-    "diff",
-    "log",
-    "show",
-    "blame",
-    "add",
-    "commit",
-    "ls-files",
-    "rev-parse",
-    "shortlog",
-    "describe",
-  ],
+  git: [...GIT_READERS, "add", "commit"],
   npm: ["test", "ls", "outdated", "view"],
   pnpm: ["test", "ls", "outdated"],
   yarn: ["test", "build", "lint"],
@@ -247,7 +261,7 @@ const NAME = /^[A-Za-z0-9][\w:.-]*$/;
 /** As many first words as say what the command does; undefined for what is not known. */
 function prefixOf(words: readonly string[]): string | undefined {
   const [program = "", first = "", second = "", ...others] = words;
-  if (PROGRAMS.has(program)) return program;
+  if (READERS.has(program) || CHECKERS.has(program)) return program;
   if (Object.hasOwn(SUBCOMMANDS, program) && SUBCOMMANDS[program]?.includes(first))
     return `${program} ${first}`;
   if (RUNS_SCRIPTS.has(`${program} ${first}`) && NAME.test(second)) return `${program} ${first} ${second}`;

@@ -12,6 +12,8 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
     description: "Ends a command in the background, with everything it started.",
     input,
     title: ({ shell_id }) => shell_id,
+    // It ends only what the agent itself was allowed to start.
+    needs: () => [],
     call: async ({ shell_id }) => {
       const running = shells.find(shell_id);
       if (running === undefined) return unknownShell(shell_id, shells);

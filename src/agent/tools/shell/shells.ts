@@ -29,7 +29,7 @@ class SessionShells implements Shells {
     if (this.#isClosed) throw new Error("The session is over: no command can be started.");
     // Not counted: a session that is gone on with would give an id again that the model knows from before.
     const id = `bash_${randomBytes(4).toString("hex")}`;
-    const command = new RunningCommand(id, request, this.#environment);
+    const command = new RunningCommand(id, request, { ...this.#environment, ...request.environment });
     this.#running.add(command);
     void command.ended.then(() => this.#running.delete(command));
     if (request.isBackground) this.#background.set(id, command);
