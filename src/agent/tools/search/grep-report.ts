@@ -16,6 +16,8 @@ export interface GrepFindings {
   readonly hits: readonly FileHit[];
   readonly searched: number;
   readonly skipped: Readonly<Record<SkipReason, number>>;
+  /** Files that may hold credentials, and were therefore not searched. */
+  readonly secret: number;
   /** Files in which the pattern took too long. */
   readonly slow: number;
   /** It was given up before all files were searched. */
@@ -81,7 +83,7 @@ function moreWords({ mode }: GrepWishes, shown: number, hits: readonly FileHit[]
     : `[${hits.length} files match; these are the first ${shown}.]`;
 }
 
-function trouble({ skipped, slow, isGivenUp, isCut, searched }: GrepFindings): readonly string[] {
+function trouble({ skipped, secret, slow, isGivenUp, isCut, searched }: GrepFindings): readonly string[] {
   const left = [
     skipped.binary > 0 ? `${count(skipped.binary, "binary file")}` : "",
     skipped["too-large"] > 0 ? `${count(skipped["too-large"], "very large file")}` : "",
@@ -89,6 +91,9 @@ function trouble({ skipped, slow, isGivenUp, isCut, searched }: GrepFindings): r
   ].filter((part) => part !== "");
   return [
     left.length > 0 ? `[Not searched: ${left.join(", ")}.]` : "",
+    secret > 0
+      ? `[Not searched: ${count(secret, "file")} that may hold credentials. Name such a file in path to ask the user for it.]`
+      : "",
     slow > 0
       ? `[The pattern takes too long: ${count(slow, "file")} could not be searched to the end. Simplify it.]`
       : "",

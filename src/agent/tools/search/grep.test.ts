@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answerOf, callTool, filePlace, needsOf } from "../../../../test/support/file-place.ts";
@@ -24,7 +24,7 @@ beforeAll(() => {
   write("src/a.ts", "one\ntwo needle\nthree\nfour\nfive Needle\nsix\n", 10);
   write("src/b.ts", "const needle = 1;\r\nlast needle\r\n", 5);
   write("src/c.md", "no such thing\n", 0);
-  write(".env", "needle=hidden", 20);
+  write(".hidden", "needle=hidden", 20);
   write("dist/x.ts", "needle", 0);
   write("node_modules/p/x.ts", "needle", 0);
   write("binary.bin", Buffer.from("needle\0\u0001needle"));
@@ -39,7 +39,7 @@ describe("Grep", () => {
     expect(await search("needle")).toEqual([
       "src/b.ts",
       "src/a.ts",
-      ".env",
+      ".hidden",
       "wide.txt",
       "[Not searched: 1 binary file.]",
     ]);
@@ -85,10 +85,24 @@ describe("Grep", () => {
   it("searches only files of the names that are asked for", async () => {
     expect(await search("needle", { glob: "*.ts" })).toEqual(["src/b.ts", "src/a.ts"]);
     expect(await search("needle", { glob: "src/**" })).toEqual(["src/b.ts", "src/a.ts"]);
-    expect(await search("needle", { glob: "!*.{ts,txt,bin}" })).toEqual([".env"]);
+    expect(await search("needle", { glob: "!*.{ts,txt,bin}" })).toEqual([".hidden"]);
     expect(await search("needle", { path: "node_modules" })).toEqual(["node_modules/p/x.ts"]);
     expect(await search("needle", { path: "dist" })).toEqual(["dist/x.ts"]);
     expect(await search("needle", { path: "dist/x.ts" })).toEqual(["dist/x.ts"]);
+  });
+
+  it("leaves out files that may hold credentials, says so, and asks for one that is named", async () => {
+    for (const name of [".env", "id_rsa", "notes.txt"]) write(`keys/${name}`, "password=hunter2");
+    expect(await search("password=", { path: "keys" })).toEqual([
+      "keys/notes.txt",
+      "[Not searched: 2 files that may hold credentials. Name such a file in path to ask the user for it.]",
+    ]);
+    expect(await needsOf(grep, { pattern: "password=", path: "keys" })).toEqual([]);
+    expect(await needsOf(grep, { pattern: "password=", path: "keys/.env" })).toMatchObject([
+      { kind: "secret-file" },
+    ]);
+    expect(await search("password=", { path: "keys/.env" })).toEqual(["keys/.env"]);
+    rmSync(join(project, "keys"), { recursive: true });
   });
 
   it("takes flags in front of a pattern, and classes of Unicode", async () => {

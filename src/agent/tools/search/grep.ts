@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { LonghaulError } from "../../../index.ts";
+import { isSecretFile } from "../../../node.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { throttled } from "../throttled.ts";
 import { newestFirst } from "./glob.ts";
@@ -69,14 +70,16 @@ async function grep(place: SearchPlace, input: GrepInput, context: ToolContext):
     const chosen = found.isDirectory()
       ? await walk({ root: root.realPath, patterns: globPatterns(input.glob), signal })
       : { files: [root.realPath], isCut: false };
-    const { files } = chosen;
-    const shown = (file: string): string => shownBelow(place, root, file);
     const isNamed = !found.isDirectory();
+    // A file that may hold credentials is searched only when it is named: then the person was asked.
+    const files = isNamed ? chosen.files : chosen.files.filter((file) => !isSecretFile(file));
+    const shown = (file: string): string => shownBelow(place, root, file);
     const tell = (searched: number): void => progress.tell(`${searched} of ${files.length} files searched`);
     const findings = await searchAll(files, { search, wishes, isNamed, shown, tell });
     const hits = wishes.mode === "files_with_matches" ? await byAge(findings.hits, signal) : findings.hits;
     const room = Math.min(SHOWN_CHARS, place.resultLimit()) - NOTES_CHARS;
-    return grepOutcome({ ...findings, hits, isCut: chosen.isCut }, wishes, room);
+    const secret = chosen.files.length - files.length;
+    return grepOutcome({ ...findings, hits, secret, isCut: chosen.isCut }, wishes, room);
   } finally {
     progress.stop();
   }
@@ -113,7 +116,7 @@ interface SearchAllOptions {
 async function searchAll(
   files: readonly string[],
   { search, wishes, isNamed, shown, tell }: SearchAllOptions,
-): Promise<Omit<GrepFindings, "isCut">> {
+): Promise<Omit<GrepFindings, "isCut" | "secret">> {
   const hits: FileHit[] = [];
   const skipped = { binary: 0, "too-large": 0, unreadable: 0 };
   let [searched, slow, rows] = [0, 0, 0];
