@@ -57,6 +57,7 @@ export type LonghaulErrorCode =
   | "chart-not-written"
   | "simulator-failed"
   | "file-unusable"
+  | "folder-too-wide"
   | "agent-closed"
   | "agent-failed"
   | "turn-limit";

@@ -21,6 +21,7 @@ import type { House } from "./house.ts";
 import type { EventQueue } from "./loop/event-queue.ts";
 import { listenTo } from "./loop/listen.ts";
 import type { Agent, NotesWriter, PromptAt, RunOptions, SnipResult } from "./options.ts";
+import type { PermissionMode } from "./permission.ts";
 import { systemPrompt } from "./prompt/system-prompt.ts";
 import { besideSession, type OpenedSession, withoutForeignUsage } from "./session.ts";
 import { createAgentState, type SessionState } from "./state/state.ts";
@@ -113,6 +114,14 @@ export class LonghaulAgent implements Agent {
 
   get isPlanMode(): boolean {
     return this.#state.isPlanMode;
+  }
+
+  get permissionMode(): PermissionMode {
+    return this.#house.permissions.mode;
+  }
+
+  get isWideFolder(): boolean {
+    return this.#house.isWideFolder;
   }
 
   get planPath(): string {

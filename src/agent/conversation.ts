@@ -97,7 +97,7 @@ export class Conversation {
 
   /** As sessions and hooks tell of it. */
   permissionMode(): string {
-    return this.#spec.state.isPlanMode ? "plan" : (this.#house.options.permissions?.mode ?? "default");
+    return this.#spec.state.isPlanMode ? "plan" : this.#house.permissions.mode;
   }
 
   /** Another model, or another way to take notes: the conversation goes on as it is, with an engine of its own. */
@@ -162,7 +162,11 @@ export class Conversation {
       isReadOnly: tool.isReadOnly,
       tool: tool.definition.name,
     });
-    return verdict.allowed ? undefined : { refusal: verdict.words };
+    if (verdict.allowed) return undefined;
+    const { refusals, byPerson, words } = verdict;
+    const { callId } = context;
+    this.#spec.emit({ type: "refused", callId, tool: tool.definition.name, refusals, byPerson });
+    return { refusal: words };
   }
 
   #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions {
@@ -220,7 +224,11 @@ export class Conversation {
   #hostState({ notesPath }: EngineSpec): HostState {
     const { state, agents } = this.#spec;
     return {
-      ...fileState({ folder: this.#house.cwd, planPath: state.planPath, notesPath }),
+      ...fileState({
+        folder: this.#house.isWideFolder ? undefined : this.#house.cwd,
+        planPath: state.planPath,
+        notesPath,
+      }),
       todos: () => state.todos,
       isPlanMode: () => state.isPlanMode,
       skills: () => state.usedSkills,

@@ -7,6 +7,7 @@ import type {
   Thresholds,
   WindowState,
 } from "../index.ts";
+import type { Refusal } from "./permission.ts";
 
 /** What an agent does, as it happens. */
 export type AgentEvent =
@@ -38,6 +39,15 @@ export type AgentEvent =
       /** Unfolded: a diff, the output. */
       readonly display: string;
       readonly durationMs: number;
+    }
+  /** A call was not allowed. Each refusal names its rule and the flag that would allow it. */
+  | {
+      readonly type: "refused";
+      readonly callId: string;
+      readonly tool: string;
+      readonly refusals: readonly Refusal[];
+      /** False: nobody could be asked, or plan mode is on. */
+      readonly byPerson: boolean;
     }
   /** How full the window is, before and after each call. */
   | ({ readonly type: "window" } & WindowReading)

@@ -16,6 +16,8 @@ export interface House {
   readonly sessionId: string;
   readonly sessionPath: string;
   readonly permissions: Permissions;
+  /** The working folder is the home folder, or contains it. */
+  readonly isWideFolder: boolean;
   readonly paths: PathRules;
   readonly files: FileContents;
   readonly shells: Shells;

@@ -17,9 +17,11 @@ export type {
   PermissionAnswer,
   PermissionMode,
   PermissionNeed,
+  PermissionRule,
   PermissionSettings,
   Person,
   Question,
+  Refusal,
 } from "./permission.ts";
 export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
 export { standardTools } from "./tools/standard-tools.ts";

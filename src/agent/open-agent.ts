@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
+import { LonghaulError } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import { LonghaulAgent } from "./agent.ts";
 import { agentsFolder } from "./agents/subagent.ts";
@@ -13,13 +14,15 @@ import { openSession } from "./session.ts";
 import { findSkills, skillFolders } from "./skills/skills.ts";
 import { createShells } from "./tools/shell/shells.ts";
 import { createFileContents } from "./workplace/file-contents.ts";
-import { pathRules } from "./workplace/paths.ts";
+import { isWideFolder, pathRules } from "./workplace/paths.ts";
 
 /** Begins a conversation with an agent, or goes on with one. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   requireAgentOptions(options);
   const cwd = await realpath(options.cwd ?? process.cwd());
   const places: UserPlaces = options.places ?? { home: homedir(), env: process.env };
+  const isWide = await isWideFolder(cwd, places.home);
+  if (isWide && options.permissions?.mode === "allow-all") throw tooWide(cwd);
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };
   const session = await openSession({ cwd, places, newUuid: ports.newUuid, session: options.session });
   // What we write beside the session is the agent's own to read.
@@ -32,7 +35,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ports,
     sessionId: session.id,
     sessionPath: session.path,
-    permissions: createPermissions(options.permissions ?? {}, options.person),
+    permissions: createPermissions(options.permissions ?? {}, options.person, { isWideFolder: isWide }),
+    isWideFolder: isWide,
     paths: pathRules({ cwd, allowed, home: places.home }),
     files: createFileContents(),
     shells: createShells(),
@@ -41,3 +45,11 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   };
   return new LonghaulAgent(house, session, await isInGitRepository(cwd));
 }
+
+const tooWide = (cwd: string): LonghaulError =>
+  new LonghaulError("folder-too-wide", `Mode "allow-all" does not start in ${cwd}.`, {
+    remedy:
+      "This is your home folder, or it contains it: everything private of yours lies there. " +
+      "Start in a project folder, or choose another permission mode.",
+    facts: { cwd },
+  });

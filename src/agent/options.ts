@@ -12,7 +12,7 @@ import type {
 } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
-import type { PermissionSettings, Person } from "./permission.ts";
+import type { PermissionMode, PermissionSettings, Person } from "./permission.ts";
 import type { Tool } from "./tool.ts";
 import type { AgentRoster, Workplace } from "./workplace.ts";
 
@@ -99,6 +99,10 @@ export interface Agent {
   readonly reading: WindowReading;
   readonly todos: readonly Todo[];
   readonly isPlanMode: boolean;
+  /** `accept-edits` after the person has allowed edits for the session. */
+  readonly permissionMode: PermissionMode;
+  /** The working folder is the home folder, or contains it: everything asks, each time. */
+  readonly isWideFolder: boolean;
   readonly planPath: string;
   readonly notesPath: string;
   readonly notes: NotesWriter;

@@ -40,6 +40,7 @@ export interface ToolSpec<Input> {
   readonly input: z.ZodType<Input>;
   readonly isReadOnly?: boolean;
   readonly title?: (input: Input) => string;
+  /** Without it, a tool that is not read-only asks before each call. */
   readonly needs?: (
     input: Input,
     context: ToolContext,
@@ -68,7 +69,9 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
     // What is not valid is never run, so it needs nobody's word.
     needs: async (input, context) => {
       const known = read(input);
-      return known === undefined ? [] : ((await spec.needs?.(known, context)) ?? []);
+      if (known === undefined) return [];
+      if (spec.needs !== undefined) return await spec.needs(known, context);
+      return spec.isReadOnly ? [] : [callItself(spec.name, input)];
     },
     call: async (input, context) => {
       const parsed = spec.input.safeParse(input);
@@ -77,6 +80,15 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
     },
   };
 }
+
+/** A tool says nothing of what it does: then the person sees the call itself. */
+const callItself = (name: string, input: unknown): PermissionNeed => ({
+  kind: "other",
+  title: `Call ${name}`,
+  detail: JSON.stringify(input, null, 2),
+  key: `tool:${name}`,
+  scope: `calls of ${name}`,
+});
 
 function wrongInput(name: string, error: z.ZodError): string {
   const lines = error.issues.map(({ path, message }) => `- ${path.join(".") || "input"}: ${message}`);

@@ -5,7 +5,7 @@ import type { ChatCommandOptions } from "./commands/chat.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";
 
-const HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it runs a command or fetches a page; --allow takes keys such as\n"shell:npm test" or "web:example.org", and "shell:git *" for all that begin like\nit. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe, what is\npiped is added to the prompt.\n${examples(
+const HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it edits a file, runs a command or fetches a page. --allow takes keys\nsuch as "shell:npm test" or "web:example.org", and "shell:git *" for all that\nbegin like it. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe, what is\npiped is added to the prompt.\n${examples(
   "chat",
   'chat "what does this project do?"',
   "chat --continue",
@@ -20,6 +20,12 @@ const collect = (value: string, so: readonly string[] = []): readonly string[] =
   if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return [...so, value];
 };
+
+const permissionMode = (): Option =>
+  new Option(
+    "--permission-mode <mode>",
+    "accept-edits edits ordinary files without asking, allow-all never asks",
+  ).choices(PERMISSION_MODES);
 
 export function addChat(program: Command, compose: () => Promise<Composition>): void {
   const chat = program
@@ -43,11 +49,7 @@ export function addChat(program: Command, compose: () => Promise<Composition>): 
     )
     .option("--window <tokens>", "size of the model's window (default: its own)", parseWindow)
     .option("--max-turns <count>", "model calls for one prompt at most", atLeastOne(""))
-    .addOption(
-      new Option("--permission-mode <mode>", "careful also asks before files are changed").choices(
-        PERMISSION_MODES,
-      ),
-    )
+    .addOption(permissionMode())
     .option("--allow <key>", "what needs no question (repeatable)", collect)
     .option(
       "--allow-path <path>",

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -16,6 +16,8 @@ import {
 export interface AgentScene extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly cwd: string;
+  /** Beside the folder: agents work elsewhere than at home. */
+  readonly home: string;
   /** What happened outside of runs. */
   readonly idle: AgentEvent[];
   open(options?: Partial<AgentOptions>): Promise<Agent>;
@@ -23,19 +25,23 @@ export interface AgentScene extends AsyncDisposable {
 
 /** A folder, a provider, and agents on them. */
 export async function agentScene(options: SimulatorOptions = {}): Promise<AgentScene> {
-  const cwd = await realpath(await mkdtemp(join(tmpdir(), "longhaul-agent-")));
+  const base = await realpath(await mkdtemp(join(tmpdir(), "longhaul-agent-")));
+  const [cwd, home] = [join(base, "project"), join(base, "home")];
+  await mkdir(cwd);
+  await mkdir(home);
   const simulator = await startSimulator(options);
   const idle: AgentEvent[] = [];
   const opened: Agent[] = [];
   return {
     simulator,
     cwd,
+    home,
     idle,
     open: async (more = {}) => {
       const agent = await openAgent({
         model: anthropicModel({ model: "claude-haiku-4-5", baseURL: simulator.url, apiKey: "any" }),
         cwd,
-        places: { home: join(cwd, "home"), env: {} },
+        places: { home, env: {} },
         retries: { wait: async () => undefined },
         onEvent: (event) => idle.push(event),
         ...more,
@@ -48,7 +54,7 @@ export async function agentScene(options: SimulatorOptions = {}): Promise<AgentS
       // One that cannot write any more says so when it is closed; its test has seen it.
       for (const agent of opened) await agent.close().catch(() => undefined);
       await simulator.close();
-      await rm(cwd, { recursive: true, force: true });
+      await rm(base, { recursive: true, force: true });
     },
   };
 }
@@ -91,5 +97,6 @@ export const toolOf = (
     input: z.object({ of: z.string().optional() }),
     isReadOnly,
     title: ({ of = "" }) => of,
+    needs: () => [],
     call: async (input, { signal }) => ({ content: await call(input, signal) }),
   });

@@ -43,7 +43,7 @@ describe("a subagent", () => {
     expect([folder, join(folder, file)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     const { conversation } = await loadSession(join(folder, file));
     expect(conversation.map(({ type }) => type)).toEqual(["user", "assistant", "user", "assistant"]);
-    const listed = await listSessions({ home: join(scene.cwd, "home"), env: {} });
+    const listed = await listSessions({ home: scene.home, env: {} });
     expect(listed.map(({ path }) => path)).toEqual([agent.sessionPath]);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe("an agent that is killed in the middle", () => {
       windowTokens: 16_000,
       behaviours: [summaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
     });
-    const home = join(scene.cwd, "home");
+    const home = scene.home;
     let session = "";
     for (const entries of [3, 40, 14]) {
       const killed = await killAfter(entries, [scene.simulator.url, scene.cwd, home, session]);
@@ -77,7 +77,7 @@ describe("an agent that is killed in the middle", () => {
         windowTokens: 16_000,
         behaviours: [spanSummaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
       });
-      const args = [scene.simulator.url, scene.cwd, join(scene.cwd, "home"), "", mode];
+      const args = [scene.simulator.url, scene.cwd, scene.home, "", mode];
       const killed = await killWhen((printed) => printed.includes(line), args);
       const { entries, conversation } = await loadSession(killed.session);
       const written = new Set(entries.map(({ uuid }) => uuid));

@@ -26,7 +26,7 @@ describe("the mode of an agent", () => {
     });
     const agent = await scene.open({
       tools: () => [],
-      permissions: { mode: "careful" },
+      permissions: { mode: "accept-edits" },
       compactor: { hooks, compaction: { summariser: "built-in" } },
     });
     const long = "Mind the tide tables of the outer harbour. ".repeat(300);
@@ -36,10 +36,10 @@ describe("the mode of an agent", () => {
     await ran(agent, long);
     await agent.compact({ keepRecentTokens: 0, force: true });
 
-    expect(modes).toEqual(["careful", "plan"]);
+    expect(modes).toEqual(["accept-edits", "plan"]);
     const lines = (await readFile(agent.sessionPath, "utf8")).split("\n");
     expect(lines.flatMap((line) => /"permissionMode":"([^"]*)"/.exec(line)?.[1] ?? [])).toEqual([
-      "careful",
+      "accept-edits",
       "plan",
     ]);
   });

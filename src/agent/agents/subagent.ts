@@ -14,9 +14,13 @@ import type { SubagentRun } from "./roster.ts";
 /** Sessions and results of subagents. */
 export const agentsFolder = (sessionPath: string): string => besideSession(sessionPath, ".agents");
 
-/** What a subagent has no use for: it starts no others, and leaves plan mode, questions and the list to its parent. */
-const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set(["EnterPlanMode", "ExitPlanMode", "AskUserQuestion"]);
-const STARTS_AGENTS: ReadonlySet<string> = new Set(["Task", "TaskOutput", "TaskStop"]);
+/** No agent type gets these: a subagent starts no others, and plan mode belongs to its parent. */
+const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
+  ...["Task", "TaskOutput", "TaskStop"],
+  ...["EnterPlanMode", "ExitPlanMode"],
+]);
+/** Only an agent type that names it gets it. */
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
 
 export interface Parent {
   readonly house: House;
@@ -99,7 +103,7 @@ function toolsFor(
   all: (place: Workplace) => readonly Tool[],
 ): readonly Tool[] {
   const isMeant = ({ definition: { name } }: Tool): boolean =>
-    !STARTS_AGENTS.has(name) && (names === undefined ? !NOT_FOR_SUBAGENTS.has(name) : names.includes(name));
+    !NOT_FOR_SUBAGENTS.has(name) && (names === undefined ? !ONLY_BY_NAME.has(name) : names.includes(name));
   return all(place).filter(isMeant);
 }
 

@@ -72,12 +72,97 @@ describe("what is asked", () => {
     expect(asked).toEqual([]);
   });
 
-  it("a change in the working directory is asked for only by careful", async () => {
-    const change = need("change:a.ts", { kind: "change" });
-    expect(await words(answering({}).permissions, change)).toBe("allowed");
-    const careful = answering({ mode: "careful" }, { allow: "once" });
-    expect(await words(careful.permissions, change)).toBe("allowed");
-    expect(careful.asked).toEqual(["change:a.ts"]);
+  it("asks before every edit in mode default, and before none in mode accept-edits", async () => {
+    const changes = [need("change:a.ts", { kind: "change" }), need("change:b.ts", { kind: "change" })];
+    const asking = answering({}, { allow: "once" }, { allow: "once" });
+    expect(await words(asking.permissions, ...changes)).toBe("allowed");
+    expect(asking.asked).toEqual(["change:a.ts", "change:b.ts"]);
+    const accepting = answering({ mode: "accept-edits" });
+    expect(await words(accepting.permissions, ...changes)).toBe("allowed");
+    expect(accepting.asked).toEqual([]);
+  });
+
+  it("an answer of always to one edit allows every other ordinary edit, and no command", async () => {
+    const { permissions, asked } = answering({}, { allow: "always" });
+    expect(permissions.mode).toBe("default");
+    expect(await words(permissions, need("change:a.ts", { kind: "change" }))).toBe("allowed");
+    expect(await words(permissions, need("change:b.ts", { kind: "change" }))).toBe("allowed");
+    expect(permissions.mode).toBe("accept-edits");
+    expect(await words(permissions, need("shell:ls"))).not.toBe("allowed");
+    expect(asked).toEqual(["change:a.ts", "shell:ls"]);
+  });
+
+  it.each(["guarded-file", "secret-file"] as const)(
+    "asks for a %s each time, whatever was answered and in every mode but allow-all",
+    async (kind) => {
+      for (const mode of ["default", "accept-edits"] as const) {
+        const always: PermissionAnswer = { allow: "always" };
+        const { permissions, asked } = answering({ mode, allow: ["*", "write*"] }, always, always);
+        for (let time = 0; time < 3; time++)
+          await permissions.check([need("write-guarded:x", { kind })], call());
+        expect(asked).toHaveLength(3);
+      }
+      expect(await words(answering({ mode: "allow-all" }).permissions, need("x", { kind }))).toBe("allowed");
+      const named = answering({ allow: ["write-guarded:x"] });
+      expect(await words(named.permissions, need("write-guarded:x", { kind }))).toBe("allowed");
+    },
+  );
+
+  it("asks for everything each time in the home folder, and offers no always", async () => {
+    const asked: PermissionNeed[] = [];
+    const permit: Person["permit"] = async (given) => {
+      asked.push(given);
+      return { allow: "always" };
+    };
+    const settings = { mode: "accept-edits", allow: ["shell:*", "web:a"] } as const;
+    const person = { permit, answer: async () => undefined };
+    const permissions = createPermissions(settings, person, { isWideFolder: true });
+    const needs = [need("change:a", { kind: "change" }), need("shell:ls"), need("web:a", { kind: "web" })];
+    for (let time = 0; time < 2; time++) expect(await words(permissions, ...needs)).toBe("allowed");
+    expect(asked.map(({ key }) => key)).toEqual(["change:a", "shell:ls", "change:a", "shell:ls"]);
+    expect(asked.every(({ scope }) => scope === undefined)).toBe(true);
+    const nobody = createPermissions(settings, undefined, { isWideFolder: true });
+    expect(await words(nobody, need("shell:ls"))).toContain("(rule: wide-folder)");
+  });
+
+  it("an always for a command that runs code ends when a file changes that decides what it runs", async () => {
+    const always: PermissionAnswer = { allow: "always" };
+    const once: PermissionAnswer = { allow: "once" };
+    const { permissions, asked } = answering({}, always, always, once, once, once);
+    const [test, list] = [need("shell:npm test", { runsCode: true }), need("shell:ls")];
+    expect(await words(permissions, test, list)).toBe("allowed");
+    expect(await words(permissions, need("change:a.ts", { kind: "change" }))).toBe("allowed");
+    expect(await words(permissions, test, list)).toBe("allowed");
+    const script = need("write-guarded:p", { kind: "guarded-file", decidesCommands: true });
+    expect(await words(permissions, script)).toBe("allowed");
+    expect(await words(permissions, test, list)).toBe("allowed");
+    expect(asked).toEqual(["shell:npm test", "shell:ls", "change:a.ts", "write-guarded:p", "shell:npm test"]);
+  });
+
+  it("a change that was refused ends no permission", async () => {
+    const { permissions, asked } = answering({}, { allow: "always" }, { allow: "no" });
+    const test = need("shell:npm test", { runsCode: true });
+    await permissions.check([test], call());
+    await permissions.check([need("p", { kind: "guarded-file", decidesCommands: true })], call());
+    await permissions.check([test], call());
+    expect(asked).toEqual(["shell:npm test", "p"]);
+  });
+
+  it("names the rule and the flag of everything that was refused", async () => {
+    const nobody = createPermissions({}, undefined);
+    const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
+    expect(await nobody.check(needs, call())).toMatchObject({
+      byPerson: false,
+      refusals: [
+        { title: "Run shell:npm test", rule: "shell", flag: "--allow 'shell:npm test'" },
+        { rule: "guarded-file", flag: "--allow 'write-guarded:x'" },
+      ],
+    });
+    const { permissions } = answering({}, { allow: "no" });
+    expect(await permissions.check(needs, call())).toMatchObject({
+      byPerson: true,
+      refusals: [{ rule: "shell" }],
+    });
   });
 
   it("allow-all asks nothing, not even for a plan", async () => {
@@ -148,7 +233,7 @@ describe("what the model is told", () => {
   it("what the person wrote when refusing", async () => {
     const { permissions } = answering({}, { allow: "no", words: " use pnpm instead " });
     expect(await words(permissions, need("shell:npm test"))).toMatch(
-      /Run shell:npm test\n.*: use pnpm instead$/,
+      /Run shell:npm test \(rule: shell\)\n.*: use pnpm instead$/,
     );
   });
 
@@ -180,7 +265,7 @@ describe("what the model is told", () => {
 
 describe("plan mode", () => {
   it("refuses what is not read-only in every mode, and asks nobody", async () => {
-    for (const mode of ["default", "careful", "allow-all"] as const) {
+    for (const mode of ["default", "accept-edits", "allow-all"] as const) {
       const { permissions, asked } = answering({ mode, allow: ["*"] }, { allow: "once" });
       const verdict = await permissions.check([need("a")], call({ isPlanMode: true, tool: "Write" }));
       expect(verdict).toMatchObject({ allowed: false, words: expect.stringContaining("ExitPlanMode") });

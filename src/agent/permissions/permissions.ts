@@ -1,14 +1,23 @@
-import type { AskOptions, PermissionNeed, PermissionSettings, Person } from "../permission.ts";
+import type {
+  AskOptions,
+  PermissionMode,
+  PermissionNeed,
+  PermissionSettings,
+  Person,
+  Refusal,
+} from "../permission.ts";
 import { createQueue, type Queue } from "./queue.ts";
-import { modeAllows, ruleAllows } from "./rules.ts";
+import { alwaysAsks, modeAllows, ruleAllows } from "./rules.ts";
 import { withAllVisible } from "./visible.ts";
-import { nobodyToAsk, planModeIsOn, refused } from "./words.ts";
+import { flagFor, nobodyToAsk, planModeIsOn, refused } from "./words.ts";
 
-/** Decides what tools may do. One for all agents of a session: what was answered once holds for each of them. */
+/** Decides what tools may do. All agents of a session share one: an answer holds for each of them. */
 export interface Permissions {
   check(needs: readonly PermissionNeed[], call: CallToCheck): Promise<Verdict>;
-  /** Whoever answers, asked one thing at a time: by all agents, for permission and in questions of tools alike. */
+  /** The person, asked one thing at a time by all agents, for permission and in questions of tools alike. */
   readonly person: Person | undefined;
+  /** `accept-edits` from the moment the person allows edits for the session. */
+  readonly mode: PermissionMode;
 }
 
 export interface CallToCheck extends AskOptions {
@@ -20,52 +29,135 @@ export interface CallToCheck extends AskOptions {
 
 export type Verdict =
   | { readonly allowed: true }
-  | { readonly allowed: false /** For the model. */; readonly words: string };
+  | {
+      readonly allowed: false;
+      /** For the model. */
+      readonly words: string;
+      /** Each thing that would have been asked; `byPerson` says that somebody answered no. */
+      readonly refusals: readonly Refusal[];
+      readonly byPerson: boolean;
+    };
+
+export interface PermissionsOptions {
+  /** The working folder is the home folder, or contains it. Then everything asks, each time. */
+  readonly isWideFolder?: boolean;
+}
 
 const ALLOWED: Verdict = { allowed: true };
 /** The way out of plan mode changes only the file of the plan, and asks for itself. */
 const LEAVES_PLAN_MODE = "ExitPlanMode";
 
 /** Rejects only when the signal of a call fires, or the person's own code fails: then nothing is allowed. */
-export function createPermissions(settings: PermissionSettings, person: Person | undefined): Permissions {
-  const { mode = "default", allow = [] } = settings;
-  const queue = createQueue();
-  // Kept for as long as the session runs. SPEC 12 has caches of permissions emptied after a compaction: those are
-  // what a host works out from the conversation. These are a person's answers, and they were given for the session:
-  // to forget them would ask again what has been answered, in the middle of work that was allowed.
-  const answeredAlways = new Set<string>();
-  const isAllowed = ({ kind, key }: PermissionNeed): boolean =>
-    modeAllows(mode, kind) || answeredAlways.has(key) || allow.some((rule) => ruleAllows(rule, key));
+export function createPermissions(
+  settings: PermissionSettings,
+  person: Person | undefined,
+  options: PermissionsOptions = {},
+): Permissions {
+  return new SessionPermissions(settings, person, options);
+}
 
-  const askFor = async (asked: Person, need: PermissionNeed, call: CallToCheck): Promise<Verdict> => {
+class SessionPermissions implements Permissions {
+  readonly person: Person | undefined;
+  readonly #asked: Person | undefined;
+  readonly #queue = createQueue();
+  readonly #isWide: boolean;
+  readonly #rules: readonly string[];
+  /**
+   * Answers of "always", by key, for as long as the session runs. SPEC 12 has caches of permissions emptied after a
+   * compaction. Those are what a host works out from the conversation. These are a person's answers for the session.
+   */
+  readonly #granted = new Map<string, PermissionNeed>();
+  #mode: PermissionMode;
+
+  constructor(
+    { mode = "default", allow = [] }: PermissionSettings,
+    person: Person | undefined,
+    options: PermissionsOptions,
+  ) {
+    this.#mode = mode;
+    this.#rules = allow;
+    this.#isWide = options.isWideFolder ?? false;
+    this.#asked = person;
+    this.person = person && inQueue(person, this.#queue);
+  }
+
+  get mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  async check(needs: readonly PermissionNeed[], call: CallToCheck): Promise<Verdict> {
+    call.signal.throwIfAborted();
+    if (call.isPlanMode && !call.isReadOnly && call.tool !== LEAVES_PLAN_MODE) {
+      const refusals: readonly Refusal[] = [{ title: call.tool, rule: "plan-mode", flag: undefined }];
+      return { allowed: false, words: planModeIsOn(call.tool), refusals, byPerson: false };
+    }
+    const verdict = await this.#allow(needs, call);
+    if (verdict.allowed && needs.some(({ decidesCommands }) => decidesCommands)) this.#forgetCommands();
+    return verdict;
+  }
+
+  async #allow(needs: readonly PermissionNeed[], call: CallToCheck): Promise<Verdict> {
+    const open = needs.filter((need) => !this.#isAllowed(need)).map((need) => this.#asAsked(need));
+    if (open.length === 0) return ALLOWED;
+    const asked = this.#asked;
+    if (asked === undefined) {
+      const refusals = open.map((need) => this.#refusal(need));
+      return { allowed: false, words: nobodyToAsk(open, refusals), refusals, byPerson: false };
+    }
+    // The questions of one call belong together: nobody else's comes between them.
+    return await this.#queue.run(call.signal, async () => {
+      for (const need of open) {
+        const verdict = await this.#askFor(asked, need, call);
+        if (!verdict.allowed) return verdict;
+      }
+      return ALLOWED;
+    });
+  }
+
+  #isAllowed({ kind, key }: PermissionNeed): boolean {
+    if (this.#mode === "allow-all") return true;
+    if (this.#rules.some((rule) => (this.#isWide ? rule === key : ruleAllows(rule, key)))) return true;
+    if (this.#isWide || alwaysAsks(kind)) return false;
+    return modeAllows(this.#mode, kind) || this.#granted.has(key);
+  }
+
+  /** Nothing is offered that would not hold. */
+  #asAsked(need: PermissionNeed): PermissionNeed {
+    if (!this.#isWide && !alwaysAsks(need.kind)) return need;
+    const { scope: _, ...rest } = need;
+    return rest;
+  }
+
+  async #askFor(asked: Person, need: PermissionNeed, call: CallToCheck): Promise<Verdict> {
     // Another agent may have had the same answered while this one waited.
-    if (isAllowed(need)) return ALLOWED;
+    if (this.#isAllowed(need)) return ALLOWED;
     const answer = await asked.permit(withAllVisible(need), { signal: call.signal, agentId: call.agentId });
     call.signal.throwIfAborted();
-    if (answer.allow === "always" && need.scope !== undefined) answeredAlways.add(need.key);
+    if (answer.allow === "always" && need.scope !== undefined) this.#grant(need);
     if (answer.allow === "always" || answer.allow === "once") return ALLOWED;
-    return { allowed: false, words: refused(need, answer.words) };
-  };
+    const refusal = this.#refusal(need);
+    return {
+      allowed: false,
+      words: refused(need, refusal, answer.words),
+      refusals: [refusal],
+      byPerson: true,
+    };
+  }
 
-  return {
-    person: person && inQueue(person, queue),
-    check: async (needs, call) => {
-      call.signal.throwIfAborted();
-      if (call.isPlanMode && !call.isReadOnly && call.tool !== LEAVES_PLAN_MODE)
-        return { allowed: false, words: planModeIsOn(call.tool) };
-      const open = needs.filter((need) => !isAllowed(need));
-      if (open.length === 0) return ALLOWED;
-      if (person === undefined) return { allowed: false, words: nobodyToAsk(open) };
-      // The questions of one call belong together: nobody else's comes between them.
-      return await queue.run(call.signal, async () => {
-        for (const need of open) {
-          const verdict = await askFor(person, need, call);
-          if (!verdict.allowed) return verdict;
-        }
-        return ALLOWED;
-      });
-    },
-  };
+  #grant(need: PermissionNeed): void {
+    if (need.kind === "change") this.#mode = "accept-edits";
+    else this.#granted.set(need.key, need);
+  }
+
+  /** A command that was allowed may run something else from now on. */
+  #forgetCommands(): void {
+    for (const [key, { runsCode }] of this.#granted) if (runsCode) this.#granted.delete(key);
+  }
+
+  #refusal({ title, kind, key }: PermissionNeed): Refusal {
+    const rule = this.#isWide && !alwaysAsks(kind) ? "wide-folder" : kind;
+    return { title, rule, flag: kind === "plan" ? undefined : flagFor(rule, key) };
+  }
 }
 
 const inQueue = (person: Person, queue: Queue): Person => ({

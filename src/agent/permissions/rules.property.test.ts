@@ -2,8 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { modeAllows, ruleAllows } from "./rules.ts";
 
-const kinds = fc.constantFrom("shell", "change", "outside-path", "web", "plan", "other");
-const prefix = fc.constantFrom("shell:", "path:", "web:", "change:", "shell-exact:", "");
+const kinds = fc.constantFrom(
+  ...(["shell", "change", "outside-path", "guarded-file", "secret-file", "web", "plan", "other"] as const),
+);
+const exact = fc.constantFrom("shell-exact:", "write-guarded:", "read-secret:");
+const prefix = fc.oneof(fc.constantFrom("shell:", "path:", "web:", "change:", ""), exact);
 const key = fc.tuple(prefix, fc.string()).map(([start, rest]) => start + rest);
 
 describe("rules and keys", () => {
@@ -34,10 +37,10 @@ describe("rules and keys", () => {
     );
   });
 
-  it("no rule allows a combined command by its beginning", () => {
+  it("no rule allows a combined command, a guarded file or credentials by their beginning", () => {
     fc.assert(
-      fc.property(fc.string(), fc.nat(), (command, cut) => {
-        const combined = `shell-exact:${command}`;
+      fc.property(exact, fc.string(), fc.nat(), (start, rest, cut) => {
+        const combined = `${start}${rest}`;
         const rule = `${combined.slice(0, cut % (combined.length + 1))}*`;
         expect(ruleAllows(rule, combined)).toBe(rule === combined);
         expect(ruleAllows(combined, combined)).toBe(true);
@@ -57,12 +60,12 @@ describe("rules and keys", () => {
 });
 
 describe("modes", () => {
-  it("everything is allowed by allow-all, nothing by careful, changes in the working directory by default", () => {
+  it("allow-all allows everything, default nothing, and accept-edits the edits of ordinary files", () => {
     fc.assert(
       fc.property(kinds, (kind) => {
         expect(modeAllows("allow-all", kind)).toBe(true);
-        expect(modeAllows("careful", kind)).toBe(false);
-        expect(modeAllows("default", kind)).toBe(kind === "change");
+        expect(modeAllows("default", kind)).toBe(false);
+        expect(modeAllows("accept-edits", kind)).toBe(kind === "change");
       }),
     );
   });

@@ -1,37 +1,42 @@
-import type { PermissionNeed } from "../permission.ts";
+import type { PermissionNeed, PermissionRule, Refusal } from "../permission.ts";
 
-/** For the model: what became of a call that was not allowed, and what it can do now. */
+/** For the model: the fate of a call that was not allowed, and what it can do now. */
 
 export const planModeIsOn = (tool: string): string =>
-  `${tool} was not run: plan mode is on, and it could change something. Look, search and ask as much as you need, ` +
-  "write the plan, and call ExitPlanMode with it. What it says can be done once it is accepted.";
+  `${tool} was not run: plan mode is on, and the call could change something (rule: plan-mode). ` +
+  "Look, search and ask as much as you need. Then call ExitPlanMode with the plan. " +
+  "You can carry it out when the user accepts it.";
 
-export function refused(need: PermissionNeed, said: string | undefined): string {
+export function refused(need: PermissionNeed, { rule }: Refusal, said: string | undefined): string {
   const words = said?.trim() ?? "";
   const isPlan = need.kind === "plan";
   const what = isPlan
     ? "The user did not accept this plan. Plan mode stays on."
-    : `This was not done, the user did not allow it: ${need.title}`;
+    : `Not done, because the user did not allow it: ${need.title} (rule: ${rule})`;
   if (words !== "") return `${what}\nThe user says: ${words}`;
   return isPlan
     ? `${what}\nAsk what should be different, and show a better one.`
-    : `${what}\nDo not try to reach the same in another way. Go on without it, or ask what to do instead.`;
+    : `${what}\nDo not try to reach the same in another way. Continue without it, or ask what to do instead.`;
 }
 
-export function nobodyToAsk(needs: readonly PermissionNeed[]): string {
+export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly Refusal[]): string {
   if (needs.some(({ kind }) => kind === "plan")) return PLAN_FOR_NOBODY;
-  const titles = needs.map(({ title }) => `- ${title}`).join("\n");
-  const flags = needs.map(({ key }) => `--allow ${quoted(key)}`).join(" ");
+  const titles = refusals.map(({ title, rule }) => `- ${title} (rule: ${rule})`).join("\n");
   const keys = needs.map(({ key }) => JSON.stringify(key)).join(", ");
   return (
-    `This was not done, it needs the user's permission and there is nobody to ask:\n${titles}\n` +
-    "Go on without it if you can, and say in your answer what was left out and how to allow it: " +
-    `${flags}, or ${keys} in "permissions.allow" of the settings, or --permission-mode allow-all for everything.`
+    `Not done, because it needs the user's permission and nobody can be asked:\n${titles}\n` +
+    "Continue without it if you can. Say in your answer what you left out and how to allow it: " +
+    `${[...new Set(refusals.map(({ flag }) => flag))].join(" ")}, or ${keys} in "permissions.allow" of the settings, ` +
+    "or --permission-mode allow-all for everything."
   );
 }
 
 const PLAN_FOR_NOBODY =
-  "Plan mode stays on: there is nobody to accept the plan. Give the plan as your answer, whole, and change nothing.";
+  "Plan mode stays on: nobody can accept the plan. Give the whole plan as your answer, and change nothing.";
+
+/** The flag of `longhaul chat` that would allow it. */
+export const flagFor = (rule: PermissionRule, key: string): string =>
+  rule === "change" ? "--permission-mode accept-edits" : `--allow ${quoted(key)}`;
 
 /** For a shell, as one word. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "'\\''")}'`;

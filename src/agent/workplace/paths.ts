@@ -3,7 +3,7 @@ import type { PathRules, ResolvedPath } from "../workplace.ts";
 import { realPathOf, systemCode } from "./real-path.ts";
 
 export interface PathRulesOptions {
-  /** Absolute. The whole disk as a working directory makes nothing inside: that would be no limit at all. */
+  /** Absolute. Nothing is inside a wide folder: it would be no limit. */
   readonly cwd: string;
   /** Folders and files that are as good as in it. Links are followed once: what one leads to later was not meant. */
   readonly allowed?: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRu
   return {
     resolve: async (path) => {
       const absolute = meant(path);
-      roots ??= findRoots(cwd, allowed.map(meant));
+      roots ??= findRoots(cwd, home, allowed.map(meant));
       const { realCwd, inside } = await roots;
       const displayPath = shortPath(absolute, [cwd, realCwd]);
       const unknown: ResolvedPath = { path: absolute, realPath: absolute, displayPath, isInside: false };
@@ -49,10 +49,16 @@ interface Roots {
   readonly inside: readonly string[];
 }
 
-async function findRoots(cwd: string, allowed: readonly string[]): Promise<Roots> {
+/** The home folder, and folders that contain it: everything private of the user lies there. */
+export async function isWideFolder(folder: string, home: string): Promise<boolean> {
+  const [real, realHome] = await Promise.all([realPathOrNone(folder), realPathOrNone(home)]);
+  if (real === undefined || parse(real).root === real) return true;
+  return realHome !== undefined && isWithin(realHome, real);
+}
+
+async function findRoots(cwd: string, home: string, allowed: readonly string[]): Promise<Roots> {
   const [realCwd, ...others] = await Promise.all([cwd, ...allowed].map(realPathOrNone));
-  const isWholeDisk = realCwd !== undefined && parse(realCwd).root === realCwd;
-  const inside = isWholeDisk ? others : [realCwd, ...others];
+  const inside = (await isWideFolder(cwd, home)) ? others : [realCwd, ...others];
   return { realCwd: realCwd ?? cwd, inside: inside.filter((root) => root !== undefined) };
 }
 

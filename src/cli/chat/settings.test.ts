@@ -8,7 +8,7 @@ describe("readChatSettings", () => {
       smallModel: "claude-haiku-4-5",
       notes: "built-in",
       maxTurns: 50,
-      permissions: { mode: "careful", allow: ["shell:npm test"], paths: ["/data"] },
+      permissions: { mode: "accept-edits", allow: ["shell:npm test"], paths: ["/data"] },
     };
     expect(readChatSettings({ chat, hooks: {} })).toEqual({ settings: chat, warnings: [] });
     expect(readChatSettings(undefined)).toEqual({ settings: {}, warnings: [] });

@@ -18,7 +18,7 @@ export interface ReadChatSettings {
 }
 
 export const NOTES_WRITERS: readonly NotesWriter[] = ["model", "built-in", "off"];
-export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "careful", "allow-all"];
+export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "allow-all"];
 
 type Check<T> = (value: unknown) => value is T;
 

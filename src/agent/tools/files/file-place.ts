@@ -1,5 +1,8 @@
-import { basename, dirname, resolve } from "node:path";
+import { lstat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
+import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
 import { type FileProblem, fileProblemOf } from "../../workplace/file-contents.ts";
 import { isWithin, shortPath } from "../../workplace/paths.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
@@ -47,13 +50,23 @@ export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Prom
 
 export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
   const file = await place.paths.resolve(path);
-  // What cannot be is refused anyway, so nobody is asked.
-  if (file.problem !== undefined || file.isInside || (await isOfSession(place, file))) return [];
-  const title = `Read ${fullName(file)}, outside the working directory`;
-  return [{ kind: "outside-path", title, key: `path:${file.realPath}`, scope: `reading ${file.realPath}` }];
+  // The tool refuses an impossible path anyway, so nobody is asked.
+  if (file.problem !== undefined || (await isOfSession(place, file))) return [];
+  const { realPath } = file;
+  if (isSecret(file)) {
+    const title = `Read ${fullName(file)}, which may hold credentials`;
+    return [{ kind: "secret-file", title, key: `read-secret:${realPath}` }];
+  }
+  if (file.isInside) return [];
+  const title = `Read ${fullName(file)}, outside the working folder`;
+  return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
 }
 
-/** A key of its own: who allowed to read something has not allowed to change it. */
+/** By its own name, and by the name of the file that a link leads to. */
+export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
+  isSecretFile(path) || isSecretFile(realPath);
+
+/** A key of its own: a permission to read is no permission to change. */
 export async function needsForChange(
   place: FilePlace,
   file: ResolvedPath,
@@ -61,36 +74,66 @@ export async function needsForChange(
 ): Promise<readonly PermissionNeed[]> {
   const { realPath, displayPath, problem } = file;
   if (problem !== undefined) return [];
-  const key = `write:${realPath}`;
   const guarded = await whyGuarded(place, file);
-  // Without a scope: what is done there can run programs later, so each time is looked at by itself.
-  if (guarded !== undefined)
-    return [{ kind: "outside-path", title: `${verb} ${fullName(file)}, ${guarded}`, detail, key }];
-  if (file.isInside) {
-    const scope = `changes of ${displayPath}`;
-    return [{ kind: "change", title: `${verb} ${displayPath}`, detail, key: `change:${displayPath}`, scope }];
+  if (guarded !== undefined) {
+    const { why, decidesCommands } = guarded;
+    const title = `${verb} ${fullName(file)}, ${why}`;
+    return [{ kind: "guarded-file", title, detail, key: `write-guarded:${realPath}`, decidesCommands }];
   }
-  const title = `${verb} ${fullName(file)}, outside the working directory`;
+  if (file.isInside) {
+    const title = `${verb} ${displayPath}`;
+    const scope = "edits of ordinary files in the working folder";
+    return [{ kind: "change", title, detail, key: `change:${displayPath}`, scope }];
+  }
+  const title = `${verb} ${fullName(file)}, outside the working folder`;
+  const key = `write:${realPath}`;
   return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
 }
 
-/** Where it leads is what counts, not what it is called. */
+/** The name that was meant, and the place that it leads to. */
 const fullName = ({ path, realPath }: ResolvedPath): string =>
   path === realPath ? path : `${path} (which is ${realPath})`;
 
-async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<string | undefined> {
-  // In any case: some disks do not tell .GIT from .git.
-  const isGit = file.realPath.split(/[\\/]/).some((name) => name.toLowerCase() === ".git");
-  if (isGit) return "where git keeps what it runs";
-  if (isSettingsOfAgents(file.realPath)) return "whose hooks are programs that agents run";
+async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<GuardedFile | undefined> {
+  const byName = guardedFile(file.path) ?? guardedFile(file.realPath);
+  if (byName !== undefined) return byName;
+  if (await isInGitFolder(file.realPath))
+    return { why: "which lies in a folder that git takes for its own", decidesCommands: true };
+  if (await hasSeveralNames(file.realPath))
+    return {
+      why: "which has several names on the disk, so the change may reach another place",
+      decidesCommands: true,
+    };
   return (await isOfSession(place, file)) || (await isBesideSession(place, file))
-    ? "where longhaul keeps its sessions"
+    ? { why: "where longhaul keeps its sessions", decidesCommands: false }
     : undefined;
 }
 
-/** Of longhaul, and of the other agent whose hooks it runs: in the home folder, which may be the working directory. */
-const isSettingsOfAgents = (path: string): boolean =>
-  /^\.(?:longhaul|claude)$/i.test(basename(dirname(path))) && /^settings\b.*\.json$/i.test(basename(path));
+/** Git takes a folder of any name for a repository if it has these. A file `HEAD` is guarded by its name already. */
+async function isInGitFolder(path: string): Promise<boolean> {
+  for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
+    if (await isThere(join(folder, "HEAD"))) {
+      const marks = await Promise.all(
+        ["objects", "refs", "commondir"].map((name) => isThere(join(folder, name))),
+      );
+      if (marks.some(Boolean)) return true;
+    }
+  }
+  return false;
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** A hard link: the other name may be anywhere, such as a start-up file of the shell. */
+const hasSeveralNames = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isFile() && found.nlink > 1,
+    () => false,
+  );
 
 /** A subagent's lies beside the main one, which is guarded from both. */
 const mainSession = (sessionPath: string): string =>

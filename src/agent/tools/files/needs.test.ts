@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { filePlace, needsOf } from "../../../../test/support/file-place.ts";
@@ -33,7 +33,7 @@ describe("what has to be allowed", () => {
     expect(await kindsFor("a.txt")).toEqual(["write change", "edit change"]);
     expect(await kindsFor("new/b.txt")).toEqual(["write change", "edit change"]);
     const all = ["read outside-path", "write outside-path", "edit outside-path"];
-    for (const path of [outside, "../outside.txt", "link", "~/x", "/etc/hosts"])
+    for (const path of [outside, "../outside.txt", "link", "~/x", "/etc/motd"])
       expect(await kindsFor(path)).toEqual(all);
   });
 
@@ -42,11 +42,17 @@ describe("what has to be allowed", () => {
     expect(await needsOf(read, { file_path: 1 })).toEqual([]);
   });
 
-  it("a change shows its difference, and is allowed for the file", async () => {
+  it("a change shows its difference, and always means every ordinary edit in the folder", async () => {
     const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
     const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
     expect(await needsOf(edit, input)).toEqual([
-      { kind: "change", title: "Edit a.txt", key: "change:a.txt", scope: "changes of a.txt", detail },
+      {
+        kind: "change",
+        title: "Edit a.txt",
+        key: "change:a.txt",
+        scope: "edits of ordinary files in the working folder",
+        detail,
+      },
     ]);
     expect(await needsOf(write, { file_path: "a.txt", content: "one\n2\n" })).toMatchObject([
       { title: "Write a.txt", detail },
@@ -71,9 +77,9 @@ describe("what has to be allowed", () => {
 });
 
 describe("what is asked for each time, although it is inside", () => {
-  const CHANGES = ["write outside-path", "edit outside-path"];
+  const CHANGES = ["write guarded-file", "edit guarded-file"];
 
-  it.each([".git/hooks/pre-commit", ".git/config", ".git", "sub/.GIT/hooks/x", "innocent/pre-commit"])(
+  it.each([".git/hooks/pre-commit", ".git/info/x", ".git", "sub/.GIT/hooks/x", "innocent/pre-commit"])(
     "%s: git runs what stands there",
     async (path) => {
       expect(await kindsFor(path)).toEqual(CHANGES);
@@ -90,12 +96,7 @@ describe("what is asked for each time, although it is inside", () => {
   );
 
   it("names that only begin alike are files like any other", async () => {
-    for (const path of [
-      ".gitignore",
-      ".github/workflows/ci.yml",
-      "src/.git-notes",
-      ".claude/skills/a/SKILL.md",
-    ])
+    for (const path of [".gitignore", "src/.git-notes", "objects/x", "refs/x", "config"])
       expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
   });
 
@@ -104,7 +105,7 @@ describe("what is asked for each time, although it is inside", () => {
     const tool = writeTool(filePlace(cwd, { sessionPath }));
     for (const path of [sessionPath, join(cwd, ".longhaul", "settings.json"), ".longhaul/projects/x/y.jsonl"])
       expect(await needsOf(tool, { file_path: path, content: "x" })).toMatchObject([
-        { kind: "outside-path" },
+        { kind: "guarded-file" },
       ]);
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
@@ -119,7 +120,7 @@ describe("what is asked for each time, although it is inside", () => {
   it("a session in the middle of the project guards itself alone", async () => {
     const tool = writeTool(filePlace(cwd, { sessionPath: join(cwd, "s.jsonl") }));
     expect(await needsOf(tool, { file_path: "s.jsonl", content: "x" })).toMatchObject([
-      { kind: "outside-path" },
+      { kind: "guarded-file" },
     ]);
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
@@ -129,7 +130,7 @@ describe("what is asked for each time, although it is inside", () => {
       const tool = writeTool(filePlace(cwd, { sessionPath }));
       for (const path of ["s.jsonl", "s.plan.md", "s.outputs/x.txt", "s.agents/a1.jsonl", "s.agents/a2.md"])
         expect(await needsOf(tool, { file_path: path, content: "x" })).toMatchObject([
-          { kind: "outside-path" },
+          { kind: "guarded-file" },
         ]);
     }
   });
@@ -139,7 +140,49 @@ describe("what is asked for each time, although it is inside", () => {
     const tool = writeTool({ ...place, paths });
     expect(await needsOf(tool, { file_path: "../data/x", content: "" })).toMatchObject([{ kind: "change" }]);
     expect(await needsOf(tool, { file_path: "../data/.git/x", content: "" })).toMatchObject([
-      { kind: "outside-path" },
+      { kind: "guarded-file" },
     ]);
   });
+
+  it("a folder of any name that git takes for a repository, from its first file on", async () => {
+    const change = ["write change", "edit change"];
+    for (const path of ["meta/config", "meta/objects/x", "meta/refs/x"])
+      expect(await kindsFor(path)).toEqual(change);
+    expect(await kindsFor("meta/HEAD")).toEqual(CHANGES);
+    mkdirSync(join(cwd, "meta", "objects"), { recursive: true });
+    writeFileSync(join(cwd, "meta", "HEAD"), "ref: refs/heads/main\n");
+    for (const path of ["meta/config", "meta/objects/x", "meta/hooks/post-index-change"])
+      expect(await kindsFor(path)).toEqual(CHANGES);
+    expect(await kindsFor("metal/config")).toEqual(change);
+  });
+
+  it("a file with several names on the disk: the other name may be anywhere", async () => {
+    linkSync(outside, join(cwd, "twin.txt"));
+    expect(await kindsFor("twin.txt")).toEqual(CHANGES);
+  });
+
+  it.each([
+    "package.json",
+    "Makefile",
+    "conftest.py",
+    ".npmrc",
+    ".husky/pre-push",
+    ".vscode/tasks.json",
+    "AGENTS.md",
+  ])("%s: it runs code later or tells agents what to do", async (path) => {
+    const [need] = await needsOf(write, { file_path: path, content: "x" });
+    expect(need).toMatchObject({ kind: "guarded-file", key: `write-guarded:${join(cwd, path)}` });
+    expect(need?.scope).toBeUndefined();
+    expect(need?.title).toContain(", wh");
+  });
+
+  it.each([".env", "certs/server.pem", "sub/id_rsa", "to-env"])(
+    "%s: it may hold credentials",
+    async (path) => {
+      if (path === "to-env") symlinkSync(".env", join(cwd, path));
+      const [need] = await needsOf(read, { file_path: path });
+      expect(need).toMatchObject({ kind: "secret-file" });
+      expect(need?.scope).toBeUndefined();
+    },
+  );
 });
