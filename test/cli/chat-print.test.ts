@@ -14,6 +14,8 @@ let simulator: Simulator;
 
 beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-print-")));
+  // Not the home folder itself: there everything asks.
+  mkdirSync(join(home, "project"));
   simulator = await startSimulator();
 });
 beforeEach(() => simulator.reset());
@@ -35,7 +37,7 @@ function chat(args: readonly string[], { stdin = "", env, interruptAt }: Asked =
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CLI_MAIN, "chat", ...args], {
       env: { PATH: process.env.PATH ?? "", HOME: home, ...(env ?? key) },
-      cwd: home,
+      cwd: join(home, "project"),
     });
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {

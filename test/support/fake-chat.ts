@@ -82,6 +82,8 @@ export const fakeAgent = (parts: Partial<Agent> = {}): Agent =>
     reading: readingOf(0),
     todos: [],
     isPlanMode: false,
+    permissionMode: "default",
+    isWideFolder: false,
     notes: "off",
     agents: { list: () => [], types: [] },
     close: async () => undefined,

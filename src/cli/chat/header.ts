@@ -28,9 +28,16 @@ export function chatHeader(agent: Agent, version: string, home: string, { width,
     colours.dim(fitText(folder, width, "front")),
     colours.dim(fitText(`session ${agent.sessionId}`, width)),
     colours.dim(foldText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
+    ...(agent.isWideFolder ? [colours.yellow(foldText(WIDE_FOLDER, width))] : []),
+    ...(agent.permissionMode === "allow-all" ? [colours.yellow(foldText(ALLOW_ALL, width))] : []),
   ];
   return lines.join("\n");
 }
+
+const WIDE_FOLDER =
+  "This is your home folder, or it contains it. The agent asks before everything it does, each time. " +
+  "Start in a project folder to be asked less.";
+const ALLOW_ALL = "Mode allow-all: the agent does everything without asking.";
 
 /** Of a run that ended before it was done, and did not fail. */
 export function stopWords({ reason, turns }: RunResult): string {

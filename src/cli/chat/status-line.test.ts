@@ -12,6 +12,7 @@ const STATUS: Status = {
   model: "claude-sonnet-5-5",
   dollars: 0.1234,
   isPlanMode: true,
+  permissionMode: "default",
   queued: 2,
   agents: 1,
 };
@@ -24,6 +25,17 @@ describe("statusLine", () => {
     expect(statusLine({ ...STATUS, isPlanMode: false, queued: 0, agents: 0 }, 80, plain)).toBe(
       "████░░░░░░ 42% · 70K of 167K · claude-sonnet-5-5 · $0.1234",
     );
+  });
+
+  it("says when the agent asks less than usual", () => {
+    const status: Status = {
+      ...STATUS,
+      isPlanMode: false,
+      queued: 0,
+      agents: 0,
+      permissionMode: "accept-edits",
+    };
+    expect(statusLine(status, 80, plain)).toContain(" · accept-edits");
   });
 
   it("leaves out the least important where there is less room", () => {

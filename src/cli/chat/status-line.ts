@@ -1,4 +1,4 @@
-import type { Agent, WindowReading } from "../../agent/index.ts";
+import type { Agent, PermissionMode, WindowReading } from "../../agent/index.ts";
 import type { Colours } from "../terminal.ts";
 import { gauge } from "../view/bar.ts";
 import { formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
@@ -10,6 +10,7 @@ export interface Status {
   /** Undefined where prices are not known. */
   readonly dollars: number | undefined;
   readonly isPlanMode: boolean;
+  readonly permissionMode: PermissionMode;
   /** Prompts that wait. */
   readonly queued: number;
   /** In the background. */
@@ -21,6 +22,7 @@ export const statusOf = (agent: Agent, dollars: number | undefined, queued: numb
   model: agent.model.name,
   dollars,
   isPlanMode: agent.isPlanMode,
+  permissionMode: agent.permissionMode,
   queued,
   agents: agent.agents.list().filter(({ status }) => status === "running").length,
 });
@@ -60,6 +62,7 @@ function partsOf(status: Status, colours: Colours): readonly Part[] {
     { text: `${formatShort(tokens)} of ${formatShort(limit)}`, rank: 3 },
     { text: status.model, rank: 1 },
     status.dollars !== undefined && { text: formatDollars(status.dollars), rank: 2 },
+    status.permissionMode !== "default" && { text: status.permissionMode, colour: colours.yellow, rank: 6 },
     status.isPlanMode && { text: "plan mode", colour: colours.cyan, rank: 6 },
     status.queued > 0 && { text: `${status.queued} queued`, colour: colours.cyan, rank: 5 },
     status.agents > 0 && { text: plural(status.agents, "agent"), colour: colours.cyan, rank: 4 },

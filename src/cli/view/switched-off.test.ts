@@ -79,7 +79,15 @@ async function viewsAt(thresholds: Thresholds, tokens: number): Promise<string> 
   return [
     windowGauge({ tokens, window: { ...window, headroomBy }, state }, screen),
     statusLine(
-      { reading, model: "m", dollars: undefined, isPlanMode: false, queued: 0, agents: 0 },
+      {
+        reading,
+        model: "m",
+        dollars: undefined,
+        isPlanMode: false,
+        permissionMode: "default",
+        queued: 0,
+        agents: 0,
+      },
       100,
       createColors(false),
     ),

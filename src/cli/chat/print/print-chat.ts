@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { plural } from "../../view/numbers.ts";
+import { shownText } from "../../view/text-width.ts";
 import type { ChatSetup } from "../chat-setup.ts";
 import { commandIn, isCommand } from "../commands/table.ts";
 import { callLines } from "../show/call-line.ts";
@@ -10,7 +11,7 @@ import { errorLines } from "../show/error-lines.ts";
 import { Tally } from "../tally.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { PrintedCommand } from "./print-command.ts";
-import { printReport } from "./print-report.ts";
+import { printReport, type RefusedCall } from "./print-report.ts";
 import { initLine, streamLine } from "./stream-lines.ts";
 
 export interface PrintOptions {
@@ -43,6 +44,7 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   const error = errorOf(result, agent);
   if (options.format === "text") {
     if (result.text !== "") terminal.print(result.text);
+    printing.noteRefused();
   } else printing.end(agent, result, error);
   if (error !== undefined) throw error;
 }
@@ -53,6 +55,7 @@ class Printing {
   readonly #tally: Tally;
   #model = "";
   #compactions = 0;
+  #refused: readonly RefusedCall[] = [];
   #command: PrintedCommand | undefined;
 
   constructor(setup: PrintSetup, options: PrintOptions) {
@@ -102,6 +105,7 @@ class Printing {
     this.#tally.see(event, this.#model);
     this.#command?.see(event);
     if (event.type === "compactor" && event.event.type === "compacted") this.#compactions += 1;
+    this.#refused = [...this.#refused, ...refusedIn(event)];
     if (this.#options.format === "stream-json") {
       const line = streamLine(event);
       if (line !== undefined) this.#line(line);
@@ -109,10 +113,23 @@ class Printing {
   }
 
   end(agent: Agent, result: RunResult, error: LonghaulError | undefined): void {
-    const report = printReport(agent, result, error, this.#tally, this.#compactions);
+    const run = { tally: this.#tally, compactions: this.#compactions, refused: this.#refused };
+    const report = printReport(agent, result, error, run);
     const { format } = this.#options;
     if (format === "stream-json") this.#line(report);
     else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
+  }
+
+  /** The model was told too, but it may keep it to itself. */
+  noteRefused(): void {
+    if (this.#refused.length === 0) return;
+    const { note, colours } = this.#setup.composition.terminal;
+    const titles = [
+      ...new Set(this.#refused.map(({ title, rule }) => `  ${shownText(title)} (rule: ${rule})`)),
+    ];
+    const flags = [...new Set(this.#refused.flatMap(({ flag }) => flag ?? []))].map(shownText);
+    const how = flags.length === 0 ? [] : [`To allow it, add: ${flags.join(" ")}`];
+    note(colours.yellow(["Not done, because nobody could be asked:", ...titles, ...how].join("\n")));
   }
 
   #line(value: object): void {
@@ -130,6 +147,13 @@ class Printing {
       if (line !== undefined) note(colours.dim(line.text));
     } else if (event.type === "notice") note(colours.dim(event.text));
   }
+}
+
+/** Also of subagents. */
+function refusedIn(event: AgentEvent): readonly RefusedCall[] {
+  if (event.type === "agent") return refusedIn(event.event);
+  if (event.type !== "refused") return [];
+  return event.refusals.map(({ title, rule, flag = null }) => ({ title, rule, flag }));
 }
 
 function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulError | undefined {

@@ -1,4 +1,4 @@
-import type { Agent, RunResult } from "../../../agent/index.ts";
+import type { Agent, PermissionRule, RunResult } from "../../../agent/index.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { WindowOrigin } from "../../../window/models.ts";
 import { reportWindow } from "../../report-window.ts";
@@ -18,8 +18,17 @@ export interface PrintReport {
   readonly cost: number | null;
   readonly compactions: number;
   readonly context: ContextFacts;
+  /** Calls that were not allowed, because nobody could be asked. */
+  readonly refused: readonly RefusedCall[];
   /** Null where it was answered. */
   readonly error: ErrorFacts | null;
+}
+
+export interface RefusedCall {
+  readonly title: string;
+  readonly rule: PermissionRule;
+  /** The flag that would allow it; null where none would. */
+  readonly flag: string | null;
 }
 
 export interface ContextFacts {
@@ -47,12 +56,17 @@ export const errorFacts = ({ code, message, remedy }: LonghaulError): ErrorFacts
   remedy: remedy ?? null,
 });
 
+export interface PrintedRun {
+  readonly tally: Tally;
+  readonly compactions: number;
+  readonly refused: readonly RefusedCall[];
+}
+
 export function printReport(
   agent: Agent,
   { reason, text, turns }: RunResult,
   error: LonghaulError | undefined,
-  tally: Tally,
-  compactions: number,
+  { tally, compactions, refused }: PrintedRun,
 ): PrintReport {
   const { dollars, ...usage } = tally.total();
   return {
@@ -66,6 +80,7 @@ export function printReport(
     cost: dollars ?? null,
     compactions,
     context: contextFacts(agent),
+    refused,
     error: error === undefined ? null : errorFacts(error),
   };
 }

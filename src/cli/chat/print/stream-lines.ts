@@ -22,6 +22,7 @@ export function streamLine(event: AgentEvent): object | undefined {
     case "compactor":
     case "retry":
     case "hook":
+    case "refused":
     case "notice":
       return event;
     case "problem":
