@@ -5,6 +5,7 @@ import { pathNames } from "./path-names.ts";
  * puts them back. A secret under any other name looks like every other file.
  */
 export function isSecretFile(path: string): boolean {
+  if (path.length > LONGEST_PATH_CHARS) return false;
   const names = pathNames(path);
   const name = names.at(-1) ?? "";
   if (PUBLIC_NAMES.test(name)) return false;
@@ -12,6 +13,9 @@ export function isSecretFile(path: string): boolean {
   const whole = `/${names.join("/")}`;
   return SECRET_PLACES.some((place) => place.test(whole));
 }
+
+/** No system opens a longer one. */
+const LONGEST_PATH_CHARS = 4_096;
 
 /** Templates without values, and the public half of a pair of keys. */
 const PUBLIC_NAMES =
