@@ -1,36 +1,48 @@
 import { BlockList, isIP } from "node:net";
 
-/** Addresses that lead to this machine, its network, or nowhere: what answers there was not made for everybody. */
+/** Addresses that lead to this machine, its network, or nowhere. A server there does not serve the public. */
 const IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // Also where clouds keep the credentials of a machine.
+  // Clouds serve the credentials of a machine here.
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
+  // Documentation: nothing public ever answers there.
+  ["192.0.2.0", 24],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  // Relays that forward to any 6to4 address.
+  ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
   ["224.0.0.0", 3],
 ];
 const IPV6: readonly (readonly [string, number])[] = [
-  // With all that are one of the older kind in an old way.
+  // Unspecified, loopback, and IPv4 addresses in a deprecated notation.
   ["::", 96],
   ["fc00::", 7],
   ["fe80::", 10],
   ["fec0::", 10],
   ["ff00::", 8],
-  // They carry an address of the older kind, which can be any.
+  // 6to4, Teredo and local NAT64 carry an IPv4 address, which can be any.
   ["2002::", 16],
+  ["2001::", 23],
   ["64:ff9b:1::", 48],
+  // Discarded, documentation, and segment routing.
+  ["100::", 64],
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+  ["5f00::", 16],
 ];
 /** Names that are never public. */
 const PRIVATE_ENDINGS = [".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".corp"];
 
 export interface PrivateNetwork {
   hasAddress(address: string): boolean;
-  /** By the name alone, as it stands in an address: nothing is looked up. */
+  /** Decides by the host name of a URL alone, without a DNS lookup. */
   hasHost(hostname: string): boolean;
 }
 
@@ -39,10 +51,10 @@ export function privateNetwork(): PrivateNetwork {
   for (const [address, bits] of IPV4) list.addSubnet(address, bits, "ipv4");
   for (const [address, bits] of IPV6) list.addSubnet(address, bits, "ipv6");
   const hasAddress = (address: string): boolean => {
-    const plain = olderAddressIn(address) ?? address;
+    const plain = ipv4Within(address) ?? address;
     const kind = isIP(plain);
-    // What is no address is nothing that may be gone to.
-    return kind === 0 || list.check(plain, kind === 4 ? "ipv4" : "ipv6");
+    // Text that is no address must not be connected to, and only local addresses have a zone.
+    return kind === 0 || plain.includes("%") || list.check(plain, kind === 4 ? "ipv4" : "ipv6");
   };
   return {
     hasAddress,
@@ -50,15 +62,15 @@ export function privateNetwork(): PrivateNetwork {
       const name = hostname
         .toLowerCase()
         .replace(/^\[(.*)\]$/, "$1")
-        .replace(/\.$/, "");
+        .replace(/\.+$/, "");
       if (isIP(name) !== 0) return hasAddress(name);
       return !name.includes(".") || PRIVATE_ENDINGS.some((ending) => name.endsWith(ending));
     },
   };
 }
 
-/** Networks of the newer kind alone reach those of the older one by addresses that hold it: what is in it counts. */
-function olderAddressIn(address: string): string | undefined {
+/** The IPv4 address that a mapped or NAT64 address leads to. */
+function ipv4Within(address: string): string | undefined {
   if (isIP(address) !== 6 || !URL.canParse(`http://[${address}]`)) return undefined;
   const [, rest] = /^\[(?:::ffff:|64:ff9b::)([^\]]*)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
   if (rest === undefined) return undefined;
