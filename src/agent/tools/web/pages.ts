@@ -6,28 +6,31 @@ import type { WebAddress } from "./address.ts";
 import { type Fetched, fetchPage } from "./fetch-page.ts";
 import type { PrivateNetwork } from "./private-network.ts";
 
-/** So that several questions about one page fetch it once, and nobody is told what was true an hour ago. */
+/** Long enough for several questions about one page, short enough to stay current. */
 const CACHE_MS = 15 * 60 * 1_000;
+/** Two pages of the greatest size, some 40 MB of memory. */
 const CACHE_CHARS = 20_000_000;
+/** For all redirects, the download and the conversion of one page. A person waits for it. */
 const TIMEOUT_MS = 30_000;
 
 export interface PagesOptions {
   readonly network: PrivateNetwork;
-  /** For one page; 30 seconds unless given. */
+  /** For one page. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** How names of hosts are looked up; as the system does unless given. */
+  /** Looks up host names. Default: the lookup of the system. */
   readonly lookup?: LookupFunction | undefined;
-  /** In milliseconds; a clock of the process unless given. */
+  /** In milliseconds. Default: a clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Pages of the web as one agent sees them: fetched once, from where it may. */
+/** Fetches pages as far as their permissions reach, and keeps them for a while. */
 export class Pages {
   readonly #options: PagesOptions;
+  /** By permission and address. A page from a private network needs the same permission again. */
   readonly #kept: LRUCache<string, Extract<Fetched, { readonly kind: "page" }>>;
-  /** Hosts with a public name that turned out to be private ones. */
+  /** Hosts with a public name and a private address. */
   readonly #foundPrivate = new Set<string>();
-  /** Calls for which the private network was what the user was asked about. */
+  /** Calls whose permission names the private network. */
   readonly #askedAsPrivate = new Set<string>();
 
   constructor(options: PagesOptions) {
@@ -41,28 +44,33 @@ export class Pages {
     });
   }
 
-  /** By the name of the host: to look it up would tell somebody, before it is allowed. */
+  /** Decides by the host name. A lookup would send the name out before the user allows it. */
   needFor({ url, isPrivate }: WebAddress, { callId }: ToolContext): PermissionNeed {
-    // Models choose the ids of calls: one that was refused may come again for something else.
-    this.#askedAsPrivate.delete(callId);
+    const call = callKey(callId, url);
+    // A refused call leaves its key behind.
+    this.#askedAsPrivate.delete(call);
     if (!isPrivate && !this.#foundPrivate.has(url.host)) return publicNeed(url);
-    this.#askedAsPrivate.add(callId);
+    this.#askedAsPrivate.add(call);
     return privateNeed(url);
   }
 
   async get({ url, isPrivate }: WebAddress, { callId, signal, onProgress }: ToolContext): Promise<Fetched> {
-    // Not by what is known of the host by now: the user may have been asked before it was.
-    const mayBePrivate = this.#askedAsPrivate.delete(callId) || isPrivate;
-    const kept = this.#kept.get(url.href);
+    // The user may have answered before the host turned out to be private, so only the question counts.
+    const mayBePrivate = this.#askedAsPrivate.delete(callKey(callId, url)) || isPrivate;
+    const pageKey = `${mayBePrivate ? "private" : "public"} ${url.href}`;
+    const kept = this.#kept.get(pageKey);
     if (kept !== undefined) return kept;
     onProgress(`fetching from ${url.host}`);
     const { network, lookup, timeoutMs = TIMEOUT_MS } = this.#options;
     const fetched = await fetchPage(url, { network, mayBePrivate, signal, timeoutMs, lookup });
     if (fetched.kind === "private") this.#foundPrivate.add(url.host);
-    if (fetched.kind === "page") this.#kept.set(url.href, fetched);
+    if (fetched.kind === "page") this.#kept.set(pageKey, fetched);
     return fetched;
   }
 }
+
+/** Models choose the ids of calls, so two calls may share one. The permission of one must not serve the other. */
+const callKey = (callId: string, url: URL): string => `${url.href} ${callId}`;
 
 const publicNeed = (url: URL): PermissionNeed => ({
   kind: "web",
@@ -72,10 +80,10 @@ const publicNeed = (url: URL): PermissionNeed => ({
   scope: `pages of ${url.host}`,
 });
 
-/** Another beginning than `web:`, so that no rule for the web allows what only this machine can reach. */
+/** The prefix differs from `web:`, so a rule for the public web never allows a private host. */
 const privateNeed = (url: URL): PermissionNeed => ({
   kind: "web",
-  title: `Fetch a page from ${url.host}, which is this machine or in its own network`,
+  title: `Fetch a page from ${url.host}, which is this machine or in its private network`,
   detail: url.href,
   key: `web-private:${url.host}`,
   scope: `pages of ${url.host}, in the private network`,
