@@ -2,26 +2,42 @@ import type { PrivateNetwork } from "./private-network.ts";
 
 export interface WebAddress {
   readonly url: URL;
-  /** Told by the host's name. */
+  /** Decided by the host name alone. */
   readonly isPrivate: boolean;
 }
 
-/** Longer ones carry something away rather than lead somewhere. */
-const LONGEST_ADDRESS = 2_000;
+/** Characters. A longer address carries data out rather than names a page. */
+const MAX_ADDRESS_CHARS = 2_000;
 
-/** What an address means, or in words for the model what is wrong with it. */
-export function readAddress(text: string, network: PrivateNetwork): WebAddress | { readonly wrong: string } {
-  if (text.length > LONGEST_ADDRESS) return { wrong: `It is longer than ${LONGEST_ADDRESS} characters.` };
+export interface WrongAddress {
+  /** A sentence for the model. */
+  readonly wrong: string;
+  /** Only for a model that wrote the address itself. A redirect to a file must not advise it to read the file. */
+  readonly advice: string;
+}
+
+const TOO_LONG: WrongAddress = {
+  wrong: `The address is longer than ${MAX_ADDRESS_CHARS} characters.`,
+  advice: "Use a shorter one.",
+};
+
+/** The address to fetch, or the reason why it is refused. */
+export function readAddress(text: string, network: PrivateNetwork): WebAddress | WrongAddress {
+  if (text.length > MAX_ADDRESS_CHARS) return TOO_LONG;
   if (!URL.canParse(text))
-    return { wrong: "It is no address: give a whole one, such as https://example.org/page." };
+    return {
+      wrong: "The address is not valid.",
+      advice: "Pass a complete one, such as https://example.org/page.",
+    };
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    return { wrong: "Only http and https are fetched; for files there is Read." };
+    return { wrong: "WebFetch fetches only http and https addresses.", advice: "Use Read for files." };
   if (url.username !== "" || url.password !== "")
-    return { wrong: "It holds a user name or a password, which must not stand in addresses." };
+    return { wrong: "The address contains a user name or a password.", advice: "Remove it." };
   const isPrivate = network.hasHost(url.hostname);
-  // Within a private network there is often nothing but http, and the user is asked for each host there.
+  // Private networks often serve only http, and the user grants each of their hosts.
   if (!isPrivate && url.protocol === "http:") url.protocol = "https:";
   url.hash = "";
-  return { url, isPrivate };
+  // Encoding makes some characters nine times as long.
+  return url.href.length > MAX_ADDRESS_CHARS ? TOO_LONG : { url, isPrivate };
 }

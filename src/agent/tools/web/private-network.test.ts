@@ -8,7 +8,16 @@ const network = privateNetwork();
 describe("the private network", () => {
   it("has this machine, its neighbours, and where clouds keep credentials, however they are written", () => {
     const hosts = [
-      ...["localhost", "localhost.", "a.localhost", "LOCALHOST", "printer", "wiki.corp", "nas.local"],
+      ...[
+        "localhost",
+        "localhost.",
+        "localhost..",
+        "a.localhost",
+        "LOCALHOST",
+        "printer",
+        "wiki.corp",
+        "nas.local",
+      ],
       ...["127.0.0.1", "127.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
       ...["169.254.169.254", "100.64.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1"],
       ...["[::1]", "[::]", "[fe80::1]", "[fd00::1]", "[ff02::1]", "[::ffff:127.0.0.1]", "[64:ff9b::a00:1]"],
@@ -61,6 +70,8 @@ describe("an address", () => {
         "https://user:secret@example.org/",
         "https://user@example.org/",
         `https://a.b/${"x".repeat(2_000)}`,
+        // Each character takes nine in the encoded address.
+        `https://a.b/${"\u4e2d".repeat(300)}`,
       ],
     ];
     expect(wrong.filter((text) => href(text) !== "wrong")).toEqual([]);
