@@ -1,13 +1,27 @@
 import { lookup as dnsLookup } from "node:dns";
-import { type ClientRequestArgs, request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, type RequestOptions } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { FetchFailure } from "./fetch-failure.ts";
 import type { PrivateNetwork } from "./private-network.ts";
 
-/** Unpacked. What is longer is cut: nobody reads a page that long. */
-const MAX_BYTES = 10 * 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** Bytes after decompression. The rest of a longer page is cut, because no model reads that much. */
+export const MAX_BODY_BYTES: number = 10 * MIB;
+/**
+ * Bytes that a server may send in all. Chunk framing and headers of an honest server add a few percent to a body. Chunk
+ * extensions, trailers and compressed data that expands to nothing are endless without adding a byte to it.
+ */
+const MAX_RECEIVED_BYTES = 12 * MIB;
+/** Bytes before the response begins. Interim responses (1xx) and empty lines are endless, and no page needs many. */
+const MAX_BYTES_BEFORE_RESPONSE = 64 * KIB;
+/** Bytes of one set of headers. The default of Node, kept even if its command line raises it. */
+const MAX_HEADER_BYTES = 16 * KIB;
+/** Other codes, such as 304, do not tell where the page is. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEADERS = {
   "user-agent": "longhaul (an agent that reads a page for its user)",
   accept: "text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1",
@@ -16,7 +30,7 @@ const HEADERS = {
 
 export interface DownloadOptions {
   readonly network: PrivateNetwork;
-  /** Whether the host may have an address of the private network. */
+  /** Allows the host to have an address in a private network. */
   readonly mayBePrivate: boolean;
   readonly signal: AbortSignal;
   readonly lookup?: LookupFunction | undefined;
@@ -32,7 +46,7 @@ export type Download =
     }
   | { readonly kind: "redirect"; readonly to: string };
 
-/** A host with a public name has an address of the private network. */
+/** A host with a public name has an address in a private network. */
 export class PrivateAddressError extends Error {
   readonly address: string;
 
@@ -42,36 +56,94 @@ export class PrivateAddressError extends Error {
   }
 }
 
-/** One request, without following anything. */
+interface Answer {
+  readonly response: IncomingMessage;
+  /** The first failure of the connection. Node may report the body as complete in spite of it. */
+  failure(): unknown;
+}
+
+/** Sends one request and follows nothing. */
 export async function download(url: URL, options: DownloadOptions): Promise<Download> {
-  const response = await answerOf(url, options);
+  const { response, failure } = await answerOf(url, options);
   const { statusCode: status = 0, headers } = response;
-  if (status >= 300 && status < 400 && headers.location !== undefined) {
+  if (REDIRECTS.has(status) && headers.location !== undefined) {
     response.destroy();
     return { kind: "redirect", to: headers.location };
   }
-  const body = unpacked(response, headers["content-encoding"]);
-  return { kind: "body", status, type: headers["content-type"] ?? "", ...(await readSome(body)) };
+  const body = await readSome(unpacked(response, headers["content-encoding"])).catch((error: unknown) => {
+    throw failure() ?? error;
+  });
+  // A body without a length ends with the connection, so Node takes a reset or the time limit for its end.
+  const hasLength = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  if (!body.isCut && !hasLength && failure() !== undefined) throw failure();
+  return { kind: "body", status, type: headers["content-type"] ?? "", ...body };
 }
 
-function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<IncomingMessage> {
-  // A connection of its own: none is left open that would keep the process from ending.
-  const how: ClientRequestArgs = { headers: HEADERS, signal, agent: false, lookup: guarded(options) };
+function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<Answer> {
+  const how: RequestOptions = {
+    headers: HEADERS,
+    signal,
+    // One connection per request, so no idle one keeps the process alive.
+    agent: false,
+    lookup: guarded(options),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    insecureHTTPParser: false,
+  };
   return new Promise((resolve, reject) => {
-    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, how, resolve);
-    request.on("error", reject);
+    let failure: unknown;
+    let hasResponse = false;
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      reject(failure);
+    };
+    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, how, (response) => {
+      hasResponse = true;
+      resolve({ response, failure: () => failure });
+    });
+    request.on("error", fail);
+    // Node closes the connection without an error if the server switches protocols.
+    request.on("close", () => reject(noResponse()));
+    // Node's parser listens first, so the response is known when its bytes are counted.
+    request.on("socket", (socket) => {
+      let received = 0;
+      socket.on("data", ({ length }: Buffer) => {
+        received += length;
+        if (received <= (hasResponse ? MAX_RECEIVED_BYTES : MAX_BYTES_BEFORE_RESPONSE)) return;
+        fail(hasResponse ? endlessPage() : endlessPrelude());
+        request.destroy();
+      });
+    });
     request.end();
   });
 }
 
-/** Asked when the connection is made: a name could lead elsewhere a moment later than it was looked up. */
+const noResponse = (): FetchFailure =>
+  new FetchFailure(
+    "The server closed the connection without a page. Try again once, then use another source.",
+    "no response",
+  );
+const endlessPage = (): FetchFailure =>
+  new FetchFailure(
+    `The server sent more than ${MAX_RECEIVED_BYTES / MIB} MB and the page was still not complete. Use another source.`,
+    "endless",
+  );
+const endlessPrelude = (): FetchFailure =>
+  new FetchFailure(
+    `The server sent more than ${MAX_BYTES_BEFORE_RESPONSE / KIB} KB before its response began. Use another source.`,
+    "endless",
+  );
+
+/** Checks the very addresses that the connection uses. A second lookup could give another answer. */
 function guarded(options: Omit<DownloadOptions, "signal">): LookupFunction {
   const { lookup = dnsLookup as LookupFunction, network, mayBePrivate } = options;
   return (hostname, how, tell) =>
     lookup(hostname, how, (error, found, family) => {
       const addresses = typeof found === "string" ? [found] : (found ?? []).map(({ address }) => address);
       const bad = mayBePrivate ? undefined : addresses.find((address) => network.hasAddress(address));
-      tell(error ?? (bad === undefined ? null : new PrivateAddressError(hostname, bad)), found, family);
+      if (error) tell(error, found, family);
+      else if (addresses.length === 0 || addresses.some((address) => isIP(address) === 0))
+        tell(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), found, family);
+      else tell(bad === undefined ? null : new PrivateAddressError(hostname, bad), found, family);
     });
 }
 
@@ -81,9 +153,14 @@ function unpacked(response: IncomingMessage, encoding = "identity"): Readable {
   const unpack = UNPACKERS.get(how);
   if (unpack === undefined) {
     response.destroy();
-    throw new Error(`the answer is packed in a way that is not known (${how.slice(0, 40)})`);
+    // The header is the server's text. Show it only if it looks like a list of encodings.
+    const name = /^[a-z0-9-]{1,20}(?:, ?[a-z0-9-]{1,20}){0,2}$/.exec(how)?.[0] ?? "an unknown encoding";
+    throw new FetchFailure(
+      `The page is compressed in a way that WebFetch does not read (${name}). Use another source.`,
+      "unknown compression",
+    );
   }
-  // The failure of one end is the failure of the other, and reading tells of it.
+  // A failure of one stream destroys the other, and the reader gets it.
   return pipeline(response, unpack(), () => undefined);
 }
 
@@ -100,8 +177,8 @@ async function readSome(body: Readable): Promise<{ readonly bytes: Buffer; reado
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    // To leave the loop is to hang up.
-    if (length > MAX_BYTES) break;
+    // Leaving the loop closes the connection.
+    if (length > MAX_BODY_BYTES) break;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
+  return { bytes: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES), isCut: length > MAX_BODY_BYTES };
 }
