@@ -56,7 +56,8 @@ async function pageOf(
   { status, type, bytes, isCut }: Extract<Download, { readonly kind: "body" }>,
   signal: AbortSignal,
 ): Promise<Fetched> {
-  const text = await pageText({ type, bytes }, signal);
+  const page = await pageText({ type, bytes }, signal);
+  const text = page?.text;
   if (status < 200 || status > 299) {
     const said =
       text === undefined || text === "" ? "" : ` It says:\n${text.slice(0, ERROR_CHARS).toWellFormed()}`;
@@ -68,7 +69,7 @@ async function pageOf(
       "no text",
     );
   if (text === "") return failed("there is no text on it.", "empty");
-  return { kind: "page", address: url.href, text, isCut };
+  return { kind: "page", address: url.href, text, isCut: isCut || page?.isCut === true };
 }
 
 const failed = (why: string, summary: string): Fetched => ({ kind: "failed", why, summary });

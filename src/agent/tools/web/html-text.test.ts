@@ -14,12 +14,12 @@ describe("the text of HTML", () => {
       "\ud83d<b>\udc00",
       "<p>".repeat(5_000),
     ])
-      expect(typeof (await htmlText(html, never))).toBe("string");
-    expect(await htmlText("a &amp; b<p>c", never)).toBe("a & b\n\nc");
+      expect(typeof (await htmlText(html, never)).text).toBe("string");
+    expect((await htmlText("a &amp; b<p>c", never)).text).toBe("a & b\n\nc");
   });
 
   it("of a page that takes too long is what stands outside its tags", async () => {
-    expect(await htmlText("<p>a<b x='1'>b</b></p> c", never, 0)).toBe("a b c");
+    expect((await htmlText("<p>a<b x='1'>b</b></p> c", never, 0)).text).toBe("a b c");
   });
 
   it("ends with the call that is aborted", async () => {

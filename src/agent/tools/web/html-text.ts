@@ -3,9 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { HtmlToTextOptions } from "html-to-text";
 import { withTimeLimit } from "../../../index.ts";
 
-/** Of markup; there is far less text in it than that. */
-const MOST_CHARS = 2_000_000;
-/** A page of two million characters takes two seconds. One that takes longer was made to. */
+/** Characters of markup, and of the text made from it. Nested lists and quotes can make text far longer than markup. */
+export const MAX_HTML_CHARS = 2_000_000;
+/** An honest page of two million characters takes two seconds. */
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMIT_MB = 512;
 
@@ -15,7 +15,7 @@ const as = (format: string, selectors: readonly string[], options = {}) =>
 /** Not its tables: a cell that says it spans a billion columns would end the whole process. */
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
-  limits: { maxInputLength: MOST_CHARS, maxDepth: 200 },
+  limits: { maxInputLength: MAX_HTML_CHARS, maxDepth: 200 },
   selectors: [
     ...as("skip", ["img", "svg", "template", "iframe", "canvas", "video", "audio"]),
     ...as("heading", ["h1", "h2", "h3", "h4", "h5", "h6"], { uppercase: false }),
@@ -32,26 +32,35 @@ const OPTIONS: HtmlToTextOptions = {
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { convert } = require(workerData.module);
-  parentPort.postMessage(convert(workerData.html, workerData.options));
+  parentPort.postMessage(convert(workerData.html, workerData.options).slice(0, workerData.maxChars));
 `;
 
+export interface HtmlText {
+  readonly text: string;
+  /** Part of the page is missing. */
+  readonly isCut: boolean;
+}
+
 /**
- * The text of a page. In a thread that can be ended: some pages of a few kilobytes take the parser minutes. Of those
- * the markup is only struck out.
+ * Converts a page in a thread that can be ended, because some pages of a few kilobytes take the parser minutes. The
+ * fallback for those removes only the tags.
  */
 export async function htmlText(
   html: string,
   signal: AbortSignal,
   timeLimitMs: number = TIME_LIMIT_MS,
-): Promise<string> {
-  const head = html.slice(0, MOST_CHARS).toWellFormed();
+): Promise<HtmlText> {
+  const head = html.slice(0, MAX_HTML_CHARS).toWellFormed();
   const text = await withTimeLimit(signal, timeLimitMs, (end) => convertInThread(head, end));
   signal.throwIfAborted();
   const lines = (text ?? withoutTags(head)).split("\n").map((line) => line.trimEnd());
-  return lines
-    .join("\n")
-    .replace(/\n{3,}/g, "\n\n")
-    .trim();
+  return {
+    text: lines
+      .join("\n")
+      .replace(/\n{3,}/g, "\n\n")
+      .trim(),
+    isCut: html.length > MAX_HTML_CHARS || text?.length === MAX_HTML_CHARS,
+  };
 }
 
 /** Undefined where it fails, or is not done when the signal fires. */
@@ -63,7 +72,7 @@ async function convertInThread(html: string, signal: AbortSignal): Promise<strin
     // Its warnings are not for the terminal.
     stdout: true,
     stderr: true,
-    workerData: { module, html, options: OPTIONS },
+    workerData: { module, html, options: OPTIONS, maxChars: MAX_HTML_CHARS },
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB },
   });
   try {

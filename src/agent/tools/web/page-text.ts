@@ -1,7 +1,8 @@
-import { htmlText } from "./html-text.ts";
+import { type HtmlText, htmlText } from "./html-text.ts";
+import { visibleText } from "./visible-text.ts";
 
 export interface Page {
-  /** As the server calls it, such as `text/html; charset=utf-8`; may be empty or wrong. */
+  /** The content type that the server declares, such as `text/html; charset=utf-8`. Can be empty or wrong. */
   readonly type: string;
   readonly bytes: Buffer;
 }
@@ -9,21 +10,34 @@ export interface Page {
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-javascript|x-ndjson|x-sh|sql|rtf|graphql)$|image\/svg\+xml$)/;
 const HTML_TYPES = /^(?:text\/html|application\/xhtml\+xml)$/;
-/** Where pages say how they are written. */
+/** Bytes. Browsers look for the declared charset in the first 1,024. */
 const HEAD_BYTES = 2_048;
+/** Characters. Binary data is unreadable from the start. */
+const SAMPLE_CHARS = 100_000;
+/** The share of a sample that has no meaning as text. A page in a wrong charset that is still readable stays below. */
+const MAX_UNREADABLE_SHARE = 0.2;
+const UNREADABLE = /(?![\n\r\t\f])[\p{Cc}\ufffd]/gu;
 
-/** Undefined where it is no text. */
-export async function pageText({ type, bytes }: Page, signal: AbortSignal): Promise<string | undefined> {
+/** The text that a page shows, without hidden characters. Undefined if it is not text. */
+export async function pageText({ type, bytes }: Page, signal: AbortSignal): Promise<HtmlText | undefined> {
   const name = type.split(";", 1).join("").trim().toLowerCase();
   const mayBeText = name === "" || name === "application/octet-stream" || TEXT_TYPES.test(name);
   if (!mayBeText) return undefined;
   const text = decoded(bytes, charsetOf(type, bytes));
-  if (text.includes("\0")) return undefined;
+  if (isBinary(text)) return undefined;
   const isHtml = HTML_TYPES.test(name) || (name === "" && /^\s*<(?:!doctype html|html)\b/i.test(text));
-  return isHtml ? await htmlText(text, signal) : text.trim();
+  if (!isHtml) return { text: visibleText(text).trim(), isCut: false };
+  const shown = await htmlText(text, signal);
+  return { ...shown, text: visibleText(shown.text).trim() };
 }
 
-/** The server's word goes before that of the page; a mark at the beginning before both. */
+function isBinary(text: string): boolean {
+  if (text.includes("\0")) return true;
+  const sample = text.slice(0, SAMPLE_CHARS);
+  return (sample.match(UNREADABLE)?.length ?? 0) > sample.length * MAX_UNREADABLE_SHARE;
+}
+
+/** A byte order mark wins over the header, and the header over the page. */
 function charsetOf(type: string, bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
@@ -39,7 +53,7 @@ function decoded(bytes: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // A name that nobody knows.
+    // The charset is unknown.
     return new TextDecoder().decode(bytes);
   }
 }
