@@ -1,24 +1,31 @@
 import { TimeLimitError, withTimeLimit } from "../../../index.ts";
-import { readAddress } from "./address.ts";
 import { type Download, type DownloadOptions, download, PrivateAddressError } from "./download.ts";
+import { connectionFailure } from "./fetch-failure.ts";
 import { pageText } from "./page-text.ts";
+import { type OtherAddress, readRedirect } from "./redirect.ts";
 
 export type Fetched =
   | { readonly kind: "page"; readonly address: string; readonly text: string; readonly isCut: boolean }
-  /** To another host, or to what may not be fetched. */
-  | { readonly kind: "redirect"; readonly to: string }
-  /** The name is public, the address behind it is not. */
+  | OtherAddress
+  /** The name is public, but its address is private. */
   | { readonly kind: "private"; readonly address: string }
-  | { readonly kind: "failed" /** For the model. */; readonly why: string; readonly summary: string };
+  | {
+      readonly kind: "failed";
+      /** For the model: what happened and what to do. */
+      readonly why: string;
+      readonly summary: string;
+      /** The beginning of the error page, written by the server. */
+      readonly said?: string;
+    };
 
 export interface FetchOptions extends DownloadOptions {
   readonly timeoutMs: number;
 }
 
-/** On one host; more is a circle. */
-const MOST_REDIRECTS = 5;
-/** What a server says about an error, as far as it helps. */
-const ERROR_CHARS = 2_000;
+/** Redirects on one host. Browsers allow 20, but an honest site needs two or three. */
+const MAX_REDIRECTS = 5;
+/** Characters of an error page. Its first lines say what is wrong. */
+const MAX_ERROR_CHARS = 2_000;
 
 /** Rejects only when the caller's signal fires. */
 export async function fetchPage(url: URL, options: FetchOptions): Promise<Fetched> {
@@ -31,24 +38,35 @@ export async function fetchPage(url: URL, options: FetchOptions): Promise<Fetche
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof PrivateAddressError) return { kind: "private", address: error.address };
-    // What is read when the time is over fails in a way of its own.
-    if (end?.reason instanceof TimeLimitError) return failed(`${end.reason.message}.`, "timed out");
-    return failed(`${wordsOf(error)}.`, "not reached");
+    // The end of the time limit breaks whatever was running, with an error of its own.
+    if (end?.reason instanceof TimeLimitError)
+      return failed(
+        `The page was not complete after ${options.timeoutMs / 1_000} seconds. Try again once, then use another source.`,
+        "timed out",
+      );
+    const { message, summary } = connectionFailure(error);
+    return failed(message, summary);
   }
 }
 
 async function follow(start: URL, options: DownloadOptions): Promise<Fetched> {
   let at = start;
-  for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const got = await download(at, options);
     if (got.kind === "body") return await pageOf(at, got, options.signal);
-    const to = URL.canParse(got.to, at.href) ? new URL(got.to, at.href).href : undefined;
-    if (to === undefined) return failed("it sends to something that is no address.", "no address");
-    const next = readAddress(to, options.network);
-    if ("wrong" in next || next.url.host !== at.host) return { kind: "redirect", to };
+    const next = readRedirect(at, got.to, options.network);
+    if ("wrong" in next)
+      return failed(
+        `It redirects to an address that cannot be fetched. ${next.wrong} Use another source.`,
+        "bad redirect",
+      );
+    if (next.kind === "redirect") return next;
     at = next.url;
   }
-  return failed(`it sends from one page to the next, more than ${MOST_REDIRECTS} times.`, "runs in a circle");
+  return failed(
+    `It redirects more than ${MAX_REDIRECTS} times without reaching a page. Use another address.`,
+    "too many redirects",
+  );
 }
 
 async function pageOf(
@@ -57,26 +75,28 @@ async function pageOf(
   signal: AbortSignal,
 ): Promise<Fetched> {
   const page = await pageText({ type, bytes }, signal);
-  const text = page?.text;
   if (status < 200 || status > 299) {
-    const said =
-      text === undefined || text === "" ? "" : ` It says:\n${text.slice(0, ERROR_CHARS).toWellFormed()}`;
-    return failed(`the server answered with status ${status}.${said}`, `status ${status}`);
+    const said = page?.text.slice(0, MAX_ERROR_CHARS).toWellFormed() ?? "";
+    return {
+      ...failed(
+        `The server answered with status ${status}. Check the address or use another source.`,
+        `status ${status}`,
+      ),
+      ...(said === "" ? {} : { said }),
+    };
   }
-  if (text === undefined)
+  if (page === undefined)
     return failed(
-      `it is no text (${type.slice(0, 80) || "of no known type"}, ${bytes.length} bytes).`,
+      `It is not readable text (${typeName(type)}, ${bytes.length} bytes). Use another source.`,
       "no text",
     );
-  if (text === "") return failed("there is no text on it.", "empty");
-  return { kind: "page", address: url.href, text, isCut: isCut || page?.isCut === true };
+  if (page.text === "") return failed("The page has no text. Use another address.", "empty");
+  return { kind: "page", address: url.href, text: page.text, isCut: isCut || page.isCut };
 }
 
-const failed = (why: string, summary: string): Fetched => ({ kind: "failed", why, summary });
+type Failed = Extract<Fetched, { readonly kind: "failed" }>;
+const failed = (why: string, summary: string): Failed => ({ kind: "failed", why, summary });
 
-/** When both kinds of addresses were tried, the message is empty and the code says it. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return error.message || code || error.name;
-}
+/** The header is the server's text. Show only the part that has the form of a type. */
+const typeName = (type: string): string =>
+  /^[\w.+-]{1,40}\/[\w.+-]{1,80}(?=$|[\s;])/.exec(type.trim())?.[0] ?? "unknown type";
