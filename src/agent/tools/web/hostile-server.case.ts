@@ -1,0 +1,110 @@
+import { type AddressInfo, createServer, type LookupFunction, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Gzip } from "node:zlib";
+
+const MIB = 1024 * 1024;
+/** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */
+export const FLOOD_BYTES: number = 64 * MIB;
+/**
+ * Bytes. A client that stops at its bound leaves a server at most this far: the bound itself and the buffers of two
+ * sockets, which take a few megabytes.
+ */
+export const STOPPED_BYTES: number = 32 * MIB;
+
+export interface HostileServer {
+  readonly port: number;
+  readonly origin: string;
+  /** The target of each request, such as `/a`. */
+  readonly requests: readonly string[];
+  connections(): number;
+  bytesSent(): number;
+  /** Resolves when the client has closed every connection. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A server on this machine that answers each request with whatever `answer` writes to the socket. */
+export async function hostileServer(
+  answer: (socket: Socket, target: string) => void,
+): Promise<HostileServer> {
+  const requests: string[] = [];
+  const open = new Set<Socket>();
+  let connections = 0;
+  let closedBytes = 0;
+  let onIdle = (): void => undefined;
+  const server = createServer((socket) => {
+    connections++;
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      open.delete(socket);
+      closedBytes += socket.bytesWritten;
+      if (open.size === 0) onIdle();
+    });
+    socket.once("data", (head) => {
+      const target = head.toString("latin1").split(" ", 2)[1] ?? "";
+      requests.push(target);
+      answer(socket, target);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    requests,
+    connections: () => connections,
+    bytesSent: () => [...open].reduce((sum, socket) => sum + socket.bytesWritten, closedBytes),
+    idle: () =>
+      new Promise((resolve) => {
+        onIdle = resolve;
+        if (open.size === 0) resolve();
+      }),
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Writes the piece again and again until the client hangs up or `FLOOD_BYTES` are sent. */
+export function flood(socket: Socket, piece: string | Buffer): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.bytesWritten < FLOOD_BYTES) if (!socket.write(piece)) break;
+    if (socket.bytesWritten >= FLOOD_BYTES) socket.end();
+    else socket.once("drain", more);
+  };
+  more();
+}
+
+/** Writes one byte every few milliseconds until the client hangs up. */
+export function drip(socket: Socket): void {
+  const timer = setInterval(() => socket.write("a"), 10);
+  socket.on("close", () => clearInterval(timer));
+}
+
+/** Compresses so many bytes of text while the client reads, never more than a piece ahead. */
+export function sendBomb(socket: Socket, compress: Gzip, bytes: number): void {
+  const piece = Buffer.alloc(MIB, "a");
+  const pieces = Readable.from(Array.from({ length: Math.ceil(bytes / MIB) }, () => piece));
+  pipeline(pieces, compress, socket).catch(() => undefined);
+}
+
+/** A lookup that gives these answers one after the other, and the last one from then on. */
+export function lookupThatAnswers(...answers: readonly (readonly string[])[]): {
+  readonly lookup: LookupFunction;
+  readonly names: readonly string[];
+} {
+  const names: string[] = [];
+  return {
+    names,
+    lookup: (hostname, { all }, tell) => {
+      const addresses = answers[Math.min(names.length, answers.length - 1)] ?? [];
+      names.push(hostname);
+      const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+      if (all) tell(null, found);
+      else tell(null, addresses[0] ?? "", found[0]?.family);
+    },
+  };
+}
