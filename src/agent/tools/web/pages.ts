@@ -82,7 +82,7 @@ const publicNeed = (url: URL): PermissionNeed => ({
 
 /** The prefix differs from `web:`, so a rule for the public web never allows a private host. */
 const privateNeed = (url: URL): PermissionNeed => ({
-  kind: "web",
+  kind: "private-network",
   title: `Fetch a page from ${url.host}, which is this machine or in its private network`,
   detail: url.href,
   key: `web-private:${url.host}`,
