@@ -11,7 +11,7 @@ const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "wrong-input": /NUL character|is not as it should be/,
   "no-such-tool": /There is no (?:tool|skill)/,
   "read-first": /you have not read it yet/,
-  "web-address": /The page was not fetched/,
+  "web-address": /did not fetch the page/,
   "clean-environment": /Exit code 1/,
 };
 
