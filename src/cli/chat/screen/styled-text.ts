@@ -93,17 +93,23 @@ export function safeLines(text: string, hasColours: boolean, before: Style = PLA
 
 function withoutTabs(line: string): string {
   const [first = "", ...others] = line.split("\t");
-  return others.reduce((done, piece) => {
-    const blanks = TAB_COLUMNS - (textWidth(done) % TAB_COLUMNS);
-    return `${done}${" ".repeat(blanks)}${piece}`;
-  }, first);
+  if (others.length === 0) return line;
+  let column = textWidth(first);
+  const pieces = others.map((piece) => {
+    const blanks = TAB_COLUMNS - (column % TAB_COLUMNS);
+    column += blanks + textWidth(piece);
+    return `${" ".repeat(blanks)}${piece}`;
+  });
+  return first + pieces.join("");
 }
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Each is a character of its own. The segmenter takes microseconds for each, which long commands would feel. */
+const ASCII = /^[ -~]*$/;
 
 /** What a person takes for one character, be it of several code points. */
 export const charactersOf = (text: string): readonly string[] =>
-  Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
+  ASCII.test(text) ? text.split("") : Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
 
 /** A safe line over as many rows as it needs, broken where a terminal would break it. */
 export function foldLine(line: string, width: number): readonly string[] {
