@@ -20,6 +20,8 @@ export interface ScreenInBuffer {
   /** Keys or text, as a terminal sends them. */
   send(keys: string): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
+  /** Moves the clock of the screen. */
+  wait(ms: number): void;
   /** Resolves when all is drawn. */
   drawn(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
   const buffer = openScreenBuffer(cols, rows);
   let bytes = "";
   let isRaw = false;
+  let clock = 0;
   const input = Object.assign(new PassThrough(), {
     isTTY: true,
     setRawMode: (on: boolean) => {
@@ -60,7 +63,7 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
     unfold: () => told.push("unfold"),
     complete: options.complete ?? (() => []),
   };
-  const screen = openScreen({ input, output, environment, handlers });
+  const screen = openScreen({ input, output, environment, handlers, now: () => clock });
   const drawn = async (): Promise<void> => {
     // The first turn reads what was sent, the second draws.
     await nextTurn();
@@ -83,6 +86,9 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
       Object.assign(output, { columns: newCols, rows: newRows });
       output.emit("resize");
       await drawn();
+    },
+    wait: (ms) => {
+      clock += ms;
     },
     drawn,
   };

@@ -19,6 +19,10 @@ const question: Choice = {
 
 const ORDERS: Readonly<Record<string, () => void | Promise<void>>> = {
   ask: async () => screen.print(`answer ${JSON.stringify(await screen.choose(question))}`),
+  permit: async () => {
+    const chosen = await screen.choose({ ...question, grants: true });
+    screen.print(`answer ${JSON.stringify(chosen)}`);
+  },
   pick: async () => {
     const chosen = await screen.choose({ ...question, mayChooseSeveral: true });
     screen.print(`answer ${JSON.stringify(chosen)}`);
@@ -50,6 +54,7 @@ const screen = openScreen({
   input: process.stdin,
   output: process.stdout,
   environment: process.env,
+  now: () => performance.now(),
   handlers: {
     submitted: (text) => {
       screen.print(`submitted ${JSON.stringify(text)}`);

@@ -24,6 +24,8 @@ async function withScreen(
 const rowsOf = ({ buffer }: ScreenInBuffer): readonly string[] =>
   buffer.rows().join("\n").trimEnd().split("\n");
 const UP = "\u001b[A";
+const DOWN = "\u001b[B";
+const ENTER = "\r";
 const question: Choice = { title: "Really?", options: [{ label: "Yes", key: "y" }, { label: "No" }] };
 
 describe("the input line", () => {
@@ -141,14 +143,12 @@ describe("a question", () => {
 
   it("is not answered by letters of somebody who is still writing something else", () =>
     withScreen(async (shown) => {
-      const now = vi.spyOn(performance, "now").mockReturnValue(1000);
       await shown.send("ma");
       const answer = shown.screen.choose(question);
       await shown.send("y");
       // They have paused, and mean it.
-      now.mockReturnValue(3000);
+      shown.wait(2000);
       await shown.send("2");
-      now.mockRestore();
       expect(await answer).toEqual({ picked: [1] });
       expect(rowsOf(shown)[0]).toBe("> may");
     }));
@@ -173,10 +173,103 @@ describe("a question", () => {
       const detail = Array.from({ length: 40 }, (_, line) => `detail ${line}`).join("\n");
       void shown.screen.choose({ ...question, detail });
       await shown.drawn();
-      expect(shown.buffer.rows().join()).toContain("more, Ctrl-O shows all");
+      expect(shown.buffer.rows().join()).toContain("left out, Ctrl-O shows all");
       await shown.send("\u000f");
       expect(shown.buffer.lines()).toContain("detail 39");
       expect(shown.told).toEqual([]);
+    }));
+});
+
+describe("a question that grants something", () => {
+  const grant: Choice = { ...question, otherLabel: "No, and say why", grants: true };
+  const opened = async (shown: ScreenInBuffer, choice: Choice = grant): Promise<() => unknown> => {
+    let answer: unknown = "open";
+    void shown.screen.choose(choice).then((chosen) => {
+      answer = chosen;
+    });
+    await shown.drawn();
+    return () => answer;
+  };
+  const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;
+
+  it("shows its options without keys, and says how to answer", () =>
+    withScreen(async (shown) => {
+      await opened(shown);
+      expect(rowsOf(shown)).toEqual([
+        "Really?",
+        "  Yes",
+        "  No",
+        "  No, and say why",
+        "↑ ↓, then Enter; Esc declines",
+        "status",
+      ]);
+    }));
+
+  it.each(["what", "always", "y", "1", "a\r", "/comp\t", "1\n2\n", paste("what"), paste("always\r1\r")])(
+    "is not answered by typing %j and Enter",
+    (keys) =>
+      withScreen(async (shown) => {
+        const answer = await opened(shown);
+        shown.wait(500);
+        await shown.send(keys);
+        expect(rowsOf(shown).at(-2)).toBe("Typing does not answer: ↑ ↓, then Enter");
+        await shown.send(ENTER);
+        await shown.send(keys + ENTER);
+        expect(answer()).toBe("open");
+        await shown.send(DOWN);
+        expect(rowsOf(shown)[1]).toBe("> Yes");
+        await shown.send(ENTER);
+        expect(answer()).toEqual({ picked: [0] });
+        expect(shown.told).toEqual([]);
+      }),
+  );
+
+  it("ignores arrows and Enter for half a second, but not Ctrl-C", () =>
+    withScreen(async (shown) => {
+      const first = await opened(shown);
+      shown.wait(499);
+      await shown.send(DOWN);
+      await shown.send(ENTER);
+      expect(first()).toBe("open");
+      await shown.send("\u0003");
+      expect(first()).toBeUndefined();
+    }));
+
+  it("is not answered by an arrow and Enter that come in one go, as in a paste", () =>
+    withScreen(async (shown) => {
+      const answer = await opened(shown);
+      shown.wait(500);
+      await shown.send(`${DOWN}${ENTER}`);
+      await shown.send(ENTER);
+      expect(answer()).toBe("open");
+    }));
+
+  it("does not take a double Enter for the next question", () =>
+    withScreen(async (shown) => {
+      const answers = [await opened(shown), await opened(shown)];
+      shown.wait(500);
+      await shown.send(DOWN);
+      await shown.send(ENTER);
+      await shown.send(DOWN);
+      await shown.send(ENTER);
+      expect(answers.map((answer) => answer())).toEqual([{ picked: [0] }, "open"]);
+    }));
+
+  it("shows all of a long title by Ctrl-O, also without a detail", () =>
+    withScreen(async (shown) => {
+      const path = `/${"deep/".repeat(200)}id_rsa`;
+      await opened(shown, { ...grant, title: `Read ${path}` });
+      expect(rowsOf(shown).join("\n")).toMatch(/left out, Ctrl-O shows all[\s\S]*id_rsa/);
+      await shown.send("\u000f");
+      expect(shown.buffer.lines()).toContain(`Read ${path}`);
+      expect(shown.told).toEqual([]);
+    }));
+
+  it("leaves Ctrl-O to the last call where all of it is on the screen", () =>
+    withScreen(async (shown) => {
+      await opened(shown);
+      await shown.send("\u000f");
+      expect(shown.told).toEqual(["unfold"]);
     }));
 });
 

@@ -1,8 +1,8 @@
 import type { Colours } from "../../terminal.ts";
-import { foldText, textWidth } from "../../view/text-width.ts";
+import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import { type ChoiceState, isAtWords } from "./choice.ts";
 import { type EditorRows, editorRows } from "./editor-rows.ts";
-import type { ChoiceOption } from "./screen.ts";
+import type { Choice, ChoiceOption } from "./screen.ts";
 import { foldLine, safeLines } from "./styled-text.ts";
 
 export interface ChoiceLook {
@@ -11,64 +11,178 @@ export interface ChoiceLook {
   readonly colours: Colours;
 }
 
-/** A question may be long, but what it is about and the answers matter more. */
-const TITLE_SHARE = 1 / 3;
-/** Rows of the detail that even a long list of options leaves. */
-const LEAST_DETAIL_ROWS = 3;
-const INDENT = "  ";
-
-/** The question in rows: title, what it is about, the options, how to answer. */
-export function choiceRows(state: ChoiceState, look: ChoiceLook): EditorRows {
-  const { choice } = state;
-  const { width, height, colours } = look;
-  const allOfTitle = folded(choice.title, width).map((row) => colours.bold(row));
-  const title = allOfTitle.slice(0, Math.max(1, Math.floor(height * TITLE_SHARE)));
-  const detail = detailRows(choice.detail, look);
-  const hint = height > title.length + 2 ? [colours.dim(hintFor(state))] : [];
-  const room = Math.max(1, height - title.length - hint.length);
-  const options = optionRows(state, look, Math.max(1, room - Math.min(detail.length, LEAST_DETAIL_ROWS)));
-  const shownDetail = cutDetail(detail, room - options.rows.length, look);
-  const above = [...title, ...shownDetail];
-  const cursor = { ...options.cursor, row: above.length + options.cursor.row };
-  return { rows: [...above, ...options.rows, ...hint], cursor };
+/** Rows of a question, of which some may be left out. */
+export interface ChoiceRows extends EditorRows {
+  /** Something of the question does not fit; Ctrl-O shows all of it. */
+  readonly isCut: boolean;
 }
 
-function hintFor({ choice }: ChoiceState): string {
-  const { mayChooseSeveral, declining = "declines" } = choice;
-  return `${mayChooseSeveral ? "Space picks, Enter accepts, " : "Enter or a number; "}Esc ${declining}`;
+/** The title may be long, but the detail and the answers need room too. */
+const TITLE_SHARE = 1 / 3;
+/** Rows of the detail that even a long list of options leaves: its beginning, a note, its end. */
+const LEAST_DETAIL_ROWS = 3;
+/** Rows of an option in a question that grants: a long path in one must not push the others away. */
+const MOST_LABEL_ROWS = 3;
+/** Empty rows in a row that are shown as they are. More of them push the rest out of sight. */
+const MOST_EMPTY_ROWS = 2;
+const INDENT = "  ";
+/** Marks the lines that others wrote, so that none of them can look like an option. */
+const GUTTER = "│ ";
+
+/** The question in rows: title, detail, options, how to answer. */
+export function choiceRows(state: ChoiceState, look: ChoiceLook): ChoiceRows {
+  const { choice } = state;
+  const { height, colours } = look;
+  const title = titleRows(choice.title, Math.max(1, Math.floor(height * TITLE_SHARE)), look);
+  const detail = detailRows(choice, look);
+  const hint = height > title.rows.length + 2 ? [hintFor(state, colours)] : [];
+  const room = Math.max(1, height - title.rows.length - hint.length);
+  const optionRoom = Math.max(1, room - Math.min(detail.length, LEAST_DETAIL_ROWS));
+  const options = optionRows(state, look, optionRoom);
+  const detailRoom = room - options.rows.length;
+  const shownDetail = headAndTail(detail, detailRoom, (hidden) => leftOut(hidden, INDENT, colours));
+  const above = [...title.rows, ...shownDetail.rows];
+  const rows = [...above, ...options.rows, ...hint];
+  return {
+    rows,
+    // The cursor in front of an option would look like a selection.
+    cursor:
+      state.at === undefined
+        ? { row: rows.length - 1, before: "" }
+        : { ...options.cursor, row: above.length + options.cursor.row },
+    isCut: title.isCut || shownDetail.isCut || options.isCut,
+  };
+}
+
+function hintFor({ choice, hasIgnored }: ChoiceState, colours: Colours): string {
+  const { grants, mayChooseSeveral, declining = "declines" } = choice;
+  if (grants && hasIgnored) return colours.bold(colours.yellow("Typing does not answer: ↑ ↓, then Enter"));
+  const how = grants
+    ? "↑ ↓, then Enter; "
+    : mayChooseSeveral
+      ? "Space picks, Enter accepts, "
+      : "Enter or a number; ";
+  return colours.dim(`${how}Esc ${declining}`);
 }
 
 function folded(text: string, width: number, indent: string = ""): readonly string[] {
   return safeLines(text, false).lines.flatMap((line) => foldText(line, width, indent).split("\n"));
 }
 
-function detailRows(detail: string | undefined, { width, colours }: ChoiceLook): readonly string[] {
-  if (detail === undefined) return [];
-  const { lines } = safeLines(detail, colours.isColorSupported);
-  return lines
-    .flatMap((line) => foldLine(line, Math.max(1, width - INDENT.length)))
-    .map((row) => INDENT + row);
+interface Row {
+  readonly text: string;
+  /** Lines that it stands for: more than one in a note about lines that are left out. */
+  readonly lines: number;
 }
 
-/** Nobody should allow what they cannot see: what does not fit is told, and can be seen. */
-function cutDetail(rows: readonly string[], room: number, { colours }: ChoiceLook): readonly string[] {
-  if (rows.length <= room) return rows;
-  if (room < 1) return [];
-  const hidden = rows.length - room + 1;
-  const note = `${INDENT}… ${hidden} ${hidden === 1 ? "line" : "lines"} more, Ctrl-O shows all`;
-  return [...rows.slice(0, room - 1), colours.yellow(note)];
+interface CutRows {
+  readonly rows: readonly string[];
+  readonly isCut: boolean;
 }
+
+const rowOf = (text: string): Row => ({ text, lines: 1 });
+
+/**
+ * A text in rows. Of a text that fills more than the whole screen, only both ends are folded: a model may send millions
+ * of characters, and the screen is drawn at each key.
+ */
+function rowsOf(text: string, look: ChoiceLook, fold: (part: string) => readonly string[]): readonly Row[] {
+  const most = 2 * Math.max(1, look.width) * Math.max(1, look.height);
+  if (text.length <= 2 * most) return fold(text).map(rowOf);
+  const between = text.slice(most, -most);
+  const lines = Math.max(between.split("\n").length - 1, Math.ceil(between.length / look.width));
+  const note = { text: leftOut(lines, "", look.colours), lines };
+  return [...fold(text.slice(0, most)).map(rowOf), note, ...fold(text.slice(-most)).map(rowOf)];
+}
+
+function titleRows(title: string, room: number, look: ChoiceLook): CutRows {
+  const { width, colours } = look;
+  const all = rowsOf(title, look, (part) => folded(part, width));
+  const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colours.bold(row));
+  if (all.length <= room) return { rows: bold(all.map(({ text }) => text)), isCut: false };
+  if (room > 2) {
+    // Broken between words, a long path would leave its first row almost empty.
+    const full = rowsOf(title, look, (part) =>
+      safeLines(part, false).lines.flatMap((line) => foldLine(line, width)),
+    );
+    const { rows } = headAndTail(full, room, (hidden) => leftOut(hidden, "", colours));
+    return { rows: bold(rows), isCut: true };
+  }
+  const half = Math.floor(width / 2);
+  const ends =
+    room === 1
+      ? [`${fitText(title, width - half)}${fitText(title, half, "front")}`]
+      : [fitText(title, width), fitText(title, width, "front")];
+  return { rows: bold(ends), isCut: true };
+}
+
+function detailRows({ detail, grants }: Choice, look: ChoiceLook): readonly Row[] {
+  if (detail === undefined) return [];
+  const { width, colours } = look;
+  const lead = grants ? colours.dim(GUTTER) : INDENT;
+  const all = rowsOf(detail, look, (part) =>
+    safeLines(part, colours.isColorSupported)
+      .lines.flatMap((line) => foldLine(line, Math.max(1, width - INDENT.length)))
+      .map((row) => (row.trim() === "" ? "" : lead + row)),
+  );
+  return withoutEmptyRuns(all, lead, colours);
+}
+
+/** Runs of empty rows become one row that counts them: they would push the rest out of sight. */
+function withoutEmptyRuns(all: readonly Row[], lead: string, colours: Colours): readonly Row[] {
+  const rows: Row[] = [];
+  let empty = 0;
+  const endRun = (): void => {
+    if (empty > MOST_EMPTY_ROWS) {
+      rows.push({ text: colours.yellow(`${INDENT}… ${counted(empty, "empty line")}`), lines: empty });
+    } else for (let row = 0; row < empty; row += 1) rows.push(rowOf(lead.trimEnd()));
+    empty = 0;
+  };
+  for (const row of all) {
+    if (row.text === "") empty += 1;
+    else {
+      endRun();
+      rows.push(row);
+    }
+  }
+  endRun();
+  return rows;
+}
+
+/**
+ * Rows cut to fit. Both ends stay, because the end of a path or of a command matters as much as its beginning. A note
+ * between them counts the lines that are left out: nobody should allow what they cannot see.
+ */
+function headAndTail(all: readonly Row[], room: number, note: (hidden: number) => string): CutRows {
+  const texts = all.map(({ text }) => text);
+  if (all.length <= room) return { rows: texts, isCut: all.some(({ lines }) => lines > 1) };
+  if (room < 1) return { rows: [], isCut: true };
+  const tail = Math.floor((room - 1) / 2);
+  const head = room - 1 - tail;
+  const hidden = all.slice(head, all.length - tail).reduce((sum, { lines }) => sum + lines, 0);
+  return { rows: [...texts.slice(0, head), note(hidden), ...texts.slice(all.length - tail)], isCut: true };
+}
+
+const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+const leftOut = (hidden: number, indent: string, colours: Colours): string =>
+  colours.yellow(`${indent}… ${counted(hidden, "line")} left out, Ctrl-O shows all`);
 
 /** The options, and of a list that is too long the part around the one that Enter takes. */
-function optionRows(state: ChoiceState, look: ChoiceLook, room: number): EditorRows {
+function optionRows(state: ChoiceState, look: ChoiceLook, room: number): ChoiceRows {
   const { options } = state.choice;
-  const groups: EditorRows[] = options.map((option, index) => oneOption(state, option, index, look));
-  if (state.choice.otherLabel !== undefined) groups.push(otherOption(state, look, room));
-  const before = groups.slice(0, state.at).reduce((sum, { rows }) => sum + rows.length, 0);
-  const chosen = groups[state.at];
+  const { at = 0 } = state;
+  const groups: ChoiceRows[] = options.map((option, index) => oneOption(state, option, index, look));
+  if (state.choice.otherLabel !== undefined) {
+    groups.push({ ...otherOption(state, look, room), isCut: false });
+  }
+  const before = groups.slice(0, at).reduce((sum, { rows }) => sum + rows.length, 0);
+  const chosen = groups[at];
+  const isCut = groups.some((group) => group.isCut);
   const rows = groups.flatMap((group) => group.rows);
   const cursor = { row: before + (chosen?.cursor.row ?? 0), before: chosen?.cursor.before ?? "" };
-  if (rows.length <= room) return { rows, cursor };
+  if (rows.length <= room) return { rows, cursor, isCut };
   const spare = Math.max(0, room - (chosen?.rows.length ?? 0));
   const first = Math.min(Math.max(0, before - Math.ceil(spare / 2)), rows.length - room);
   const last = first + room - 1;
@@ -77,27 +191,32 @@ function optionRows(state: ChoiceState, look: ChoiceLook, room: number): EditorR
     const isCut = (at === 0 && first > 0) || (at === room - 1 && last < rows.length - 1);
     return isCut && !isOfChosen(first + at) ? look.colours.dim(`${INDENT}…`) : row;
   });
-  return { rows: shown, cursor: { ...cursor, row: Math.min(room - 1, Math.max(0, cursor.row - first)) } };
+  const row = Math.min(room - 1, Math.max(0, cursor.row - first));
+  return { rows: shown, cursor: { ...cursor, row }, isCut: true };
 }
 
-function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look: ChoiceLook): EditorRows {
+function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look: ChoiceLook): ChoiceRows {
   const { colours, width } = look;
+  const { grants } = state.choice;
   const isAt = state.at === index;
   const lead = leadOf(state, index);
   const indent = " ".repeat(textWidth(lead));
-  const key = option.key === undefined ? "" : ` (${option.key})`;
-  const label = folded(`${lead}${option.label}${key}`, width, indent);
+  const key = option.key === undefined || grants ? "" : ` (${option.key})`;
+  const all = rowsOf(`${lead}${option.label}${key}`, look, (part) => folded(part, width, indent));
+  const label = headAndTail(all, grants ? MOST_LABEL_ROWS : all.length, () => `${indent}…`);
   const description =
     option.description === undefined ? [] : folded(option.description, width - indent.length);
   const rows = [
-    ...label.map((row) => (isAt ? colours.cyan(row) : row)),
+    ...label.rows.map((row) => (isAt ? colours.cyan(row) : row)),
     ...description.map((row) => colours.dim(indent + row)),
   ];
-  return { rows, cursor: { row: 0, before: "" } };
+  return { rows, cursor: { row: 0, before: "" }, isCut: label.isCut };
 }
 
 function leadOf(state: ChoiceState, index: number): string {
   const marker = state.at === index ? ">" : " ";
+  // A number would suggest that somebody can type it.
+  if (state.choice.grants) return `${marker} `;
   const isOther = index === state.choice.options.length;
   const box = state.choice.mayChooseSeveral && !isOther ? (state.picked.has(index) ? "[x] " : "[ ] ") : "";
   return `${marker} ${index + 1}. ${box}`;

@@ -75,6 +75,101 @@ describe("a choice", () => {
   });
 });
 
+const grant: Choice = { ...withWords, grants: true, declining: "says no and stops" };
+
+describe("a choice that grants something", () => {
+  it("selects nothing at first, and Enter does nothing without a selection", () => {
+    expect(openChoice(grant).at).toBeUndefined();
+    expect(open(grant, "enter", "enter").at).toBeUndefined();
+  });
+
+  it("is answered by an arrow key and Enter", () => {
+    expect(pressed(grant, "down", "enter")).toEqual(chosen(0));
+    expect(pressed(grant, "ctrl-n", "down", "ctrl-p", "down", "enter")).toEqual(chosen(1));
+    expect(pressed(grant, "up", "up", "enter")).toEqual(chosen(2));
+  });
+
+  it("stops at the first and the last option", () => {
+    expect(open(grant, "down", "up", "up").at).toBe(0);
+    expect(open(grant, "up", "down", "down").at).toBe(3);
+  });
+
+  it.each(["y", "1", " ", "ctrl-j", "tab", "shift-tab", "left", "backspace", "alt-enter"])(
+    "loses its selection to the key %j, so that Enter behind it answers nothing",
+    (key) => {
+      expect(open(grant, "down", key, "enter")).toMatchObject({ at: undefined, hasIgnored: true });
+    },
+  );
+
+  it("takes own words only while their option is selected, and these never grant", () => {
+    expect(pressed(grant, "up", "n", "o", " ", "1", "enter")).toEqual({
+      type: "chosen",
+      chosen: { picked: [], words: "no 1" },
+    });
+    expect(pressed(grant, "up", "enter").type).toBe("open");
+  });
+
+  it("is declined by Esc and Ctrl-C", () => {
+    expect(pressed(grant, "w", "esc")).toEqual({ type: "declined" });
+    expect(pressed(grant, "down", "ctrl-c")).toEqual({ type: "declined" });
+  });
+
+  it("stays open or is declined, whatever somebody types or pastes into it", () => {
+    const typed = fc.oneof(
+      fc
+        .string({ unit: "grapheme", minLength: 1, maxLength: 1 })
+        .map((text): KeyPress => ({ type: "text", text })),
+      fc.constantFrom("y", "a", "n", "1", "2", " ").map((text): KeyPress => ({ type: "text", text })),
+      fc
+        .oneof(fc.string(), fc.constantFrom("what", "always", "1\n", "\u001b[B\r"))
+        .map((text): KeyPress => ({ type: "paste", text })),
+      fc
+        .constantFrom(
+          ...[
+            "enter",
+            "ctrl-j",
+            "alt-enter",
+            "tab",
+            "shift-tab",
+            "space",
+            "esc",
+            "ctrl-c",
+            "ctrl-d",
+            "ctrl-y",
+          ],
+          ...["left", "right", "home", "end", "backspace", "delete", "pageup", "pagedown", "f1"],
+        )
+        .map((name): KeyPress => ({ type: "key", name })),
+    );
+    fc.assert(
+      fc.property(fc.array(typed, { maxLength: 40 }), (presses) => {
+        let outcome: ChoiceOutcome = { type: "open", state: openChoice(grant) };
+        for (const press of presses) {
+          if (outcome.type === "open") outcome = pressInChoice(outcome.state, press);
+        }
+        expect(outcome.type).not.toBe("chosen");
+      }),
+    );
+  });
+
+  it("takes an option only from Enter right behind a key that selects", () => {
+    const selecting = ["up", "down", "ctrl-p", "ctrl-n"];
+    const key = fc.constantFrom("enter", "tab", "y", "1", " ", "ctrl-j", "left", ...selecting);
+    fc.assert(
+      fc.property(fc.array(key, { maxLength: 40 }), (keys) => {
+        let outcome: ChoiceOutcome = { type: "open", state: openChoice(grant) };
+        for (const [index, one] of keys.entries()) {
+          if (outcome.type !== "open") break;
+          outcome = pressInChoice(outcome.state, keyPress(one));
+          if (outcome.type === "chosen" && outcome.chosen.picked.length > 0) {
+            expect([selecting.includes(keys[index - 1] ?? ""), one]).toEqual([true, "enter"]);
+          }
+        }
+      }),
+    );
+  });
+});
+
 describe("a choice in rows", () => {
   const shown = (state: ChoiceState, width = 40, height = 20): readonly string[] =>
     choiceRows(state, { width, height, colours }).rows;
@@ -102,9 +197,81 @@ describe("a choice in rows", () => {
     const rows = shown(openChoice(long), 40, 12);
     expect(rows).toHaveLength(12);
     expect(rows.slice(1, 7)).toEqual([
-      ...["line 0", "line 1", "line 2", "line 3", "line 4"].map((line) => `  ${line}`),
-      "  … 25 lines more, Ctrl-O shows all",
+      "  line 0",
+      "  line 1",
+      "  line 2",
+      "  … 25 lines left out, Ctrl-O shows all",
+      "  line 28",
+      "  line 29",
     ]);
+  });
+
+  it("shows no keys and no numbers where it grants, and marks the lines of others", () => {
+    const rows = [
+      "Run it?",
+      "│ npm test",
+      "  Yes",
+      "  Always",
+      "  commands that begin with npm",
+      "  No",
+      "  Instead",
+    ];
+    expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter; Esc says no and stops"]);
+    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer: ↑ ↓, then Enter"]);
+    expect(shown(open(grant, "down"))[2]).toBe("> Yes");
+    expect(choiceRows(openChoice(grant), { width: 40, height: 20, colours }).cursor.row).toBe(rows.length);
+    for (const state of [openChoice(grant), open(grant, "w")])
+      expect(textWidth(shown(state).at(-1) ?? "")).toBeLessThanOrEqual(40);
+  });
+
+  const MILLION = 1_000_000;
+  const whole = (asked: Partial<Choice>, height = 23): { text: string; isCut: boolean } => {
+    const { rows, isCut } = choiceRows(openChoice({ ...grant, ...asked }), { width: 80, height, colours });
+    expect(rows.length).toBeLessThanOrEqual(height);
+    return { text: rows.join("\n"), isCut };
+  };
+
+  it.each([3, 6, 9, 23])("shows both ends of a long title in %i rows, and that it is cut", (height) => {
+    const { text, isCut } = whole(
+      { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },
+      height,
+    );
+    expect(text).toContain("Read /begin/");
+    expect(text).toContain("end/id_rsa");
+    expect(text).toContain("…");
+    expect(isCut).toBe(true);
+    if (height >= 9) expect(text).toContain("lines left out, Ctrl-O shows all");
+  });
+
+  it.each([
+    ["empty lines", "\n"],
+    ["blanks", " "],
+    ["tabs", "\t"],
+    ["lines", "echo\n"],
+    ["letters", "x"],
+    ["wide letters", "日"],
+  ])("shows the end of a command behind a million %s", (_, filler) => {
+    const { text, isCut } = whole({ detail: `echo start ${filler.repeat(MILLION)}; rm -rf ~` });
+    expect(text).toContain("│ echo start");
+    expect(text).toMatch(/; rm -rf ~$/m);
+    expect(text).toMatch(/… [\d,]+ (?:empty )?lines/);
+    expect(isCut).toBe(true);
+  });
+
+  it("shows a line between many empty ones", () => {
+    const detail = `echo start${"\n".repeat(1000)}rm -rf ~${"\n".repeat(1000)}echo end`;
+    expect(whole({ detail }).text).toContain(
+      "│ echo start\n  … 999 empty lines\n│ rm -rf ~\n  … 999 empty lines\n│ echo end",
+    );
+  });
+
+  it("shows all options beside one with a long path, with both of its ends", () => {
+    const label = `Yes, and don't ask again for reading /${"x/".repeat(MILLION)}id_rsa`;
+    const { text, isCut } = whole({ options: [{ label: "Yes" }, { label }, { label: "No" }] });
+    expect(text).toMatch(
+      /^ {2}Yes\n {2}Yes, and don't ask again for reading\n {2}…\n.*id_rsa\n {2}No\n {2}Instead\n/m,
+    );
+    expect(isCut).toBe(true);
   });
 
   it("puts the cursor where words are written", () => {
@@ -128,7 +295,7 @@ describe("a choice in rows", () => {
           const { rows, cursor } = choiceRows(state, { ...look, colours });
           expect(rows.length).toBeLessThanOrEqual(Math.max(2, look.height));
           expect(cursor.row).toBeLessThan(rows.length);
-          expect(rows[cursor.row]).toMatch(new RegExp(`^> ${state.at + 1}\\.`));
+          expect(rows[cursor.row]).toMatch(new RegExp(`^> ${(state.at ?? 0) + 1}\\.`));
           const hint = look.height > 3 ? rows.slice(0, -1) : rows;
           for (const row of hint) expect(textWidth(row)).toBeLessThanOrEqual(Math.max(look.width, 40));
         },

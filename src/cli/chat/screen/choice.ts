@@ -5,10 +5,12 @@ import type { Choice, Chosen } from "./screen.ts";
 /** A question that stands open. */
 export interface ChoiceState {
   readonly choice: Choice;
-  /** Index of the option that Enter takes; behind the last one is that for words of one's own. */
-  readonly at: number;
+  /** Index of the option that Enter takes; the one behind the last is for own words. Undefined: none is selected. */
+  readonly at: number | undefined;
   readonly picked: ReadonlySet<number>;
   readonly words: EditorState;
+  /** The question ignored the last key, such as a letter that somebody typed into it. */
+  readonly hasIgnored: boolean;
 }
 
 export type ChoiceOutcome =
@@ -18,10 +20,20 @@ export type ChoiceOutcome =
 
 export const openChoice = (choice: Choice): ChoiceState => ({
   choice,
-  at: 0,
+  at: choice.grants ? undefined : 0,
   picked: new Set(),
   words: EMPTY_EDITOR,
+  hasIgnored: false,
 });
+
+/**
+ * Keys that arrive so soon after a question appeared were meant for the input line: nobody reads a question and answers
+ * it in half a second.
+ */
+export const EARLY_MS = 500;
+
+export const ignoresEarlyKeys = ({ grants, appearsUnasked }: Choice): boolean =>
+  grants === true || appearsUnasked === true;
 
 const open = (state: ChoiceState): ChoiceOutcome => ({ type: "open", state });
 
@@ -31,11 +43,12 @@ export const isAtWords = ({ choice, at }: ChoiceState): boolean =>
 const countOf = ({ options, otherLabel }: Choice): number =>
   options.length + (otherLabel === undefined ? 0 : 1);
 
-/** What becomes of it when a key is pressed. */
+/** The question after a key. */
 export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "ctrl-c" && state.words.text !== "") return open({ ...state, words: EMPTY_EDITOR });
-  if (name === "esc" || name === "ctrl-c") return { type: "declined" };
+  if (isRefusal(press)) return { type: "declined" };
+  if (state.choice.grants) return pressInGrant(state, press);
   if (name === "enter") return accept(state);
   if (name === "up" || name === "ctrl-p" || name === "shift-tab") return move(state, -1);
   if (name === "down" || name === "ctrl-n" || name === "tab") return move(state, 1);
@@ -43,9 +56,40 @@ export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcom
   return press.type === "text" ? pressLetter(state, press.text) : open(state);
 }
 
+/** Esc and Ctrl-C never grant, so they count at any moment. */
+export const isRefusal = (press: KeyPress): boolean =>
+  press.type === "key" && (press.name === "esc" || press.name === "ctrl-c");
+
+/** The question after a key that does not count. A question that grants loses its selection. */
+export const ignoring = (state: ChoiceState): ChoiceState => ({
+  ...state,
+  at: state.choice.grants && !isAtWords(state) ? undefined : state.at,
+  hasIgnored: true,
+});
+
+/**
+ * Enter answers only if the key before it selected the option. All other keys take the selection away, because they are
+ * part of something that somebody types. Tab is one of them: it completes commands, and pasted code contains it.
+ */
+function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
+  const name = press.type === "key" ? press.name : undefined;
+  if (name === "enter" && state.at !== undefined) return accept(state);
+  if (name === "up" || name === "ctrl-p") return select(state, -1);
+  if (name === "down" || name === "ctrl-n") return select(state, 1);
+  if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
+  return open(ignoring(state));
+}
+
+/** Stops at both ends: nobody should get from their own words to "Yes" with one key too many. */
+function select(state: ChoiceState, by: number): ChoiceOutcome {
+  const last = countOf(state.choice) - 1;
+  const from = state.at ?? (by > 0 ? -1 : last + 1);
+  return open({ ...state, at: Math.min(last, Math.max(0, from + by)), hasIgnored: false });
+}
+
 function move(state: ChoiceState, by: number): ChoiceOutcome {
   const count = Math.max(1, countOf(state.choice));
-  return open({ ...state, at: (state.at + by + count) % count });
+  return open({ ...state, at: ((state.at ?? 0) + by + count) % count });
 }
 
 function pressInWords(words: EditorState, press: KeyPress): EditorState {
@@ -58,7 +102,7 @@ function pressInWords(words: EditorState, press: KeyPress): EditorState {
 
 function pressLetter(state: ChoiceState, letter: string): ChoiceOutcome {
   const { options, mayChooseSeveral } = state.choice;
-  if (letter === " ") return mayChooseSeveral ? toggle(state, state.at) : open(state);
+  if (letter === " ") return mayChooseSeveral ? toggle(state, state.at ?? 0) : open(state);
   const byKey = options.findIndex(({ key }) => key?.toLowerCase() === letter.toLowerCase());
   const at = byKey >= 0 ? byKey : /^[1-9]$/.test(letter) ? Number(letter) - 1 : -1;
   if (at < 0 || at >= countOf(state.choice)) return open(state);
@@ -75,7 +119,7 @@ function toggle(state: ChoiceState, at: number): ChoiceOutcome {
 
 function accept(state: ChoiceState): ChoiceOutcome {
   const words = wholeText(state.words).trim();
-  const { at } = state;
+  const { at = 0 } = state;
   if (isAtWords(state) && words === "" && state.picked.size === 0) return open(state);
   if (countOf(state.choice) === 0) return { type: "declined" };
   if (!state.choice.mayChooseSeveral) {

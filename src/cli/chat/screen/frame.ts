@@ -26,11 +26,16 @@ const INPUT_SHARE = 1 / 2;
 /** A terminal lower than this has no room for more than the input. */
 const LEAST_HEIGHT_FOR_STATUS = 3;
 
+export interface LiveFrame extends Frame {
+  /** The frame leaves out a part of the question; Ctrl-O shows all of it. */
+  readonly isQuestionCut: boolean;
+}
+
 /**
  * The live rows from top to bottom: the line that still comes, what runs, the input or a question, the status. What does
  * not fit goes from the top: one must see what one writes.
  */
-export function liveFrame(parts: LiveParts, { width, height, colours }: FrameLook): Frame {
+export function liveFrame(parts: LiveParts, { width, height, colours }: FrameLook): LiveFrame {
   const one = (line: string): string =>
     cutLine(safeLines(line, colours.isColorSupported).lines.join(" "), width);
   const statusLine = height < LEAST_HEIGHT_FOR_STATUS ? "" : one(parts.status(width));
@@ -39,7 +44,10 @@ export function liveFrame(parts: LiveParts, { width, height, colours }: FrameLoo
   const question = parts.questions.current();
   const asked =
     question === undefined
-      ? parts.input.rows({ width, height: Math.max(1, Math.floor(room * INPUT_SHARE)), colours })
+      ? {
+          ...parts.input.rows({ width, height: Math.max(1, Math.floor(room * INPUT_SHARE)), colours }),
+          isCut: false,
+        }
       : choiceRows(question, { width, height: room, colours });
   const forActivity = room - asked.rows.length;
   const activity = lastOf(parts.activity(width).map(one), forActivity, colours);
@@ -48,6 +56,7 @@ export function liveFrame(parts: LiveParts, { width, height, colours }: FrameLoo
   return {
     rows: [...above, ...asked.rows.map((row) => cutLine(row, width)), ...status],
     cursor: { row: above.length + asked.cursor.row, before: cutLine(asked.cursor.before, width) },
+    isQuestionCut: asked.isCut,
   };
 }
 

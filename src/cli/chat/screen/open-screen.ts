@@ -10,6 +10,8 @@ export interface ScreenOptions {
   readonly output: ScreenOutput;
   readonly environment: NodeJS.ProcessEnv;
   readonly handlers: ScreenHandlers;
+  /** In milliseconds, from any moment on. */
+  now(): number;
 }
 
 /** A screen as good as the terminal allows: one that cannot move its cursor, or tell each key, gets plain lines. */

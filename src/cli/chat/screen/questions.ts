@@ -1,4 +1,12 @@
-import { type ChoiceState, openChoice, pressInChoice } from "./choice.ts";
+import {
+  type ChoiceState,
+  EARLY_MS,
+  ignoresEarlyKeys,
+  ignoring,
+  isRefusal,
+  openChoice,
+  pressInChoice,
+} from "./choice.ts";
 import type { KeyPress } from "./keys.ts";
 import type { Choice, Chosen } from "./screen.ts";
 
@@ -8,15 +16,25 @@ export interface Questions {
   current(): ChoiceState | undefined;
   ask(choice: Choice): Promise<Chosen | undefined>;
   press(press: KeyPress): void;
+  /** The screen shows the current question as it is now. */
+  drawn(): void;
   declineAll(): void;
+}
+
+export interface QuestionsOptions {
+  changed(): void;
+  /** In milliseconds, from any moment on. */
+  now(): number;
 }
 
 interface Waiting {
   state: ChoiceState;
+  /** The person sees it since then, and with this option selected. Undefined: the screen did not show it yet. */
+  shown: { readonly since: number; readonly at: number | undefined } | undefined;
   answer(chosen: Chosen | undefined): void;
 }
 
-export function createQuestions(changed: () => void): Questions {
+export function createQuestions({ changed, now }: QuestionsOptions): Questions {
   const waiting: Waiting[] = [];
   const end = (one: Waiting, chosen: Chosen | undefined): void => {
     const at = waiting.indexOf(one);
@@ -34,6 +52,7 @@ export function createQuestions(changed: () => void): Questions {
         const decline = (): void => end(one, undefined);
         const one: Waiting = {
           state: openChoice(choice),
+          shown: undefined,
           answer: (chosen) => {
             signal?.removeEventListener("abort", decline);
             resolve(chosen);
@@ -46,12 +65,28 @@ export function createQuestions(changed: () => void): Questions {
     press: (press) => {
       const [one] = waiting;
       if (one === undefined) return;
+      if (isTooEarly(one, press, now())) {
+        one.state = ignoring(one.state);
+        return;
+      }
       const outcome = pressInChoice(one.state, press);
       if (outcome.type === "open") one.state = outcome.state;
       else end(one, outcome.type === "chosen" ? outcome.chosen : undefined);
+    },
+    drawn: () => {
+      const [one] = waiting;
+      if (one !== undefined) one.shown = { since: one.shown?.since ?? now(), at: one.state.at };
     },
     declineAll: () => {
       for (const one of [...waiting]) end(one, undefined);
     },
   };
+}
+
+/** The person cannot mean the question with this key: they have just got it, or do not see yet what Enter would take. */
+function isTooEarly({ state, shown }: Waiting, press: KeyPress, now: number): boolean {
+  if (isRefusal(press) || !ignoresEarlyKeys(state.choice)) return false;
+  if (shown === undefined || now - shown.since < EARLY_MS) return true;
+  const isEnter = press.type === "key" && press.name === "enter";
+  return state.choice.grants === true && isEnter && shown.at !== state.at;
 }

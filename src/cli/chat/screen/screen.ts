@@ -38,6 +38,10 @@ export interface Choice {
   readonly otherLabel?: string;
   /** What it means not to answer, for the hint: `declines` unless given. */
   readonly declining?: string;
+  /** The answer may allow something: only a selection and Enter give it, never typed text. */
+  readonly grants?: boolean;
+  /** The question appears by itself, not after a command of the person. It ignores the keys of its first moment. */
+  readonly appearsUnasked?: boolean;
   readonly signal?: AbortSignal;
 }
 

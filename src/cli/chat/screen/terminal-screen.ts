@@ -38,6 +38,7 @@ export class TerminalScreen implements Screen {
   #over: string[] = [];
   /** What the last drawing showed, to draw nothing where nothing changed. */
   #drawn = "";
+  #isQuestionCut = false;
   #isDue = false;
   #isClosed = false;
   #hasEnded = false;
@@ -56,7 +57,7 @@ export class TerminalScreen implements Screen {
     });
     this.#stream = createStreamText(this.colours.isColorSupported);
     this.#input = createInputLine({ ...options.handlers, ended: () => this.#end() });
-    this.#questions = createQuestions(() => this.#drawSoon());
+    this.#questions = createQuestions({ changed: () => this.#drawSoon(), now: options.now });
     this.#release = this.#listen();
     this.#mode.enter();
     input.resume();
@@ -148,12 +149,15 @@ export class TerminalScreen implements Screen {
       colours: this.colours,
     };
     const parts = { stream, input, questions, activity: this.#activity, status: this.#status };
-    const frame = liveFrame(parts, look);
+    const { isQuestionCut, ...frame } = liveFrame(parts, look);
+    this.#isQuestionCut = isQuestionCut;
     const drawn = JSON.stringify([frame, look.width, look.height]);
-    if (this.#over.length === 0 && drawn === this.#drawn) return;
-    this.#region.draw(this.#over, frame);
-    this.#over = [];
-    this.#drawn = drawn;
+    if (this.#over.length > 0 || drawn !== this.#drawn) {
+      this.#region.draw(this.#over, frame);
+      this.#over = [];
+      this.#drawn = drawn;
+    }
+    this.#questions.drawn();
   }
 
   #drawAnew(): void {
@@ -192,18 +196,29 @@ export class TerminalScreen implements Screen {
   }
 
   #press(press: KeyPress): void {
-    const isQuick = performance.now() - this.#pressedAt < PAUSE_MS;
-    this.#pressedAt = performance.now();
+    const now = this.#options.now();
+    const isQuick = now - this.#pressedAt < PAUSE_MS;
+    this.#pressedAt = now;
     const name = press.type === "key" ? press.name : undefined;
     const question = this.#questions.current();
     this.#isStillTyping &&= isQuick && question !== undefined && name !== "esc" && name !== "ctrl-c";
     if (name === "ctrl-l") this.#drawAnew();
     else if (name === "ctrl-z") this.#stop();
-    else if (name === "ctrl-o" && question?.choice.detail === undefined) this.#options.handlers.unfold();
-    else if (name === "ctrl-o") this.print(`${question?.choice.title}\n${question?.choice.detail}\n`);
+    else if (name === "ctrl-o") this.#showAll(question?.choice);
     else if (question === undefined || this.#isStillTyping) this.#input.press(press);
     else this.#questions.press(press);
     this.#drawSoon();
+  }
+
+  /** The open question, or the last call where the question is on the screen as a whole. */
+  #showAll(choice: Choice | undefined): void {
+    if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {
+      this.#options.handlers.unfold();
+      return;
+    }
+    const { title, detail, options, grants } = choice;
+    const labels = grants ? options.map(({ label }) => `- ${label}`) : [];
+    this.print(`${[title, ...(detail === undefined ? [] : [detail]), ...labels].join("\n")}\n`);
   }
 
   #stop(): void {

@@ -1,0 +1,103 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { EARLY_MS } from "./choice.ts";
+import type { KeyPress } from "./keys.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import type { Choice, Chosen } from "./screen.ts";
+
+const grant: Choice = { title: "Run it?", options: [{ label: "Yes" }, { label: "No" }], grants: true };
+const byModel: Choice = {
+  title: "Which one?",
+  options: [{ label: "A" }, { label: "B" }],
+  appearsUnasked: true,
+};
+const key = (name: string): KeyPress => ({ type: "key", name });
+const text = (letter: string): KeyPress => ({ type: "text", text: letter });
+
+let clock: number;
+let questions: Questions;
+let answers: (Chosen | undefined)[];
+
+beforeEach(() => {
+  clock = 0;
+  answers = [];
+  questions = createQuestions({ changed: () => undefined, now: () => clock });
+});
+
+function ask(...choices: readonly Choice[]): void {
+  for (const choice of choices) void questions.ask(choice).then((chosen) => answers.push(chosen));
+}
+
+/** Presses keys as a person does: the screen shows the effect of one before the next. */
+function press(...presses: readonly KeyPress[]): void {
+  for (const one of presses) {
+    questions.press(one);
+    questions.drawn();
+  }
+}
+
+function seenFor(ms: number): void {
+  questions.drawn();
+  clock += ms;
+}
+
+const answered = (...expected: readonly (Chosen | undefined)[]): Promise<void> =>
+  vi.waitFor(() => expect(answers).toEqual(expected));
+
+describe("a question that grants something", () => {
+  it("ignores keys until the person has seen it for half a second", async () => {
+    ask(grant);
+    clock += 10 * EARLY_MS;
+    questions.press(key("down"));
+    seenFor(EARLY_MS - 1);
+    press(key("down"), key("enter"));
+    expect(questions.current()).toMatchObject({ at: undefined, hasIgnored: true });
+    seenFor(1);
+    press(key("down"), key("enter"));
+    await answered({ picked: [0] });
+  });
+
+  it("starts its half second when the question before it is answered", async () => {
+    ask(grant, grant);
+    seenFor(EARLY_MS);
+    press(key("down"), key("enter"), key("down"), key("enter"), key("enter"));
+    await answered({ picked: [0] });
+    expect(questions.current()).toMatchObject({ at: undefined });
+    seenFor(EARLY_MS);
+    press(key("up"), key("enter"));
+    await answered({ picked: [0] }, { picked: [1] });
+  });
+
+  it("ignores Enter until the screen has shown the selection", async () => {
+    ask(grant);
+    seenFor(EARLY_MS);
+    questions.press(key("down"));
+    questions.press(key("enter"));
+    expect(questions.current()).toMatchObject({ at: undefined, hasIgnored: true });
+    press(key("down"), key("enter"));
+    await answered({ picked: [0] });
+  });
+
+  it.each(["esc", "ctrl-c"])("is declined by %s at once, also before anybody saw it", async (name) => {
+    ask(grant);
+    questions.press(key(name));
+    await answered(undefined);
+  });
+});
+
+describe("a question of the model", () => {
+  it("ignores keys for half a second, and takes a number then", async () => {
+    ask(byModel);
+    seenFor(EARLY_MS - 1);
+    press(text("2"), key("enter"));
+    expect(questions.current()).toMatchObject({ at: 0 });
+    seenFor(1);
+    press(text("2"));
+    await answered({ picked: [1] });
+  });
+});
+
+it("a question behind a command of the person is answered at once", async () => {
+  ask({ ...byModel, appearsUnasked: false });
+  press(key("enter"));
+  await answered({ picked: [0] });
+});
