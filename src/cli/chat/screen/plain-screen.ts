@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { createColors } from "picocolors";
 import type { Colours } from "../../terminal.ts";
+import { EARLY_MS, ignoresEarlyKeys } from "./choice.ts";
 import type { ScreenOptions } from "./open-screen.ts";
 import { answerOf, type PlainAnswer, questionLines } from "./plain-choice.ts";
 import type { Choice, Chosen, Screen } from "./screen.ts";
@@ -14,6 +15,9 @@ interface Asked {
   readonly choice: Choice;
   /** The option for words was taken, beside these: the next line is the words. */
   picked: readonly number[] | undefined;
+  /** The person was last told how to answer then. */
+  since: number;
+  hasSaidTooEarly: boolean;
   answer(chosen: Chosen | undefined): void;
 }
 
@@ -95,6 +99,8 @@ class PlainScreen implements Screen {
       const asked: Asked = {
         choice,
         picked: undefined,
+        since: this.#options.now(),
+        hasSaidTooEarly: false,
         answer: (chosen) => {
           choice.signal?.removeEventListener("abort", decline);
           resolve(chosen);
@@ -148,8 +154,9 @@ class PlainScreen implements Screen {
     });
   }
 
-  #ask({ choice }: Asked): void {
-    this.#printLines(questionLines(choice, this.colours));
+  #ask(asked: Asked): void {
+    this.#printLines(questionLines(asked.choice, this.colours));
+    asked.since = this.#options.now();
   }
 
   #read(line: string): void {
@@ -167,9 +174,18 @@ class PlainScreen implements Screen {
   }
 
   #readAnswer(asked: Asked, line: string): void {
+    const now = this.#options.now();
+    if (ignoresEarlyKeys(asked.choice) && asked.picked === undefined && now - asked.since < EARLY_MS) {
+      if (!asked.hasSaidTooEarly) this.#printLines([TOO_EARLY]);
+      asked.hasSaidTooEarly = true;
+      return;
+    }
     const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
-    if (answer.type === "unclear") this.#printLines([answer.words]);
-    else if (answer.type === "words") asked.picked = answer.picked;
+    if (answer.type === "unclear") {
+      this.#printLines([answer.words]);
+      // The lines of a paste come at once: the next one is no answer either.
+      asked.since = now;
+    } else if (answer.type === "words") asked.picked = answer.picked;
     else this.#answer(asked, answer.chosen);
   }
 
@@ -195,6 +211,8 @@ class PlainScreen implements Screen {
     if (!this.#isClosed) this.#options.handlers.ended();
   }
 }
+
+const TOO_EARLY = "Lines that come within half a second do not answer. Please answer again.";
 
 const promptFor = ({ choice, picked }: Asked): string =>
   picked !== undefined ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";
