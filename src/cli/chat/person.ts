@@ -1,5 +1,5 @@
 import type { PermissionAnswer, PermissionNeed, Person, Question } from "../../agent/index.ts";
-import { oneLine, shownText } from "../view/text-width.ts";
+import { fitText, oneLine, withNothingHidden } from "../view/text-width.ts";
 import type { Choice, ChoiceOption, Screen } from "./screen/screen.ts";
 
 export interface PersonOptions {
@@ -10,19 +10,23 @@ export interface PersonOptions {
   interrupt(): void;
 }
 
-/** Whoever sits in front of the screen. */
+/** The model writes the description of a subagent. It must not push away the title behind it. */
+const DESCRIPTION_WIDTH = 40;
+
+/** The person in front of the screen. */
 export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
   const by = (agentId: string | undefined): string =>
-    agentId === undefined ? "" : `${oneLine(describe(agentId) ?? `agent ${agentId}`)}: `;
+    agentId === undefined ? "" : `${fitText(describe(agentId) ?? `agent ${agentId}`, DESCRIPTION_WIDTH)}: `;
   return {
     permit: async (need, { signal, agentId }) => {
       const options = permissionOptions(need);
       const chosen = await screen.choose({
-        title: `${by(agentId)}${oneLine(need.title)}`,
+        title: `${by(agentId)}${titleOf(need)}`,
         ...detailOf(need),
         options: options.map(({ option }) => option),
         otherLabel: "No, and say what to do instead",
         declining: "says no and stops",
+        grants: true,
         signal,
       });
       signal.throwIfAborted();
@@ -47,10 +51,16 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
   };
 }
 
-/** A short command is in the title already. */
-function detailOf({ title, detail }: PermissionNeed): Pick<Choice, "detail"> {
-  if (detail === undefined || oneLine(title).includes(oneLine(detail))) return {};
-  return { detail: shownText(detail) };
+const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden(title));
+
+/**
+ * A short command is in the title already. The title has one line and one blank between words, so a command that has
+ * more of them is shown as it is: a line break begins another command.
+ */
+function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
+  if (need.detail === undefined) return {};
+  const detail = withNothingHidden(need.detail);
+  return titleOf(need).includes(detail) ? {} : { detail };
 }
 
 interface PermissionOption {
@@ -64,14 +74,14 @@ function permissionOptions({ scope }: PermissionNeed): readonly PermissionOption
       ? []
       : [
           {
-            option: { label: `Yes, and don't ask again for ${oneLine(scope)}`, key: "a" },
+            option: { label: `Yes, and don't ask again for ${oneLine(withNothingHidden(scope))}` },
             answer: { allow: "always" },
           },
         ];
   return [
-    { option: { label: "Yes", key: "y" }, answer: { allow: "once" } },
+    { option: { label: "Yes" }, answer: { allow: "once" } },
     ...always,
-    { option: { label: "No", key: "n" }, answer: { allow: "no" } },
+    { option: { label: "No" }, answer: { allow: "no" } },
   ];
 }
 
@@ -85,6 +95,7 @@ function questionChoice(question: Question, by: string, signal: AbortSignal): Ch
     })),
     mayChooseSeveral: question.mayChooseSeveral,
     otherLabel: "Something else",
+    appearsUnasked: true,
     signal,
   };
 }

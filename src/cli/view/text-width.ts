@@ -29,14 +29,24 @@ const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 
 /** Each of these as an escape that is seen. Within JSON it is the same value. */
-export function withVisibleMarks(text: string): string {
-  return text.replace(DECEIVING, (mark) =>
-    mark
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
-}
+export const withVisibleMarks = (text: string): string => text.replace(DECEIVING, escaped);
+
+const escaped = (mark: string): string =>
+  mark
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+
+/** All of Unicode's, but line breaks and tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/**
+ * Text that somebody decides about, such as a command: nothing of it is left out. A shell runs the words inside an
+ * escape sequence, so control characters become escapes that are seen. Lines and tabs stay.
+ */
+export const withNothingHidden = (text: string): string =>
+  withVisibleMarks(text.replaceAll("\r\n", "\n").replace(CONTROLS, escaped));
 
 /** Text of a session, a model or a file as a terminal may show it. Lines and tabs stay. */
 export const shownText = (text: string): string => withVisibleMarks(withoutControls(text));
