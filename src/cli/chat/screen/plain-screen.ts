@@ -185,6 +185,7 @@ class PlainScreen implements Screen {
       this.#printLines([answer.words]);
       // The lines of a paste come at once: the next one is no answer either.
       asked.since = now;
+      asked.hasSaidTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
     else this.#answer(asked, answer.chosen);
   }
