@@ -1,7 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
 import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
@@ -52,7 +54,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     send(pty, "run it");
     await pty.waitFor("Yes, and don't ask again");
     expect(pty.screenText()).toContain("echo from-the-shell");
-    pty.press("enter");
+    await pty.allow();
     await pty.waitFor("It said so: 港 é 🚢.");
     expect(scrolled(pty)).toMatch(/● Bash echo from-the-shell · exit 0/);
     pty.press("ctrl-o");
@@ -61,6 +63,36 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(await pty.exit).toMatchObject({ code: 0 });
     expect(scrolled(pty)).toMatch(/longhaul chat --resume [0-9a-f-]{36}/);
   });
+
+  it.each(["what", "always"])(
+    "runs nothing when somebody types or pastes %j into a permission question",
+    async (word) => {
+      const canary = join(home, "canary");
+      simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It is done."));
+      const pty = await chat();
+      send(pty, "run it");
+      await pty.waitFor("Yes, and don't ask again");
+      const ignored = "Typing does not answer";
+      for (const put of [() => pty.type(word), () => pty.paste(word)]) {
+        // Once right after the question appeared, and once later.
+        put();
+        pty.press("enter");
+        await pty.waitFor(ignored);
+        await sleep(EARLY_MS);
+        put();
+        pty.press("enter");
+      }
+      pty.type(`${word}\t1\r`);
+      // The question notices a key only after all keys before it.
+      pty.press("down");
+      await pty.waitFor((screen) => /^> Yes$/m.test(screen) && !screen.includes(ignored));
+      expect(existsSync(canary)).toBe(false);
+      expect(scrolled(pty)).not.toContain("● Bash");
+      pty.press("enter");
+      await pty.waitFor("It is done.");
+      expect(existsSync(canary)).toBe(true);
+    },
+  );
 
   it("compacts, keeps the scrollback, and goes back across the boundary", async () => {
     writeFileSync(join(home, "long.txt"), "The quick brown fox jumps over the lazy dog.\n".repeat(600));

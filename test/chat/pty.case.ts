@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { IPty } from "@lydell/node-pty";
+import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
 import { CLI_MAIN } from "../support/cli.ts";
 import { openScreenBuffer } from "./screen-buffer.case.ts";
 
@@ -33,6 +35,8 @@ export interface Pty {
   bytes(): string;
   /** Resolves with the screen at the moment that makes it true; rejects with the screen where it does not come. */
   waitFor(wanted: string | RegExp | ((screen: string) => boolean)): Promise<string>;
+  /** Answers an open question that grants something: selects the first option, and presses Enter. */
+  allow(): Promise<void>;
   rowColours(text: string): readonly string[];
   colourAt(row: number, column: number): string;
   cursor(): { readonly row: number; readonly column: number };
@@ -129,6 +133,12 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     scrollback: () => screen.buffer.lines(),
     bytes: screen.bytes,
     waitFor: screen.waitFor,
+    allow: async () => {
+      await sleep(EARLY_MS);
+      child.write(KEYS.down);
+      await screen.waitFor(/^> Yes$/m);
+      child.write(KEYS.enter);
+    },
     rowColours: (text) => screen.buffer.rowColours(text),
     colourAt: (row, column) => screen.buffer.colourAt(row, column),
     cursor: () => screen.buffer.cursor(),
