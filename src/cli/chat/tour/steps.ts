@@ -104,7 +104,7 @@ const beforeNotesOff =
 const beforeFix = (isWatched: boolean): string =>
   lines(
     "Now some real work, with real test runs. Watch the bar go up, and what happens when it is full.",
-    isWatched ? "Before it runs a command it will ask you: press Enter to allow it." : "",
+    isWatched ? "Before it runs a command it will ask you: select Yes with ↓, then press Enter." : "",
   );
 
 function afterBackground(seen: Witness): string {
