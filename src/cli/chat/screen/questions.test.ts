@@ -48,6 +48,7 @@ describe("a question that grants something", () => {
     ask(grant);
     clock += 10 * EARLY_MS;
     questions.press(key("down"));
+    expect(questions.current()).toMatchObject({ at: undefined, hasIgnored: true });
     seenFor(EARLY_MS - 1);
     press(key("down"), key("enter"));
     expect(questions.current()).toMatchObject({ at: undefined, hasIgnored: true });
