@@ -232,6 +232,12 @@ function otherOption(state: ChoiceState, look: ChoiceLook, height: number): Edit
   // Where the label would leave no room to write in, it goes.
   const named = `${lead}${label}: `;
   const prompt = textWidth(named) < width / 2 ? named : lead;
-  const styled = isAt ? colours.cyan(prompt) : prompt;
-  return editorRows(state.words, { prompt: styled, width, height, dim: colours.dim });
+  const styled = (text: string): string => (isAt ? colours.cyan(text) : text);
+  if (prompt === named || !state.choice.grants || height < 2) {
+    return editorRows(state.words, { prompt: styled(prompt), width, height, dim: colours.dim });
+  }
+  // Without a number, the lead alone would look like the input line.
+  const words = editorRows(state.words, { prompt: INDENT, width, height: height - 1, dim: colours.dim });
+  const cursor = { ...words.cursor, row: words.cursor.row + 1 };
+  return { rows: [styled(`${lead}${label}:`), ...words.rows], cursor };
 }

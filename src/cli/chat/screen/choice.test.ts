@@ -280,6 +280,13 @@ describe("a choice in rows", () => {
     expect(cursor.before).toBe("> 4. Instead: hi");
   });
 
+  it("names the option for own words above them where it grants and the terminal is narrow", () => {
+    const asked = { ...grant, otherLabel: "No, and say what to do instead" };
+    const { rows, cursor } = choiceRows(open(asked, "up", "h", "i"), { width: 44, height: 20, colours });
+    expect(rows.slice(-3, -1)).toEqual(["> No, and say what to do instead:", "  hi"]);
+    expect(cursor).toEqual({ row: rows.length - 2, before: "  hi" });
+  });
+
   it("fits into any terminal, with the option that Enter takes in sight", () => {
     const label = fc.stringMatching(/^[a-z ]{1,60}$/);
     const options = fc.array(fc.record({ label, description: label }), { minLength: 1, maxLength: 12 });
@@ -296,6 +303,14 @@ describe("a choice in rows", () => {
           expect(rows.length).toBeLessThanOrEqual(Math.max(2, look.height));
           expect(cursor.row).toBeLessThan(rows.length);
           expect(rows[cursor.row]).toMatch(new RegExp(`^> ${(state.at ?? 0) + 1}\\.`));
+          const granting = open(
+            { ...asked, otherLabel: "Instead", grants: true },
+            ...Array(down).fill("down"),
+          );
+          const grantRows = choiceRows(granting, { ...look, colours });
+          expect(grantRows.rows.length).toBeLessThanOrEqual(Math.max(2, look.height));
+          expect(grantRows.cursor.row).toBeLessThan(grantRows.rows.length);
+          if (down > 0 && look.height > 3) expect(grantRows.rows.join("\n")).toMatch(/^>/m);
           const hint = look.height > 3 ? rows.slice(0, -1) : rows;
           for (const row of hint) expect(textWidth(row)).toBeLessThanOrEqual(Math.max(look.width, 40));
         },
