@@ -1,5 +1,13 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -29,15 +37,16 @@ interface Asked {
   readonly env?: Readonly<Record<string, string>>;
   /** Interrupted once, as soon as this was printed. */
   readonly interruptAt?: string;
+  readonly cwd?: string;
 }
 
 /** `longhaul chat` with these arguments, over pipes. */
-function chat(args: readonly string[], { stdin = "", env, interruptAt }: Asked = {}): Promise<CliRun> {
+function chat(args: readonly string[], { stdin = "", env, interruptAt, cwd }: Asked = {}): Promise<CliRun> {
   const key = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CLI_MAIN, "chat", ...args], {
       env: { PATH: process.env.PATH ?? "", HOME: home, ...(env ?? key) },
-      cwd: join(home, "project"),
+      cwd: cwd ?? join(home, "project"),
     });
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -55,6 +64,43 @@ function chat(args: readonly string[], { stdin = "", env, interruptAt }: Asked =
 const said = (): string => JSON.stringify(simulator.requests.all.at(-1)?.body);
 
 describe("longhaul chat -p", () => {
+  it("refuses what it would have to ask, and prints what that was and the flag that would allow it", async () => {
+    const project = join(home, "project");
+    const turns = () => [
+      toolTurn("Write", { file_path: "new.txt", content: "x" }),
+      toolTurn("Bash", { command: "touch made" }),
+      toolTurn("Write", { file_path: "package.json", content: "{}" }),
+      textTurn("Done."),
+    ];
+    simulator.reply(...turns());
+    const { code, stdout, stderr } = await chat(["-p", "work"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
+    expect(stderr).toContain("Not done, because nobody could be asked:");
+    expect(stderr).toContain(
+      "Create new.txt (rule: change)\n    to allow it: --permission-mode accept-edits\n",
+    );
+    expect(stderr).toContain("Run touch made (rule: shell)\n    to allow it: --allow 'shell:touch made'\n");
+    expect(stderr).toContain(`--allow 'write-guarded:${join(project, "package.json")}'`);
+    expect(readdirSync(project)).toEqual([]);
+
+    simulator.reset();
+    simulator.reply(...turns());
+    const flags = ["--permission-mode", "accept-edits", "--allow", "shell:touch made"];
+    const report = JSON.parse((await chat(["-p", "work", "--output-format", "json", ...flags])).stdout);
+    expect(report.refused).toMatchObject([{ rule: "guarded-file" }]);
+    expect(readdirSync(project).sort()).toEqual(["made", "new.txt"]);
+    for (const name of ["made", "new.txt"]) rmSync(join(project, name));
+  });
+
+  it("does not start with allow-all in the home folder, and asks for everything there otherwise", async () => {
+    const { code, stderr } = await chat(["-p", "work", "--permission-mode", "allow-all"], { cwd: home });
+    expect(code).toBe(1);
+    expect(stderr).toContain("does not start in");
+    simulator.reply(toolTurn("Glob", { pattern: "*" }), textTurn("Done."));
+    const report = JSON.parse((await chat(["-p", "look", "--output-format", "json"], { cwd: home })).stdout);
+    expect(report.refused).toMatchObject([{ rule: "wide-folder" }]);
+  });
+
   it("runs a command of the chat without a prompt, and answers wrong use with the usage", async () => {
     const first = ["--output-format", "json", "-p"];
     simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));

@@ -124,12 +124,13 @@ class Printing {
   noteRefused(): void {
     if (this.#refused.length === 0) return;
     const { note, colours } = this.#setup.composition.terminal;
-    const titles = [
-      ...new Set(this.#refused.map(({ title, rule }) => `  ${shownText(title)} (rule: ${rule})`)),
-    ];
-    const flags = [...new Set(this.#refused.flatMap(({ flag }) => flag ?? []))].map(shownText);
-    const how = flags.length === 0 ? [] : [`To allow it, add: ${flags.join(" ")}`];
-    note(colours.yellow(["Not done, because nobody could be asked:", ...titles, ...how].join("\n")));
+    const lines = this.#refused.map(({ title, rule, flag }) =>
+      [
+        `  ${shownText(title)} (rule: ${rule})`,
+        ...(flag === null ? [] : [`    to allow it: ${shownText(flag)}`]),
+      ].join("\n"),
+    );
+    note(colours.yellow(["Not done, because nobody could be asked:", ...new Set(lines)].join("\n")));
   }
 
   #line(value: object): void {
