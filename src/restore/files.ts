@@ -29,7 +29,14 @@ export type FileAnswer =
     }
   | { readonly state: "unavailable"; readonly reason: UnavailableReason };
 
-export type UnavailableReason = "gone" | "unreadable" | "outside-project" | "not-text" | "too-large";
+/** `secret`: the file holds credentials by its well-known name. It is never read. */
+export type UnavailableReason =
+  | "gone"
+  | "unreadable"
+  | "outside-project"
+  | "secret"
+  | "not-text"
+  | "too-large";
 
 type ReadFile = Extract<FileAnswer, { state: "read" }>;
 

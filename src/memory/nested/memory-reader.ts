@@ -32,6 +32,7 @@ export interface ReadMemory {
 const LASTING: ReadonlySet<string> = new Set([
   "not-permitted",
   "outside-project",
+  "secret",
   "unreadable",
   "not-text",
   "too-large",
