@@ -33,6 +33,14 @@ export {
   takeNotesBack,
 } from "./host/session-notes.ts";
 export {
+  isTooWide,
+  type ProjectProblem,
+  type ProjectSource,
+  type SessionProject,
+  type SessionProjectOptions,
+  sessionProject,
+} from "./host/session-project.ts";
+export {
   type SessionUndo,
   type UndoSessionOptions,
   undoableSteps,
