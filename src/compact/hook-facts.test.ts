@@ -44,7 +44,7 @@ describe("what a hook is told of the session", () => {
     ]);
   });
 
-  it("is what the newest entry that has an id says, unless the host knows better", async () => {
+  it("takes the session id from the newest entry with an id, but never the folder", async () => {
     const c = new ConversationBuilder();
     c.user("older", { cwd: "/before" });
     c.user("newest");
@@ -54,7 +54,7 @@ describe("what a hook is told of the session", () => {
     expect(inputs[0]).toStrictEqual({
       session_id: "session-1",
       transcript_path: "",
-      cwd: "/project",
+      cwd: "",
       hook_event_name: "PostCompact",
       trigger: "manual",
       compact_summary: "so far",

@@ -40,7 +40,7 @@ const outcome = (event: HookEvent): HookOutcome => ({
 describe("hooks around a compaction", () => {
   it("run in the order PreCompact, SessionStart, PostCompact, each with what it is told", async () => {
     const hooks = new RecordingRunner();
-    const hookContext = { permissionMode: "plan", agentId: "a-1" };
+    const hookContext = { cwd: "/project", permissionMode: "plan", agentId: "a-1" };
     const { written, quotation } = await compacted({
       hooks,
       hookContext,

@@ -11,7 +11,10 @@ import type {
 } from "../hooks/hook.ts";
 import type { Abortable } from "../models/abortable.ts";
 
-/** What every hook is told of the session; what is absent is taken from the newest entry. */
+/**
+ * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder never is:
+ * hooks run in it, and an entry can claim any folder.
+ */
 export interface HookContext {
   readonly sessionId?: string | undefined;
   readonly transcriptPath?: string | undefined;
@@ -100,7 +103,7 @@ export class HookSteps {
     return {
       session_id: context.sessionId ?? stringField(newest, "sessionId") ?? "",
       transcript_path: context.transcriptPath ?? "",
-      cwd: context.cwd ?? stringField(newest, "cwd") ?? "",
+      cwd: context.cwd ?? "",
       ...(context.permissionMode === undefined ? {} : { permission_mode: context.permissionMode }),
       ...(context.agentId === undefined ? {} : { agent_id: context.agentId }),
     };
