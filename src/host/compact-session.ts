@@ -18,6 +18,7 @@ import { fileState } from "./file-state.ts";
 import { coveredIn } from "./notes-coverage.ts";
 import { notesNotUsable } from "./notes-not-usable.ts";
 import { knownFacts } from "./session-ledgers.ts";
+import { type SessionProject, sessionProject } from "./session-project.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface CompactSessionOptions
@@ -42,11 +43,20 @@ export interface CompactSessionOptions
    */
   readonly fromNotes?: SessionNotesSource | undefined;
   /**
-   * Whether anything is put back: files as they are now in the session's project, to-dos, the plan, and what else
-   * files or the conversation tell. Default true.
+   * Whether anything is put back: files of the project as they are now, to-dos, the plan, and other state in files
+   * or the conversation. Default true.
    */
   readonly restoreFiles?: boolean | undefined;
-  /** Where the agent keeps its own files, among them the session's plan; not looked for without it. */
+  /**
+   * The only folder that files are put back from. Without it: the project folder that the session's place in an
+   * agent's store stands for, if `places` is given and the session lies there; else the current folder, unless that is
+   * the home folder or above it. The session's own `cwd` never decides.
+   */
+  readonly project?: string | undefined;
+  /**
+   * The user's folders: where agents keep sessions and plans, and the current folder. Without it no store and no plan
+   * is searched, and the current folder is that of the process.
+   */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
   /** The conversation of the session as it was sized before. */
@@ -67,6 +77,8 @@ export interface SessionCompaction {
   readonly session: Session;
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
+  /** The folder that files were put back from, and how it was chosen. */
+  readonly project: SessionProject;
 }
 
 /** Computes what a loaded session becomes, without writing; a model is called only if one is given. */
@@ -85,6 +97,7 @@ export async function compactSession(
     ...rest
   } = options;
   const plan = planOf(session, options);
+  const project = await sessionProject(session, options);
   const compaction = await compact(plan, ports, {
     ...rest,
     leastSaving: options.leastSaving ?? (isForced(options) ? "none" : "worthwhile"),
@@ -94,10 +107,10 @@ export async function compactSession(
     bindsThinking: bindsThinking(session),
     previousLedger: knownFacts(session),
     sessionRecord: sessionRecord(session),
-    state: stateOf(session, options),
-    hookContext: { sessionId: session.id, cwd: session.cwd, ...rest.hookContext },
+    state: stateOf(session, project, options),
+    hookContext: { sessionId: session.id, cwd: project.cwd, ...rest.hookContext },
   });
-  return { session, plan, compaction };
+  return { session, plan, compaction, project };
 }
 
 function planOf(session: Session, options: CompactSessionOptions): CompactionPlan {
@@ -137,10 +150,13 @@ const transcriptPathOf = (session: Session): string => resolve(session.path);
 
 function stateOf(
   session: Session,
+  { folder, cwd, store }: SessionProject,
   { restoreFiles, places, state }: CompactSessionOptions,
 ): HostState | undefined {
   if (restoreFiles === false) return undefined;
-  return { ...fileState({ folder: session.cwd, entries: session.conversation, places }), ...state };
+  // A session from elsewhere could name the plan of any other session.
+  const plan = store === "claude-code" ? { entries: session.conversation, places } : {};
+  return { ...fileState({ folder, cwd, ...plan }), ...state };
 }
 
 function partOf(from: MessageRef | undefined, upTo: MessageRef | undefined): PlanOptions {

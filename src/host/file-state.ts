@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
 import { listField, stringField } from "../conversation/fields.ts";
 import type { Todo } from "../conversation/todos.ts";
@@ -9,11 +9,17 @@ import type { HostState, Plan } from "../restore/host-state.ts";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import { memoryFilesPort } from "./memory-files.ts";
 import { projectFiles } from "./project-files.ts";
+import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
 export interface FileStateOptions {
-  /** The project: only files in this folder are put back. */
+  /**
+   * The project: only files in this folder are put back, and no well-known secrets. The user must have chosen it: a
+   * session's own `cwd` can be any folder. `sessionProject` decides it for a session file.
+   */
   readonly folder: string | undefined;
+  /** The base of relative paths; the folder itself unless given. */
+  readonly cwd?: string | undefined;
   /** Where the plan is. Without it, where Claude Code keeps the plan of a session, if `entries` and `places` are given. */
   readonly planPath?: string | undefined;
   /** The session, whose newest lines name its plan. */
@@ -27,17 +33,26 @@ export interface FileStateOptions {
 
 /** What can be told of a session from files alone. The rest is read from the conversation. */
 export function fileState(options: FileStateOptions): HostState {
-  const { folder, todosPath, notesPath } = options;
+  const { folder, cwd, todosPath, notesPath } = options;
   const planPath = options.planPath ?? claudePlanPath(options);
   return {
-    files: projectFiles(folder),
-    memoryFiles:
-      folder === undefined
-        ? undefined
-        : memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) }),
+    files: projectFiles(folder, { cwd }),
+    memoryFiles: folder === undefined ? undefined : memoryFilesIn(folder),
     plan: planPath === undefined ? undefined : () => readPlan(planPath),
     todos: todosPath === undefined ? undefined : () => readTodos(todosPath),
     sessionMemory: notesPath === undefined ? undefined : () => pathIfFilled(notesPath),
+  };
+}
+
+/** A session may know the folder under another name than the user, through a link. */
+function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
+  const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
+  return async (path) => {
+    if (isSecretFile(path)) return { state: "unavailable", reason: "secret" };
+    const answer = await read(path);
+    if (answer.state === "read" || answer.reason !== "outside-project") return answer;
+    const names = await Promise.all([realpath(folder), realpath(path)]).catch(() => undefined);
+    return names === undefined ? answer : read(join(folder, relative(...names)));
   };
 }
 
