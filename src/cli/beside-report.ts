@@ -1,10 +1,9 @@
-import { stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
 import type { SizedConversation } from "../compact/sized.ts";
 import { LonghaulError } from "../errors.ts";
 import { memoryFilesPort } from "../host/memory-files.ts";
 import { notesPath } from "../host/notes-file.ts";
 import { counterFor, readNotes } from "../host/session-notes.ts";
+import type { SessionProject } from "../host/session-project.ts";
 import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import { type AttachedMemory, memoryFilesIn } from "../memory/nested/report.ts";
 import { memoryPathOf } from "../restore/read-state.ts";
@@ -29,19 +28,28 @@ export interface NotesProblem {
 export interface MemoryReport {
   /** In the session, as they were when they were attached. */
   readonly attached: readonly AttachedMemory[];
-  /** The session's folder, where it is here. */
+  /** Where the session worked, if files of its project may be read. */
   readonly folder: string | null;
   /** Files in that folder that govern what the session touched, as they are now. */
   readonly governing: readonly { readonly path: string; readonly tokens: number }[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
+export interface BesideOptions {
+  readonly thresholds: Thresholds;
+  /** The folder that memory files are read from, and where in it the session worked. */
+  readonly project: Pick<SessionProject, "folder" | "cwd">;
+  readonly sized?: SizedConversation | undefined;
+}
+
 export async function besideSession(
   session: Session,
-  thresholds: Thresholds,
-  sized?: SizedConversation,
+  { thresholds, project, sized }: BesideOptions,
 ): Promise<BesideReport> {
-  const [notes, memory] = await Promise.all([notesBeside(session, thresholds), memoryOf(session, sized)]);
+  const [notes, memory] = await Promise.all([
+    notesBeside(session, thresholds),
+    memoryOf(session, project, sized),
+  ]);
   return { notes, memory };
 }
 
@@ -56,21 +64,18 @@ async function notesBeside(session: Session, thresholds: Thresholds): Promise<Be
   }
 }
 
-async function memoryOf(session: Session, sized: SizedConversation | undefined): Promise<MemoryReport> {
+async function memoryOf(
+  session: Session,
+  project: BesideOptions["project"],
+  sized: SizedConversation | undefined,
+): Promise<MemoryReport> {
   const countTokens = counterFor(session, sized);
   const attached = memoryFilesIn(session.entries, countTokens, session.conversation);
-  const folder = await folderOf(session);
-  if (folder === null) return { attached, folder, governing: [], skipped: [] };
+  if (project.folder === undefined) return { attached, folder: null, governing: [], skipped: [] };
+  const folder = project.cwd;
   const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
   // Those that are attached govern as well.
   memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
   const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
   return { attached, folder, governing: files, skipped };
-}
-
-/** A session outlives its project's folder, and may come from another machine. */
-async function folderOf({ cwd }: Session): Promise<string | null> {
-  if (cwd === undefined || !isAbsolute(cwd)) return null;
-  const found = await stat(cwd).catch(() => undefined);
-  return found?.isDirectory() ? cwd : null;
 }

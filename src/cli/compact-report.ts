@@ -10,6 +10,7 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { Ledger } from "../conversation/ledger.ts";
 import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
+import type { ProjectProblem, SessionProject } from "../host/session-project.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
@@ -68,6 +69,7 @@ export interface CompactReport {
   readonly cost: CompactCost | null;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
+  readonly project: ProjectReport;
   /** What became of the facts of what was summarised. */
   readonly ledger: Ledger | null;
   /** What became of each hook. */
@@ -80,6 +82,17 @@ export interface CompactReport {
 interface Size {
   readonly tokens: number;
   readonly messages: number;
+}
+
+/** The folder that files were put back from. */
+export interface ProjectReport {
+  /** Null: files were put back from none. */
+  readonly folder: string | null;
+  readonly source: SessionProject["source"];
+  /** Why there is none. */
+  readonly problem: SessionProject["problem"] | null;
+  /** One sentence that names `--project`, if files outside the folder were left out. */
+  readonly advice: string | null;
 }
 
 type ReportedKind = "file" | Exclude<RestoreKind, "files">;
@@ -104,6 +117,7 @@ export interface CompactReportInput {
   readonly session: Pick<Session, "id" | "path" | "model">;
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
+  readonly project: Pick<SessionProject, "folder" | "source" | "problem">;
   readonly notes?: Omit<CompactionNotes, "source"> | undefined;
   readonly thresholds: Thresholds;
   readonly written: WrittenLines | undefined;
@@ -115,6 +129,7 @@ export function compactReport({
   session,
   plan,
   compaction,
+  project,
   notes,
   thresholds,
   written,
@@ -143,6 +158,7 @@ export function compactReport({
     cost,
     restored: compaction.restored.items.map(restoredReport),
     skipped: compaction.restored.skipped.map(skippedReport),
+    project: projectReport(project, compaction.restored.skipped),
     ledger: compaction.ledger ?? null,
     hooks: compaction.hookOutcomes,
     out: written?.path ?? null,
@@ -174,6 +190,27 @@ const skippedReport = ({ kind, name, reason }: SkippedItem): SkippedReport => ({
   path: name,
   reason,
 });
+
+function projectReport(
+  { folder, source, problem }: CompactReportInput["project"],
+  skipped: readonly SkippedItem[],
+): ProjectReport {
+  const isAnyOutside = skipped.some(({ reason }) => reason === "outside-project");
+  const advice = isAnyOutside ? projectAdvice({ folder, source, problem }) : null;
+  return { folder: folder ?? null, source, problem: problem ?? null, advice };
+}
+
+function projectAdvice({ folder, problem = "not-found" }: CompactReportInput["project"]): string {
+  return folder === undefined
+    ? `${WITHOUT_FOLDER[problem]} To put files back, pass --project DIR.`
+    : `Only files in ${folder} are put back. To put back files of another folder, pass --project DIR.`;
+}
+
+const WITHOUT_FOLDER: Readonly<Record<ProjectProblem, string>> = {
+  "too-wide": "The home folder and folders above it count only when you pass them.",
+  "not-found": "The project folder of this session is not on this machine.",
+  ambiguous: "Several folders could be the project folder of this session.",
+};
 
 const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "file" : kind);
 

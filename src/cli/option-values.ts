@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { parse, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isTimeLimit, MODEL_TIME_LIMITS, type ModelTimeLimits } from "../models/time-limit.ts";
 import { findModel } from "../window/models.ts";
@@ -42,6 +44,25 @@ export const atLeastOne =
 export function parsePath(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
   return text;
+}
+
+export interface ProjectChoice {
+  /** The only folder that files are put back from. */
+  readonly project?: string;
+}
+
+export const projectOption = (): Option =>
+  new Option(
+    "--project <folder>",
+    "put back only files of this folder (default: the session's project, or the current folder)",
+  ).argParser(parseProject);
+
+function parseProject(text: string): string {
+  const isFolder = text.trim() !== "" && statSync(text, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) throw new InvalidArgumentError("It must be an existing folder.");
+  const folder = resolve(text);
+  if (parse(folder).root === folder) throw new InvalidArgumentError("It must not be a whole disk.");
+  return folder;
 }
 
 const beginningOf =

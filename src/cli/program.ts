@@ -23,6 +23,7 @@ import {
   parseTokens,
   parseUrl,
   parseWindow,
+  projectOption,
   SESSION_ARGUMENT,
   windowOption,
 } from "./option-values.ts";
@@ -66,6 +67,7 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(windowOption())
     .addOption(modelWindowOption())
+    .addOption(projectOption())
     .option("--prompts", "list what the user wrote, with the names that compact --from and --up-to take")
     .addOption(
       new Option("--span <id>", "show the messages of a collapsed span, whole")
@@ -88,10 +90,11 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
     );
 }
 
-const COMPACT_HELP = `\nA compaction that saves too little to pay fails with exit code 1 (error code\ncompaction-ineffective) and changes nothing, unless you pass --force or\n--instructions. A preview says so and exits with 0.\n\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n${examples(
+const COMPACT_HELP = `\nA compaction that saves too little to pay fails with exit code 1 (error code\ncompaction-ineffective) and changes nothing, unless you pass --force or\n--instructions. A preview says so and exits with 0.\n\nWithout --in-place or --out nothing is written. Nothing is ever removed from a\nsession file. A message is named by its uuid or the beginning of it;\n\`longhaul inspect SESSION --prompts\` lists them.\n\nFiles are put back from one folder only: --project, or the project that the\nsession's place in your agent's store stands for, or the current folder. Your home\nfolder counts only with --project. Well-known secrets are never put back.\n${examples(
   "compact latest --dry-run --summary",
   "compact 70d782f7 --in-place",
   "compact old.jsonl --out new.jsonl --keep-recent 20000",
+  "compact old.jsonl --out new.jsonl --project ~/code/harbour",
   "compact latest --in-place --model claude-sonnet-5-5",
   "compact latest --model openai:gpt-5 --summary",
   'compact latest --in-place --instructions "keep the database decisions"',
@@ -132,6 +135,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .option("--force", "compact even if it saves too little to pay")
     .option("--model <name>", "have this model write the summary (default: the built-in summariser)")
     .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
+    .addOption(projectOption())
     .option("--no-restore", "put nothing back: no files, to-dos, plan, skills")
     .option("--no-hooks", "do not run the hooks of your settings")
     .addOption(windowOption())

@@ -19,13 +19,18 @@ import { withForceHint } from "../force-hint.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
-import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
+import { type ProjectChoice, type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
 import { sessionHooks, withHooksHint } from "../session-hooks.ts";
 import { compactView } from "../view/compact-view.ts";
 import { progressLine } from "../view/summary-progress.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice, TimeoutChoice {
+export interface CompactCommandOptions
+  extends WindowChoice,
+    ModelChoice,
+    TargetChoice,
+    TimeoutChoice,
+    ProjectChoice {
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
@@ -73,6 +78,7 @@ export async function compact(
     showSummary: options.summary === true,
     modelNotAsked: modelNotAsked(options),
     isForced: isForced(options),
+    home: composition.places.home,
   };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
 }
@@ -107,6 +113,7 @@ async function carryOut(
       keepRecentTokens: options.keepRecent,
       restoreFiles: options.restore,
       places: composition.places,
+      project: options.project,
       model,
       windowOf: windowOf(session, thresholds, options),
       timeLimits: timeLimitsIn(options),

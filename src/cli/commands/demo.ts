@@ -31,9 +31,9 @@ export async function demo(composition: Composition): Promise<void> {
   terminal.print("An agent has worked on a small project for some hours.");
   terminal.print("Its conversation has outgrown the model's window.");
   step(1, "Where did the tokens go?", "inspect SESSION");
-  await inspect(path, {}, composition);
+  await inspect(path, { project }, composition);
   step(2, "Compact it, offline.", "compact SESSION --in-place");
-  await compact(path, { inPlace: true }, composition);
+  await compact(path, { inPlace: true, project }, composition);
   step(3, "And now?", "inspect SESSION");
   const after = await composition.load(path);
   terminal.print(contextSection(inspectSession(after, composition.thresholdsOf(after, {})), terminal));

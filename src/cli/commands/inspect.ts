@@ -2,6 +2,7 @@ import type { SizedConversation } from "../../compact/sized.ts";
 import { SMALLEST_WORTHWHILE_SAVING } from "../../compact/worthwhile.ts";
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
+import { sessionProject } from "../../host/session-project.ts";
 import type { Session } from "../../transcript/session.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { besideSession } from "../beside-report.ts";
@@ -9,13 +10,14 @@ import { notesPointer } from "../compaction-notes.ts";
 import type { Composition } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
 import { inspectSession, sizedSession } from "../inspect-report.ts";
+import type { ProjectChoice } from "../option-values.ts";
 import { promptsOf } from "../prompts-report.ts";
 import { spanMessages } from "../span-report.ts";
 import { inspectView } from "../view/inspect-view.ts";
 import { promptsView } from "../view/prompts-view.ts";
 import { spanView } from "../view/span-view.ts";
 
-export interface InspectOptions {
+export interface InspectOptions extends ProjectChoice {
   readonly json?: boolean;
   readonly window?: number;
   readonly modelWindow?: string;
@@ -46,11 +48,13 @@ export async function inspect(
   }
   const thresholds = composition.thresholdsOf(session, options);
   const sized = sizedSession(session);
-  const beside = await besideSession(session, thresholds, sized);
+  const { places } = composition;
+  const project = await sessionProject(session, { project: options.project, places });
+  const beside = await besideSession(session, { thresholds, project, sized });
   const inspected = inspectSession(session, thresholds, sized);
   const cost = costReport(session, {
     compaction: canPay(sized, thresholds)
-      ? await preview(session, sized, thresholds, composition)
+      ? await preview(session, { sized, thresholds, project: options.project }, composition)
       : undefined,
     sized,
     thresholds,
@@ -66,11 +70,16 @@ export async function inspect(
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
+interface PreviewOptions {
+  readonly sized: SizedConversation;
+  readonly thresholds: Thresholds;
+  readonly project: string | undefined;
+}
+
 /** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
 async function preview(
   session: Session,
-  sized: SizedConversation,
-  thresholds: Thresholds,
+  { sized, thresholds, project }: PreviewOptions,
   { places, ...ports }: Composition,
 ): Promise<SessionCompaction | undefined> {
   try {
@@ -78,6 +87,7 @@ async function preview(
     return await compactSession(session, {
       targetTokens,
       places,
+      project,
       state: notesPointer(session, undefined),
       ports,
       sized,

@@ -13,13 +13,15 @@ import { writtenLine } from "./written.ts";
 export interface CompactViewOptions extends SummaryViewOptions {
   /** The user asked to compact even if it does not pay. */
   readonly isForced?: boolean | undefined;
+  /** The user's home folder, shown as `~`. */
+  readonly home?: string | undefined;
 }
 
 export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
   const sections = [
     header(report, terminal),
     beforeAndAfter(report, options, terminal),
-    whatBecameOfIt(report, terminal),
+    whatBecameOfIt(report, options, terminal),
     compactCostSection(report.cost, report.session.model, terminal),
     report.ledger === null ? "" : ledgerLine(report.ledger, terminal),
     hooksSection(report, terminal),
@@ -62,7 +64,8 @@ function whyNotFitting({ window, notInFile }: CompactReport): string {
     : `Still over the threshold of ${threshold}: see --keep-recent and --no-restore`;
 }
 
-function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): string {
+function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
+  const { colours, width } = terminal;
   const { summarised, summary, kept, restored, skipped } = report;
   const lines = [
     `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
@@ -80,8 +83,35 @@ function whatBecameOfIt(report: CompactReport, { colours, width }: Terminal): st
   ];
   if (skipped.length > 0)
     lines.push(colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, width, "  ")));
-  return lines.join("\n");
+  return [...lines, ...leftOutLines(report, options, terminal)].join("\n");
 }
+
+/** Files that a session file must not pull in. */
+const LEFT_OUT: Readonly<Record<string, string>> = { "outside-project": "outside", secret: "secret" };
+const LEFT_OUT_SHOWN = 5;
+
+function leftOutLines(
+  { skipped, project }: CompactReport,
+  { home }: CompactViewOptions,
+  { colours, width }: Terminal,
+): readonly string[] {
+  const files = skipped.filter(({ reason }) => LEFT_OUT[reason] !== undefined);
+  if (files.length === 0) return [];
+  const more = files.length - LEFT_OUT_SHOWN;
+  const isAnySecret = files.some(({ reason }) => reason === "secret");
+  const advice = [project.advice ?? "", isAnySecret ? "Well-known secrets are never put back." : ""];
+  return [
+    ...files.slice(0, LEFT_OUT_SHOWN).map(({ path, reason }) => {
+      const label = (LEFT_OUT[reason] ?? "").padStart(7);
+      return `  ${colours.yellow(label)}  ${fitText(atHome(path, home), width - 11, "front")}`;
+    }),
+    ...(more > 0 ? [colours.dim(`           and ${more} more`)] : []),
+    foldText(`  ${oneLine(advice.filter(Boolean).join(" "))}`, width, "  "),
+  ];
+}
+
+const atHome = (path: string, home: string | undefined): string =>
+  home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 
 const coveredWords = ({ kept }: CompactReport): string =>
   kept.inSummary ? "; also covered by the summary" : "";

@@ -58,7 +58,7 @@ function allSections(report: ShownReport, terminal: Terminal, outside: OutsideWo
     compactionsSection(report, terminal),
     collapseSection(report.collapse, terminal),
     notesSection(report.notes, terminal),
-    memorySection(report.memory, report.session.cwd, terminal),
+    memorySection(report.memory, report.memory?.folder ?? report.session.cwd, terminal),
     damageSection(report, terminal),
   ];
 }

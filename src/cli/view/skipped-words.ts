@@ -10,6 +10,8 @@ const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["mcp-instructions", "MCP server"],
 ]);
 
+const REASON_WORDS: ReadonlyMap<string, string> = new Map([["secret", "with secrets"]]);
+
 interface Skipped {
   readonly kind: string;
   readonly reason: string;
@@ -28,7 +30,7 @@ export function skippedWords(skipped: readonly Skipped[]): string {
     .map(({ kind, reason, count }) => {
       const noun = COUNTED_KINDS.get(kind);
       const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
-      return oneLine(`${what} ${reason.replaceAll("-", " ")}`);
+      return oneLine(`${what} ${REASON_WORDS.get(reason) ?? reason.replaceAll("-", " ")}`);
     })
     .join(", ");
 }

@@ -13,7 +13,12 @@ export const memoryCommand: ChatCommand = {
   about: "memory files that are attached, and those that would be",
   run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
-    const beside = session && (await besideSession(session, agent.reading.thresholds));
+    const beside =
+      session &&
+      (await besideSession(session, {
+        thresholds: agent.reading.thresholds,
+        project: { folder: agent.cwd, cwd: agent.cwd },
+      }));
     const section = beside && memorySection(beside.memory, agent.cwd, terminal);
     const own = await ownInstructions(composition.places);
     const words =
