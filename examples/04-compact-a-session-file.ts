@@ -9,7 +9,8 @@ const path = join(await mkdtemp(join(tmpdir(), "longhaul-example-")), "session.j
 await writeNewSession(path, conversation);
 
 const session = await loadSession(path);
-const result = await compactSession(session);
+// Files are put back from this folder only, whatever the session says about its own.
+const result = await compactSession(session, { project: process.cwd() });
 const written = await writeCompaction(result, { mode: "in-place" });
 console.log(`${written.mode}: ${result.compaction.tokensBefore} → ${result.compaction.tokensAfter} tokens`);
 

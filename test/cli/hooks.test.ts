@@ -40,7 +40,7 @@ function configure(hooks: Readonly<Record<string, readonly Hook[]>>): void {
 }
 
 const compact = (...args: readonly string[]): Promise<CliRun> =>
-  runCli(["compact", session, ...args], { home });
+  runCli(["compact", session, "--project", project, ...args], { home });
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
@@ -92,7 +92,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
   it("run where the person is when the session's folder is not there", async () => {
     configure({ PreCompact: [{ command: "pwd >&2; exit 2" }] });
     writeFileSync(session, text.replaceAll(project, join(home, "gone")));
-    const { code, stderr } = await compact();
+    const { code, stderr } = await runCli(["compact", session], { home });
     expect(code).toBe(1);
     expect(stderr).toContain(`stopped the compaction: ${home}`);
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -154,19 +154,19 @@ describe("what a compaction puts back", () => {
   ];
 
   it("is files, the to-dos and, where Claude Code keeps one for the session, the plan", async () => {
-    expect(kindsOf(await runJson("compact", session))).toEqual(["todos", "file"]);
+    expect(kindsOf(await runJson("compact", session, "--project", project))).toEqual(["todos", "file"]);
     const slug = "merry-plan";
+    const store = join(home, ".claude", "projects", realpathSync(project).replace(/[^A-Za-z0-9]/g, "-"));
+    mkdirSync(store, { recursive: true });
+    const stored = join(store, "session.jsonl");
     const lines = text.trimEnd().split("\n");
-    writeFileSync(
-      session,
-      lines.map((line) => `${JSON.stringify({ ...JSON.parse(line), slug })}\n`).join(""),
-    );
+    writeFileSync(stored, lines.map((line) => `${JSON.stringify({ ...JSON.parse(line), slug })}\n`).join(""));
     const plans = join(home, ".claude", "plans");
     mkdirSync(plans, { recursive: true });
     writeFileSync(join(plans, `${slug}.md`), "1. Measure the tides.\n");
-    const report = await runJson("compact", session);
+    const report = await runJson("compact", stored);
     expect(kindsOf(report)).toEqual(["todos", "plan", "file"]);
-    expect((await run("compact", session)).stdout).toMatch(/merry-plan\.md \(the plan\)/);
+    expect((await run("compact", stored)).stdout).toMatch(/merry-plan\.md \(the plan\)/);
   });
 
   it("with the summary is where the rest can be read, by a path that holds in any folder", async () => {
@@ -183,7 +183,7 @@ describe("what a compaction puts back", () => {
 
   it("what is not there is skipped with its kind and reason", async () => {
     rmSync(project, { recursive: true });
-    const report = await runJson("compact", session);
+    const report = await runJson("compact", session, "--project", home);
     demoProject(project);
     expect(kindsOf(report)).toEqual(["todos"]);
     expect(report.skipped[0]).toEqual({ kind: "file", path: expect.any(String), reason: "gone" });

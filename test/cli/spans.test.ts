@@ -58,10 +58,12 @@ describe("longhaul inspect", () => {
   });
 
   it("shows memory files of the project that govern what was touched, with what they would cost", async () => {
-    const { memory } = await runJson("inspect", session);
+    const { memory } = await runJson("inspect", session, "--project", project);
     expect(memory).toMatchObject({ attached: [], folder: project, skipped: [] });
     expect(memory.governing).toEqual([{ path: join(project, "AGENTS.md"), tokens: expect.any(Number) }]);
-    expect((await run("inspect", session)).stdout).toMatch(/\d+ {2}AGENTS\.md {2}on disk, not attached/);
+    expect((await run("inspect", session, "--project", project)).stdout).toMatch(
+      /\d+ {2}AGENTS\.md {2}on disk, not attached/,
+    );
   });
 });
 
