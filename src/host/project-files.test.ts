@@ -67,6 +67,34 @@ describe("paths from a session file are never trusted", () => {
     expect((await projectFiles(undefined).read("src/a.ts")).state).toBe("unavailable");
   });
 
+  it("counts relative paths from the working directory, and still refuses to leave the project", async () => {
+    const { read } = projectFiles(project, { cwd: join(project, "src") });
+    expect(await read("a.ts")).toMatchObject({ state: "read", displayPath: join("src", "a.ts") });
+    expect(await read("../../secret")).toMatchObject({ reason: "outside-project" });
+    const outside = projectFiles(project, { cwd: root });
+    expect(await outside.read("secret")).toMatchObject({ reason: "outside-project" });
+  });
+
+  it("never reads well-known secrets, by their own name or through a link", async () => {
+    mkdirSync(join(project, ".ssh"), { recursive: true });
+    for (const name of [".env", "id_rsa", ".ssh/any", "server.pem"]) {
+      writeFileSync(join(project, name), "hidden");
+      expect(await reasonFor(name)).toBe("secret");
+      expect(await reasonFor(join(project, name))).toBe("secret");
+    }
+    symlinkSync(join(project, ".env"), join(project, "harmless.txt"));
+    expect(await reasonFor("harmless.txt")).toBe("secret");
+    symlinkSync(join(project, "src", "a.ts"), join(project, "a.key"));
+    expect(await reasonFor("a.key")).toBe("secret");
+    expect(await reasonFor("/etc/shadow")).toBe("secret");
+    expect(await reasonFor("~/.ssh/id_ed25519", undefined)).toBe("secret");
+  });
+
+  it("takes a home mark and Windows separators as plain names", async () => {
+    expect(await reasonFor("~/secret.txt")).toBe("gone");
+    if (process.platform !== "win32") expect(await reasonFor("..\\secret")).toBe("gone");
+  });
+
   it("folders, pipes, sockets, devices, binaries and missing files are answers, not failures", async () => {
     writeFileSync(join(project, "binary"), Buffer.from([1, 0, 2]));
     expect(await reasonFor("src")).toBe("not-text");
