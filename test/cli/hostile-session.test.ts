@@ -101,7 +101,11 @@ describe("a session file cannot pull in files", () => {
     ["a file of a claimed sibling folder", sibling, ["plan.txt", join(sibling, "plan.txt")]],
     ["a relative path that leads out", project, ["../tides/plan.txt", "a/../../tides/plan.txt"]],
     ["a link that leads out", project, ["link.txt", "linked/plan.txt", join(project, "linked", "plan.txt")]],
-    ["a claimed folder that is a link", join(project, "linked"), ["plan.txt"]],
+    [
+      "a claimed folder that is a link",
+      join(project, "linked"),
+      ["plan.txt", join(project, "linked", "plan.txt")],
+    ],
     ["secrets of the project", project, [".env", "keys/id_rsa", "settings.txt", join(project, ".env")]],
     ["names with other separators", project, ["..\\tides\\plan.txt", `${sibling}/./plan.txt`, "x\0/../a"]],
   ])("leaves out %s", async (_, cwd, reads) => {
@@ -135,9 +139,15 @@ describe("a session file cannot pull in files", () => {
       const { out } = await compacted({ cwd: project, reads: ["a.txt"], slug });
       expect(out).not.toContain(CANARY);
     }
+    const session = join(home, ".claude", "projects", project.replace(/[^A-Za-z0-9]/g, "-"), "id.jsonl");
+    for (const slug of ["../outside", "a/../../outside"]) {
+      const { out } = await compacted({ cwd: project, reads: ["a.txt"], slug }, [], { session });
+      expect(out).toContain(HARMLESS);
+      expect(out).not.toContain(CANARY);
+    }
   });
 
-  it("leaves out everything but secrets' names when the current folder is the home folder", async () => {
+  it("restores nothing when the current folder is the home folder, unless --project names it", async () => {
     const reads = [join(home, "diary.txt"), join(project, "a.txt")];
     const { out, stdout } = await compacted({ cwd: home, reads }, [], { cwd: home });
     expect(out).not.toContain(CANARY);
