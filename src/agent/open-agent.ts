@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { LonghaulError } from "../index.ts";
-import type { UserPlaces } from "../node.ts";
+import { isTooWide, type UserPlaces } from "../node.ts";
 import { LonghaulAgent } from "./agent.ts";
 import { agentsFolder } from "./agents/subagent.ts";
 import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
@@ -14,14 +14,14 @@ import { openSession } from "./session.ts";
 import { findSkills, skillFolders } from "./skills/skills.ts";
 import { createShells } from "./tools/shell/shells.ts";
 import { createFileContents } from "./workplace/file-contents.ts";
-import { isWideFolder, pathRules } from "./workplace/paths.ts";
+import { pathRules } from "./workplace/paths.ts";
 
 /** Begins a conversation with an agent, or goes on with one. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   requireAgentOptions(options);
   const cwd = await realpath(options.cwd ?? process.cwd());
   const places: UserPlaces = options.places ?? { home: homedir(), env: process.env };
-  const isWide = await isWideFolder(cwd, places.home);
+  const isWide = await isTooWide(cwd, places.home);
   if (isWide && options.permissions?.mode === "allow-all") throw tooWide(cwd);
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };
   const session = await openSession({ cwd, places, newUuid: ports.newUuid, session: options.session });

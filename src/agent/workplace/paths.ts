@@ -1,4 +1,5 @@
-import { join, parse, relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
+import { isTooWide } from "../../node.ts";
 import type { PathRules, ResolvedPath } from "../workplace.ts";
 import { realPathOf, systemCode } from "./real-path.ts";
 
@@ -49,16 +50,9 @@ interface Roots {
   readonly inside: readonly string[];
 }
 
-/** The home folder, and folders that contain it: everything private of the user lies there. */
-export async function isWideFolder(folder: string, home: string): Promise<boolean> {
-  const [real, realHome] = await Promise.all([realPathOrNone(folder), realPathOrNone(home)]);
-  if (real === undefined || parse(real).root === real) return true;
-  return realHome !== undefined && isWithin(realHome, real);
-}
-
 async function findRoots(cwd: string, home: string, allowed: readonly string[]): Promise<Roots> {
   const [realCwd, ...others] = await Promise.all([cwd, ...allowed].map(realPathOrNone));
-  const inside = (await isWideFolder(cwd, home)) ? others : [realCwd, ...others];
+  const inside = (await isTooWide(cwd, home)) ? others : [realCwd, ...others];
   return { realCwd: realCwd ?? cwd, inside: inside.filter((root) => root !== undefined) };
 }
 
