@@ -1,3 +1,5 @@
+import { hasPlainOptions } from "./reader-options.ts";
+
 /**
  * The reach of a permission for a command, read off its text alone. There are two kinds of keys:
  * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm test`), so
@@ -185,7 +187,12 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   const words = quoted.map(unquoted);
   const [program = "", first = "", ...others] = words;
   const name = nameOf(program);
-  if (READS_MORE[name]?.test([first, ...others].join(" "))) return true;
+  if (isListed(name, first) && !hasPlainOptions([name, first, ...others])) return true;
+  if (REGISTRY_LOOKS.test(`${name} ${first}`) && !others.every((word) => PACKAGE_OR_OPTION.test(word)))
+    return true;
+  if (name === "tsc" && !isOnlyCheck(words)) return true;
+  // A file of arguments may hold any option.
+  if (CHECKERS.has(name) && words.some((word) => word.startsWith("@"))) return true;
   if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.has(`${name} ${first}`)) return true;
   if (isModule(name, words)) return others.slice(1).some(isRisky);
   if (OPTIONS_FIRST_ARE_CODE.has(name) && first.startsWith("-")) return true;
@@ -195,14 +202,20 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
 }
 
-/** Options by which a program that looks at named files looks at others too: by links, below folders, from lists. */
-const READS_MORE: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
-  grep: /(?:^| )-(?:[A-Za-z0-9]*[rRdf]|-(?:(?:dereference-)?recursive|directories|file))/,
-  diff: /(?:^| )-(?:[A-Za-z0-9]*r|-(?:recursive|from-file|to-file))/,
-  wc: /--files0/,
-  du: /(?:^| )-(?:[A-Za-z0-9]*X|-(?:files0|exclude-from))/,
-  git: /--(?:no-index|textconv|contents|show-signature|open-files)/,
-});
+/** Given an address in place of a package's name, they start git, and connect to any host. */
+const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/;
+const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
+
+/** Without `--noEmit`, or with settings from another file than a guarded one, tsc writes files anywhere. */
+const isOnlyCheck = (words: readonly string[]): boolean =>
+  words.includes("--noEmit") &&
+  words
+    .slice(1)
+    .every((word) => /^(?:--noEmit|--pretty|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word));
+
+/** Programs that only look, and the subcommands of git whose options are known. */
+const isListed = (name: string, first: string): boolean =>
+  READERS.has(name) || (name === "git" && (SUBCOMMANDS.git?.includes(first) ?? false));
 
 const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
 

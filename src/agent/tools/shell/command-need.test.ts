@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -13,6 +14,7 @@ const needOf = (command: string) =>
 
 beforeAll(() => {
   mkdirSync(join(cwd, "src"), { recursive: true });
+  execFileSync("git", ["init", "-q"], { cwd });
   writeFileSync(join(cwd, "a.txt"), "a\n");
   writeFileSync(join(root, "outside.txt"), "o\n");
   symlinkSync("../outside.txt", join(cwd, "link"));
@@ -43,7 +45,6 @@ describe("a permission for a command that reads", () => {
     "ls ..",
     "ls /",
     "head -n5 ../outside.txt",
-    "grep x --exclude-dir=../x a.txt",
     "grep -n x ../outside.txt",
     "tail -n+1 ../outside.txt",
     "git diff a.txt ../outside.txt",
@@ -51,7 +52,6 @@ describe("a permission for a command that reads", () => {
     "git show HEAD:../outside.txt",
     "diff a.txt /etc/motd",
     "stat 'up/outside.txt'",
-    "tsc -p ../outside.txt",
     "pytest ../outside.txt",
     "npm test -- ../outside.txt",
   ])("does not reach out of the folder: %s asks as exactly this command", async (command) => {
@@ -63,6 +63,38 @@ describe("a permission for a command that reads", () => {
   });
 
   it.each([
+    "grep x --exclude-dir=../x a.txt",
+    "grep --rec x .",
+    "grep --dereference-rec x .",
+    "grep --dir=recurse x .",
+    "grep -nre x .",
+    "diff src src",
+    "diff -N a.txt src",
+    "diff --rec src src",
+    "tsc",
+    "tsc -p ../outside.txt",
+    "tsc --noEmit -p other.json",
+    "tsc @args.txt",
+    "pytest @args.txt",
+    "npm view git@localhost:a/b",
+    "npm view github:a/b",
+    "npm view a/b",
+    "npm outdated ./x",
+    "git status --help",
+    "git status -v",
+    "git log --remerge-diff",
+    "git log -p -m",
+    "git show --diff-merges=r",
+    "git diff --submodule=diff",
+    "git diff --ignore-submodules=none",
+    "git blame -wSa.txt b.txt",
+    "git log --no-ind",
+    "git add .",
+    "git add -A",
+    "git add -N a.txt",
+    "git commit -F a.txt",
+    "git commit -qFa.txt",
+    "du --fil=a.txt",
     "grep -r x .",
     "grep -Rn x src",
     "grep --recursive x src",
@@ -170,6 +202,22 @@ describe("a permission for a command that runs the project's code", () => {
       expect(need.scope).not.toMatch(/project's code/);
     },
   );
+});
+
+it("a look of git outside of a repository, or in one that reaches further up, is asked for as exactly this command", async () => {
+  const below = join(cwd, "src");
+  const place = (folder: string) => ({
+    cwd: folder,
+    paths: pathRules({ cwd: folder, home: join(root, "home") }),
+  });
+  const toAllow = { command: "git diff", line: "git diff", isBackground: false };
+  expect(await commandNeed(place(below), toAllow)).toMatchObject({
+    kind: "outside-path",
+    key: "shell-exact:git diff",
+  });
+  const nowhere = join(root, "nowhere");
+  mkdirSync(nowhere);
+  expect(await commandNeed(place(nowhere), toAllow)).toMatchObject({ key: "shell-exact:git diff" });
 });
 
 it("a command of a megabyte is asked about at once, and has no always", async () => {

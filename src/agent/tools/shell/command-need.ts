@@ -1,11 +1,13 @@
+import { stat } from "node:fs/promises";
 import { headOf } from "../../../index.ts";
 import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
 import type { Workplace } from "../../workplace.ts";
 import { isSecret, isThere } from "../files/file-place.ts";
-import { commandKey, exactKey, GIT_READERS, READERS } from "./command-key.ts";
-import { isGitReader, programsOfRepository } from "./safe-git.ts";
+import { commandKey, exactKey, READERS } from "./command-key.ts";
+import { changesNoFile, commandsIn, isOnlyLooking, runsNoProjectCode } from "./command-parts.ts";
+import { isGitReader, reasonsToAsk, topOfRepository } from "./safe-git.ts";
 
 export interface CommandToAllow {
   readonly command: string;
@@ -28,7 +30,7 @@ export async function commandNeed(place: Place, toAllow: CommandToAllow): Promis
   const title = `${run} ${line.length <= TITLE_CHARS ? line : `${headOf(line, TITLE_CHARS)}…`}`;
   const reach = await reachOf(place, command);
   const { kind = "shell", because, key, scope, decidesCommands } = reach;
-  const runsCode = !isOnlyOf(command, RUNS_NO_PROJECT_CODE, GIT_READERS);
+  const runsCode = !isGitReader(command) && !runsNoProjectCode(command);
   return {
     kind,
     title: because === undefined ? title : `${title}, ${because}`,
@@ -54,22 +56,51 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
   const { key, scope } = exactKey(command);
   if (command.length > LONGEST_COMMAND_CHARS) return { key };
   const { words, ...byText } = commandKey(command);
-  const secret = namesIn(command).find(isSecretName);
+  const secret = await secretIn(place, command);
   if (secret !== undefined)
     return { kind: "secret-file", because: `which names ${shown(secret)}, where credentials may be`, key };
-  const guarded = isOnlyOf(command, LOOKS, GIT_STAGERS) ? undefined : guardedIn(command);
+  const guarded = changesNoFile(command) ? undefined : guardedIn(command);
   if (guarded !== undefined) {
     const { name, why, decidesCommands } = guarded;
     return { kind: "guarded-file", because: `which names ${shown(name)}, ${why}`, key, decidesCommands };
   }
-  if (words === undefined) return byText;
+  if (words === undefined) return (await reachOfGit(place, command)) ?? byText;
   const outside = await firstOutside(place, words);
   if (outside !== undefined)
     return { ...outside, key, ...(outside.kind === "outside-path" ? { scope } : {}) };
-  const programs = isGitReader(command) ? await programsOfRepository(place.cwd) : [];
-  if (programs.length > 0)
-    return { because: `in a repository whose settings run programs (${programs.join(", ")})`, key };
-  return byText;
+  if (await takesFolder(place, words)) return { key, scope };
+  return (await reachOfGit(place, command)) ?? byText;
+}
+
+/** Given a folder, these look at everything in it, also at credentials and through links. */
+async function takesFolder({ paths }: Place, words: readonly string[]): Promise<boolean> {
+  const [program = "", first = ""] = words;
+  if (program !== "diff" && `${program} ${first}` !== "git add") return false;
+  const files = await Promise.all(words.slice(1).map((word) => paths.resolve(word)));
+  const found = await Promise.all(files.map(({ realPath }) => stat(realPath).catch(() => undefined)));
+  return found.some((each) => each?.isDirectory());
+}
+
+/** Looks of git depend on what the repository says of itself. */
+async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
+  if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
+  const { key, scope } = exactKey(command);
+  const reasons = await reasonsToAsk(cwd);
+  if (reasons.length > 0)
+    return {
+      because: `in a repository whose own settings reach further (${shown(reasons.join(", "))})`,
+      key,
+    };
+  const top = await topOfRepository(cwd);
+  // Outside of a repository, git compares any two files, folders and all that is in them.
+  if (top === undefined) return { key, scope };
+  if ((await paths.resolve(top)).isInside) return undefined;
+  return {
+    kind: "outside-path",
+    because: `in the repository ${shown(top)}, outside the working folder`,
+    key,
+    scope,
+  };
 }
 
 /** The first word of the command that leads out of the folders that Read may look into, or to credentials. */
@@ -77,9 +108,16 @@ async function firstOutside(
   { paths }: Place,
   words: readonly string[],
 ): Promise<Pick<Reach, "kind" | "because"> | undefined> {
+  const canOnlyRead = READERS.has(words[0] ?? "") || words[0] === "git";
   for (const word of words.slice(1).flatMap(pathsIn)) {
+    if (/[^/]\/+\.\.(?:\/|$)/.test(word))
+      return {
+        kind: "outside-path",
+        because: `which goes up again in ${shown(word)}, where a link may lead out`,
+      };
     const file = await paths.resolve(word);
-    if (isSecret(file) && (isPathLike(word) || (await isThere(file.realPath))))
+    if ((canOnlyRead || !isPathLike(word)) && !(await isThere(file.realPath))) continue;
+    if (isSecret(file))
       return { kind: "secret-file", because: `which names ${shown(word)}, where credentials may be` };
     if (!file.isInside)
       return {
@@ -93,11 +131,8 @@ async function firstOutside(
 /** Everything in a word that a program may take for a path: `--file=/x`, `-f/x`, `HEAD:/x`, `a,b`. */
 function pathsIn(word: string): readonly string[] {
   const parts = word.split(/[=:,]/).flatMap((part) => (part.startsWith("-") ? [part.slice(2)] : [part]));
-  return [...new Set([...(word.startsWith("-") ? [] : [word]), ...parts])].filter((part) => part !== "");
+  return [...new Set([word, ...parts])].filter((part) => part !== "");
 }
-
-/** Commands that a shell may see in a text, each by itself. */
-const commandsIn = (command: string): readonly string[] => command.split(/&&|\|\||[;|&\n]/);
 
 /** Words that a program may take for a path, whatever joins them and whatever a variable holds. */
 const namesIn = (command: string): readonly string[] =>
@@ -110,15 +145,71 @@ const namesIn = (command: string): readonly string[] =>
 /** "credentials" in a text means nothing; `.aws/credentials` does. */
 const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
+/** Words of the command that name credentials. A name such as `x.key` is code more often than a file. */
+async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
+  for (const name of new Set(namesIn(withoutMessage(command)))) {
+    if (!isSecretName(name)) continue;
+    const isSure = /[/~]/.test(name) || name.startsWith(".");
+    if (isSure || (await isThere((await paths.resolve(name)).realPath))) return name;
+  }
+  return undefined;
+}
+
+/** A message of a commit is no path, whatever it speaks of. */
+const withoutMessage = (command: string): string =>
+  /^\s*git\s+commit\b/.test(command)
+    ? command.replace(/(\s-[a-z]*m\s+)(?:'[^']*'|"[^"$`\\]*")/g, "$1")
+    : command;
+
 /** The file itself, or a folder in which everything is secret. */
 const isSecretName = (name: string): boolean =>
   isPathLike(name) && (isSecretFile(name) || isSecretFile(`${name}/any`));
 
-/** A guarded file that the command may change. The program itself only runs, and `HEAD` means a commit to git. */
+/** Programs that write to the files that they are given. */
+const WRITERS = new RegExp(
+  `^(?:${[
+    ...[
+      "cp",
+      "mv",
+      "ln",
+      "tee",
+      "rm",
+      "rmdir",
+      "touch",
+      "truncate",
+      "install",
+      "patch",
+      "dd",
+      "rsync",
+      "chmod",
+      "chown",
+    ],
+    ...[
+      "unzip",
+      "tar",
+      "mkdir",
+      "ed",
+      "ex",
+      "sponge",
+      "wget",
+      "curl",
+      "perl",
+      "sed",
+      "gsed",
+      "rename",
+      "shred",
+      "unlink",
+    ],
+  ].join("|")})$`,
+);
+/** Subcommands of git that change files of the working tree. */
+const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|worktree|config|submodule)$/;
+
+/** A guarded file that the command may write to: behind `>`, or given to a program that writes. */
 function guardedIn(command: string): (GuardedFile & { readonly name: string }) | undefined {
   for (const part of commandsIn(command)) {
-    const names = namesIn(part);
-    for (const name of part.includes(">") ? names : names.slice(1).filter((each) => !/^head$/i.test(each))) {
+    const behind = [...part.matchAll(/>+\|?\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
+    for (const name of [...behind, ...writtenBy(part)]) {
       const found = guardedFile(name);
       if (found !== undefined) return { ...found, name };
     }
@@ -126,47 +217,13 @@ function guardedIn(command: string): (GuardedFile & { readonly name: string }) |
   return undefined;
 }
 
-/** Programs that only look, or take what another one prints. */
-const LOOKS: ReadonlySet<string> = new Set([
-  ...READERS,
-  ...["cd", "jq", "cut", "tr", "column", "nl", "rev", "tac", "test"],
-]);
-
-/** System programs whose work does not depend on the project's code. */
-const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
-  ...LOOKS,
-  ...[
-    "rm",
-    "rmdir",
-    "mv",
-    "cp",
-    "mkdir",
-    "touch",
-    "chmod",
-    "chown",
-    "ln",
-    "curl",
-    "wget",
-    "kill",
-    "pkill",
-    "ps",
-  ],
-  ...["printf", "sort", "uniq", "unzip", "zip", "gzip", "gunzip", "sha256sum", "md5sum", "base64", "date"],
-]);
-
-/** They name files without changing them; `git commit` runs hooks all the same. */
-const GIT_STAGERS: ReadonlySet<string> = new Set([...GIT_READERS, "add", "commit"]);
-
-/** True where the command is made of nothing but these programs and these subcommands of git. */
-function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: ReadonlySet<string>): boolean {
-  const bare = command
-    .replace(/'[^']*'|"[^"$`\\]*"/g, "Q")
-    .replace(/\d?>&\d|\d?>\s*\/dev\/null(?=\s|$)/g, "");
-  if (/[<>`$\\(){}"']/.test(bare)) return false;
-  return commandsIn(bare).every((part) => {
-    const [program = "", subcommand = ""] = part.trim().split(/\s+/);
-    return program === "" || programs.has(program) || (program === "git" && subcommands.has(subcommand));
-  });
+function writtenBy(part: string): readonly string[] {
+  const [program = "", subcommand = "", ...others] = namesIn(part).filter(
+    (name) => !/^(?:sudo|env|xargs)$/.test(name),
+  );
+  if (program === "git") return GIT_WRITERS.test(subcommand) ? others.filter((name) => name !== "HEAD") : [];
+  const isReading = /^g?sed$/.test(program) && /\s-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);
+  return WRITERS.test(program) && !isReading ? [subcommand, ...others] : [];
 }
 
 /** A name may be as long as a file system permits. */
