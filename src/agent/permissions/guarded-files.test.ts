@@ -12,6 +12,7 @@ describe("a file that runs code later or changes what an agent may do", () => {
     ...["Makefile", "GNUmakefile", "rules.mk", "justfile", "conftest.py", "tests/conftest.py", "setup.py"],
     ...["pyproject.toml", "tox.ini", "build.rs", "Cargo.toml", ".cargo/config.toml", "build.gradle.kts"],
     ...["pom.xml", "CMakeLists.txt", "Dockerfile", "compose.yaml", ".github/workflows/ci.yml"],
+    ...["tsconfig.json", "tsconfig.build.json", "jsconfig.json"],
     ...[
       "vite.config.ts",
       "vitest.config.mjs",
@@ -60,15 +61,7 @@ describe("a file that runs code later or changes what an agent may do", () => {
       "docs/agents-guide.md",
       "a.json",
     ],
-    ...[
-      ".gitignore",
-      ".gitattributes",
-      ".editorconfig",
-      "src/git.ts",
-      "tsconfig.json",
-      ".env.example",
-      "tasks.py",
-    ],
+    ...[".gitignore", ".gitattributes", ".editorconfig", "src/git.ts", ".env.example", "tasks.py"],
     ...["src/objects/x.ts", "refs/x", "config", "src/package.ts", "make.ts", "docker.md", "src/claude/x.ts"],
     ...["test/vite.test.ts", "index.html", ".prettierignore", "LICENSE"],
   ])("%s is an ordinary file", (path) => {

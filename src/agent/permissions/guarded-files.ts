@@ -9,26 +9,131 @@ export interface GuardedFile {
 }
 
 interface GuardedKind extends GuardedFile {
-  /** Matches the whole path in lower case, with `/` in front of each name. */
+  /** Match the whole path in lower case, with `/` in front of each name. */
   readonly places: readonly RegExp[];
+  /** Match the path as it is written: on disks that tell cases apart, only this spelling means something. */
+  readonly cased?: readonly RegExp[];
 }
 
-/** Recognizes a guarded file by its path alone. Git folders under other names are found by what lies in them. */
-export function guardedFile(path: string): GuardedFile | undefined {
+/**
+ * Recognizes a guarded file by its path alone. Git folders under other names are found by what lies in them. Where the
+ * path relative to the working folder is known, hidden names count as guarded too: nobody can list all tools that obey
+ * one.
+ */
+export function guardedFile(path: string, relativePath?: string): GuardedFile | undefined {
   if (path.length > LONGEST_PATH_CHARS) return undefined;
   const whole = `/${pathNames(path).join("/")}`;
-  return KINDS.find(({ places }) => places.some((place) => place.test(whole)));
+  const written = `/${path.split(/[\\/]/).filter(Boolean).join("/")}`;
+  const known = KINDS.find(
+    ({ places, cased = [] }) =>
+      places.some((place) => place.test(whole)) || cased.some((place) => place.test(written)),
+  );
+  return known ?? (relativePath === undefined ? undefined : guardedInProject(relativePath));
 }
+
+function guardedInProject(relativePath: string): GuardedFile | undefined {
+  const names = pathNames(relativePath);
+  const hidden = names.findIndex((name) => name.startsWith(".") && name !== "..");
+  if (hidden >= 0 && !HARMLESS.test(names.slice(hidden).join("/"))) return HIDDEN;
+  return names.length === 1 && TOP_CONFIG.test(names[0] ?? "") ? BUILD : undefined;
+}
+
+/** Hidden files that no program runs or obeys, apart from leaving something out. */
+const HARMLESS =
+  /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|env\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
+
+const HIDDEN: GuardedFile = {
+  why: "which is hidden, and may be a setting that a program obeys",
+  decidesCommands: true,
+};
+
+/** At the top of a project it belongs to a tool; deeper it may be a source. */
+const TOP_CONFIG = /^[\w.-]+\.conf(?:ig)?(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|coffee)$/;
 
 /** No system opens a longer one. */
 const LONGEST_PATH_CHARS = 4_096;
 
+const isCaseless = process.platform === "darwin" || process.platform === "win32";
+
 /** A file of this name, in any folder. */
 const named = (...names: readonly string[]): RegExp => new RegExp(`/(?:${names.join("|")})$`);
+/** The same, in exactly this spelling where the disk tells cases apart. */
+const spelled = (...names: readonly string[]): RegExp =>
+  new RegExp(`/(?:${names.join("|")})$`, isCaseless ? "i" : "");
 /** A folder of this name, and everything in it. */
 const within = (...folders: readonly string[]): RegExp => new RegExp(`/(?:${folders.join("|")})(?:/|$)`);
 
 const SCRIPT = "(?:[cm]?[jt]sx?)";
+
+const BUILD: GuardedFile = {
+  why: "which decides what the project's commands, its build or its editor run",
+  decidesCommands: true,
+};
+
+/** Tools whose settings are programs, or name programs, also below the top of a project. */
+const CONFIGURED = [
+  ...[
+    "vite",
+    "vitest",
+    "jest",
+    "webpack",
+    "rollup",
+    "rolldown",
+    "rspack",
+    "esbuild",
+    "tsup",
+    "tsdown",
+    "parcel",
+  ],
+  ...[
+    "eslint",
+    "prettier",
+    "stylelint",
+    "babel",
+    "postcss",
+    "tailwind",
+    "next",
+    "nuxt",
+    "svelte",
+    "astro",
+    "remix",
+  ],
+  ...[
+    "karma",
+    "playwright",
+    "cypress",
+    "wdio",
+    "protractor",
+    "commitlint",
+    "lint-staged",
+    "metro",
+    "vue",
+    "craco",
+  ],
+  ...[
+    "drizzle",
+    "docusaurus",
+    "release",
+    "stryker",
+    "knip",
+    "swc",
+    "storybook",
+    "codegen",
+    "graphql",
+    "uno",
+    "panda",
+  ],
+  ...[
+    "babel",
+    "gatsby-[\\w]+",
+    "tauri",
+    "electron-builder",
+    "gunicorn",
+    "testem",
+    "ember-cli-build",
+    "nodemon",
+  ],
+].join("|");
 
 const KINDS: readonly GuardedKind[] = [
   {
@@ -36,11 +141,20 @@ const KINDS: readonly GuardedKind[] = [
     decidesCommands: true,
     places: [
       within("\\.git", "git~1", "\\.husky", "\\.githooks", "\\.git-hooks", "\\.lefthook", "\\.config/git"),
-      named("\\.gitconfig.*", "\\.gitmodules", "head", "lefthook(?:-local)?\\.(?:ya?ml|toml|json)"),
+      named("\\.gitconfig.*", "\\.gitmodules", "lefthook(?:-local)?\\.(?:ya?ml|toml|json)"),
       named("\\.pre-commit-config\\.ya?ml", "\\.overcommit\\.yml", "\\.lintstagedrc(?:\\.\\w+)?"),
       within("\\.hg", "\\.svn", "\\.bzr", "\\.jj"),
-      named("\\.hgrc", "commondir", "gitdir"),
+      named(
+        "\\.hgrc",
+        "commondir",
+        "gitdir",
+        "captainhook\\.json",
+        "grumphp\\.ya?ml(?:\\.dist)?",
+        "cog\\.toml",
+      ),
+      named("\\.?simple-git-hooks\\.(?:json|[cm]?js)", "prek\\.toml", "hk\\.pkl"),
     ],
+    cased: [spelled("HEAD")],
   },
   {
     why: "which the shell or another program runs when it starts",
@@ -71,7 +185,7 @@ const KINDS: readonly GuardedKind[] = [
         "\\.local/share/systemd",
         "\\.local/share/applications",
         "\\.local/bin",
-        "library/(?:launchagents|launchdaemons|startupitems|services)",
+        "library/(?:launchagents|launchdaemons|startupitems)",
         "start menu/programs/startup",
         "etc/(?:cron[^/]*|init\\.d|rc[^/]*|profile\\.d|systemd|xdg|sudoers\\.d|pam\\.d|ld\\.so[^/]*|apt|update-motd\\.d)",
         "cron/crontabs",
@@ -101,11 +215,6 @@ const KINDS: readonly GuardedKind[] = [
         "\\.github/(?:copilot[^/]*|instructions|prompts|agents|chatmodes)",
       ),
       named(
-        "agents(?:\\.override|\\.local)?\\.md",
-        "claude(?:\\.local)?\\.md",
-        "gemini\\.md",
-        "qwen\\.md",
-        "skill\\.md",
         "copilot-instructions\\.md",
         "\\.?mcp(?:[-_.].*)?\\.json",
         "\\.claude\\.json",
@@ -114,10 +223,14 @@ const KINDS: readonly GuardedKind[] = [
         "crush\\.json",
       ),
     ],
+    cased: [
+      spelled("AGENTS?(?:\\.override|\\.local)?\\.md", "CLAUDE(?:\\.local)?\\.md", "SKILL\\.md"),
+      spelled("(?:GEMINI|QWEN|WARP|CRUSH|CONVENTIONS)\\.md", "replit\\.md"),
+    ],
   },
   {
-    why: "which decides what the project's commands, its build or its editor run",
-    decidesCommands: true,
+    ...BUILD,
+    cased: [spelled("BUILD", "WORKSPACE", "WORKSPACE\\.bzlmod", "BUCK", "Kbuild", "Tupfile", "Doxyfile")],
     places: [
       named(
         "package\\.json",
@@ -133,22 +246,32 @@ const KINDS: readonly GuardedKind[] = [
         "bunfig\\.toml",
         "\\.pnp\\.[cm]?js",
         "deno\\.(?:jsonc?|lock)",
-        "(?:nx|project|turbo|lerna|rush|workspace|angular|nodemon|babel)\\.json",
+        "(?:nx|project|turbo|lerna|rush|angular|nodemon|babel)\\.jsonc?",
         "\\.?swcrc",
-        `[\\w-]+\\.conf(?:ig)?(?:\\.[\\w-]+)*\\.${SCRIPT}`,
+        "[tj]sconfig(?:[.-].+)?\\.json",
+        `(?:${CONFIGURED})\\.(?:conf(?:ig)?|setup|workspace|shared|base|common|dev|prod)(?:\\.[\\w-]+)*\\.(?:${SCRIPT}|json5?|ya?ml|toml|py)`,
+        `(?:knexfile|ormconfig|plopfile|ember-cli-build|dangerfile|jest-preset)\\.(?:${SCRIPT}|json)`,
+        "binding\\.gyp",
+        ".+\\.gypi?",
+        "package\\.(?:ya?ml|json5)",
+        "(?:tslint|cypress|cdk|firebase|vercel|netlify|wrangler|serverless|renovate|moon|melos)\\.(?:jsonc?|ya?ml|toml)",
         `\\.\\w+rc\\.${SCRIPT}`,
         "\\.(?:babel|eslint|prettier|stylelint|mocha|nyc|c8|jest|browserslist|commitlint|release|size-limit|cz|postcss|parcel|npmpackagejsonlint)rc(?:\\.\\w+)?",
-        `(?:gulpfile|gruntfile|jakefile|cakefile|brunch-config)(?:\\.babel)?\\.${SCRIPT}`,
+        `(?:gulpfile|gruntfile|jakefile|cakefile|brunch-config)(?:\\.babel)?(?:\\.(?:${SCRIPT}|coffee))?`,
         "vitest\\.workspace\\..+",
       ),
       named(
-        "(?:gnu|bsd)?makefile(?:\\..+)?",
+        "(?:gnu|bsd)?makefile(?:\\.(?!md$).+)?",
         ".+\\.(?:mk|mak|make)",
         "\\.?justfile",
         "taskfile(?:\\..+)?\\.ya?ml",
         "rakefile(?:\\.rb)?",
         "gemfile(?:\\.lock)?",
         ".+\\.gemspec",
+        ".+\\.(?:rake|thor)",
+        "gems\\.(?:rb|locked)",
+        "config\\.ru",
+        "(?:steepfile|fastfile|dangerfile|appraisals)",
         "guardfile",
         "capfile",
         "thorfile",
@@ -158,12 +281,23 @@ const KINDS: readonly GuardedKind[] = [
         "rails_helper\\.rb",
         "brewfile",
         "procfile(?:\\..+)?",
-        "(?:dockerfile|containerfile)(?:\\..+)?",
+        "(?:dockerfile|containerfile)(?:\\.(?!md$).+)?",
         ".+\\.dockerfile",
-        "(?:docker-)?compose(?:[.-].+)?\\.ya?ml",
+        "(?:docker-)?compose(?:\\.[\\w-]+)*\\.ya?ml",
+        "docker-compose-[\\w.-]+\\.ya?ml",
+        "(?:docker-bake|terragrunt)\\.hcl",
         "conftest\\.py",
-        "(?:setup|noxfile|fabfile|dodo|sitecustomize|usercustomize)\\.py",
-        "(?:pyproject|pipfile|uv|poetry|pdm|hatch|ruff|\\.ruff|pixi)\\.toml",
+        "(?:setup|noxfile|fabfile|dodo|sitecustomize|usercustomize|hatch_build|pdm_build|conanfile)\\.py",
+        "(?:sconstruct|sconscript|wscript|snakefile)",
+        "lit\\.cfg(?:\\.py)?",
+        "(?:mkdocs|dvc)\\.ya?ml",
+        "ansible\\.cfg",
+        "(?:uv|poetry|pdm)\\.lock",
+        "pylock(?:\\..+)?\\.toml",
+        "constraints\\.txt",
+        "(?:pyproject|pipfile|uv|poetry|pdm|hatch|ruff|pixi|pytest|tox|pylintrc|mypy)\\.toml",
+        "pylintrc",
+        "latexmkrc",
         "\\.?(?:setup|tox|pytest|mypy|isort)\\.(?:cfg|ini)",
         "\\.(?:flake8|pylintrc|coveragerc)",
         "pipfile(?:\\.lock)?",
@@ -179,9 +313,20 @@ const KINDS: readonly GuardedKind[] = [
         "gradlew(?:\\.bat)?",
         "mvnw(?:\\.cmd)?",
         "pom\\.xml",
-        "build\\.(?:xml|sbt|sc|zig|mill)",
+        "build\\.(?:xml|sbt|sc|zig|mill|cake|boot|ninja)",
+        "project/[^/]+\\.(?:scala|sbt|properties)",
+        "(?:project\\.clj|bb\\.edn|deps\\.edn|shadow-cljs\\.edn)",
         ".+\\.sbt",
-        "(?:mix|rebar)\\.(?:exs|config)",
+        "(?:mix|rebar)\\.(?:exs|config|config\\.script|lock)",
+        "config/[^/]+\\.exs",
+        "(?:dune|dune-project|dune-workspace)",
+        ".+\\.(?:opam|cabal|nimble|rockspec)",
+        "(?:setup\\.hs|stack\\.yaml|cabal\\.project(?:\\..+)?|hie\\.yaml)",
+        "(?:magefile\\.go|build\\.pl|config\\.nims|dub\\.(?:json|sdl)|premake5\\.lua|xmake\\.lua)",
+        "(?:rector|ecs|robofile)\\.php",
+        "(?:phpstan\\.neon(?:\\.dist)?|psalm\\.xml|phpcs\\.xml(?:\\.dist)?)",
+        "(?:pants|bacon|cross|trunk|cliff|release|book)\\.toml",
+        "(?:devbox\\.json|devenv\\.(?:nix|ya?ml)|process-compose\\.ya?ml|mprocs\\.ya?ml|maskfile\\.md)",
         "composer\\.(?:json|lock)",
         "phpunit(?:\\.dist)?\\.xml(?:\\.dist)?",
         "cmakelists\\.txt",
@@ -194,11 +339,11 @@ const KINDS: readonly GuardedKind[] = [
         "\\.bazel(?:rc|iskrc)",
         "(?:flake|default|shell)\\.nix",
         "directory\\.build\\.(?:props|targets)",
-        ".+\\.(?:csproj|fsproj|vbproj|vcxproj|sln|props|targets|code-workspace)",
+        ".+\\.(?:csproj|fsproj|vbproj|vcxproj|shproj|proj|sln|slnx|props|targets|rsp|code-workspace|sublime-project)",
         "nuget\\.config",
-        "global\\.json",
         "jenkinsfile(?:\\..+)?",
-        "\\.?(?:gitlab-ci|travis|appveyor|azure-pipelines|bitbucket-pipelines|drone|woodpecker)\\.ya?ml",
+        "\\.?(?:gitlab-ci|travis|appveyor|azure-pipelines[\\w-]*|bitbucket-pipelines|drone|woodpecker|cirrus)\\.ya?ml",
+        "(?:cloudbuild|buildspec|codemagic|bitrise|skaffold)\\.ya?ml",
         "\\.devcontainer\\.json",
         "package\\.swift",
         "podfile(?:\\.lock)?",
@@ -226,6 +371,8 @@ const KINDS: readonly GuardedKind[] = [
         "\\.venv",
         "venv",
         "site-packages",
+        "buildsrc",
+        "mise-tasks",
         "\\.tox",
         "\\.bundle",
       ),

@@ -1,10 +1,11 @@
-import { lstat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
 import { type FileProblem, fileProblemOf } from "../../workplace/file-contents.ts";
 import { isWithin, shortPath } from "../../workplace/paths.ts";
+import { realPathOf } from "../../workplace/real-path.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
 import { similarFiles } from "./similar.ts";
 
@@ -95,8 +96,14 @@ const fullName = ({ path, realPath }: ResolvedPath): string =>
   path === realPath ? path : `${path} (which is ${realPath})`;
 
 async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<GuardedFile | undefined> {
-  const byName = guardedFile(file.path) ?? guardedFile(file.realPath);
-  if (byName !== undefined) return byName;
+  const inProject = (path: string): string | undefined =>
+    isWithin(path, place.cwd) ? relative(place.cwd, path) : undefined;
+  for (const path of [file.path, file.realPath]) {
+    const byName = guardedFile(path, inProject(path));
+    if (byName !== undefined) return byName;
+  }
+  const byLink = await guardedLinkTo(place, file.realPath);
+  if (byLink !== undefined) return byLink;
   if (await isInGitFolder(file.realPath))
     return { why: "which lies in a folder that git takes for its own", decidesCommands: true };
   if (await hasSeveralNames(file.realPath))
@@ -107,6 +114,24 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<Guarded
   return (await isOfSession(place, file)) || (await isBesideSession(place, file))
     ? { why: "where longhaul keeps its sessions", decidesCommands: false }
     : undefined;
+}
+
+/** Folders beside the file's own in which a link with a guarded name is looked for. */
+const FOLDERS_WITH_LINKS = ["", ".git", ".vscode", ".claude", ".github", ".husky", ".cargo"];
+
+/** A link of the project with a guarded name may lead to a file with an ordinary one. */
+async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<GuardedFile | undefined> {
+  const folders = [...FOLDERS_WITH_LINKS.map((name) => join(cwd, name)), dirname(realPath)];
+  for (const folder of folders) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.filter((each) => each.isSymbolicLink())) {
+      const path = join(folder, entry.name);
+      const guarded = guardedFile(path);
+      const target = guarded && (await realPathOf(path).catch(() => undefined));
+      if (target !== undefined && isWithin(realPath, target)) return guarded;
+    }
+  }
+  return undefined;
 }
 
 /** Git takes a folder of any name for a repository if it has these. A file `HEAD` is guarded by its name already. */

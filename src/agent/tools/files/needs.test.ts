@@ -96,7 +96,7 @@ describe("what is asked for each time, although it is inside", () => {
   );
 
   it("names that only begin alike are files like any other", async () => {
-    for (const path of [".gitignore", "src/.git-notes", "objects/x", "refs/x", "config"])
+    for (const path of [".gitignore", "src/git-notes", "objects/x", "refs/x", "config"])
       expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
   });
 
