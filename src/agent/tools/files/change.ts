@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ToolContext, ToolOutcome } from "../../tool.ts";
 import { fingerprintOf } from "../../workplace/read-state.ts";
 import { systemCode } from "../../workplace/real-path.ts";
@@ -6,6 +7,11 @@ import type { FilePlace } from "./file-place.ts";
 import { createFile, replaceFile, type WriteOutcome } from "./replace-file.ts";
 import { decodeText } from "./text.ts";
 import { type TextDiff, unifiedDiff } from "./unified-diff.ts";
+
+/** A file with a NUL counts as binary: its diff is empty, and the person would allow something unseen. */
+export const textInput: z.ZodType<string> = z
+  .string()
+  .refine((text) => !text.includes("\0"), "has a NUL character, which no text file holds");
 
 export const refused = (content: string, summary: string): ToolOutcome => ({
   content,
@@ -87,10 +93,14 @@ function whyNotWritten(error: unknown): string {
 }
 
 /** For people. */
-export function diffOf(before: Buffer | undefined, after: Buffer): TextDiff {
+export function diffOf(
+  before: Buffer | undefined,
+  after: Buffer,
+  reach?: Parameters<typeof unifiedDiff>[2],
+): TextDiff {
   const text = (bytes: Buffer | undefined): string =>
     bytes === undefined ? "" : (decodeText(bytes)?.text ?? "");
-  return unifiedDiff(text(before), text(after));
+  return unifiedDiff(text(before), text(after), reach);
 }
 
 export const countsIn = ({ added, removed }: TextDiff): string => `+${added} −${removed}`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { applyEdit, type EditWish } from "./apply-edit.ts";
-import { countsIn, diffOf, makeChange, notKnown, refused } from "./change.ts";
+import { countsIn, diffOf, makeChange, notKnown, refused, textInput } from "./change.ts";
 import { currentFile, type FilePlace, missingWords, needsForChange, pathInTitle } from "./file-place.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 
@@ -13,7 +13,7 @@ const inputSchema = z.object({
   old_string: z
     .string()
     .describe("The text to replace, exactly as it stands in the file, without line numbers."),
-  new_string: z.string().describe("The text that takes its place."),
+  new_string: textInput.describe("The text that takes its place."),
   replace_all: z
     .boolean()
     .optional()
@@ -52,8 +52,8 @@ const wishOf = ({ old_string, new_string, replace_all = false }: EditInput): Edi
 function previewOf(before: Buffer | undefined, wish: EditWish): string {
   const result = before === undefined ? undefined : applyEdit(before, wish);
   return result === undefined || "refusal" in result
-    ? unifiedDiff(`${wish.oldString}\n`, `${wish.newString}\n`).text
-    : diffOf(before, result.bytes).text;
+    ? unifiedDiff(`${wish.oldString}\n`, `${wish.newString}\n`, "whole").text
+    : diffOf(before, result.bytes, "whole").text;
 }
 
 async function edit(place: FilePlace, input: EditInput, context: ToolContext): Promise<ToolOutcome> {

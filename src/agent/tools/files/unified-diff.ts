@@ -15,16 +15,24 @@ export interface TextDiff {
   readonly removed: number;
 }
 
-/** What changed, in the usual notation, for people. */
-export function unifiedDiff(before: string, after: string): TextDiff {
+/**
+ * The changes in the usual notation, for people. `whole` leaves nothing out of what changes: a person who is asked must
+ * be able to see all of it, and the screen cuts by itself.
+ */
+export function unifiedDiff(before: string, after: string, reach: "short" | "whole" = "short"): TextDiff {
   const oldLines = linesWithEnds(before);
   const newLines = linesWithEnds(after);
   const regions = changedRegions(oldLines, newLines);
   const shown: string[] = [];
   let left = 0;
   for (const hunk of hunksOf(regions))
-    for (const row of hunkRows(hunk, oldLines, newLines)) {
-      if (shown.length < MAX_DIFF_LINES) shown.push(row);
+    for (const row of hunkRows(
+      hunk,
+      oldLines,
+      newLines,
+      reach === "whole" ? Number.POSITIVE_INFINITY : MAX_SHOWN_CHARS,
+    )) {
+      if (reach === "whole" || shown.length < MAX_DIFF_LINES) shown.push(row);
       else left += 1;
     }
   if (left > 0) shown.push(`… ${left} more lines of the diff`);
@@ -56,6 +64,7 @@ function* hunkRows(
   hunk: readonly Region[],
   oldLines: readonly string[],
   newLines: readonly string[],
+  mostChars: number,
 ): Generator<string> {
   const [first] = hunk;
   const last = hunk.at(-1);
@@ -65,32 +74,37 @@ function* hunkRows(
   yield `@@ -${span(first.oldFrom - before, last.oldTo + after)} +${span(first.newFrom - before, last.newTo + after)} @@`;
   let at = first.oldFrom - before;
   for (const { oldFrom, oldTo, newFrom, newTo } of hunk) {
-    yield* rowsOf(" ", oldLines.slice(at, oldFrom));
+    yield* rowsOf(" ", oldLines.slice(at, oldFrom), MAX_SHOWN_CHARS);
     const [removed, added] = [oldLines.slice(oldFrom, oldTo), newLines.slice(newFrom, newTo)];
-    yield* rowsOf("-", removed, added);
-    yield* rowsOf("+", added, removed);
+    yield* rowsOf("-", removed, mostChars, added);
+    yield* rowsOf("+", added, mostChars, removed);
     at = oldTo;
   }
-  yield* rowsOf(" ", oldLines.slice(at, last.oldTo + after));
+  yield* rowsOf(" ", oldLines.slice(at, last.oldTo + after), MAX_SHOWN_CHARS);
 }
 
 /** Of nothing, the line behind which it stands. */
 const span = (from: number, to: number): string => (to === from ? `${from},0` : `${from + 1},${to - from}`);
 
 /** `others` stand in their place in the other text. */
-function* rowsOf(sign: string, lines: readonly string[], others: readonly string[] = []): Generator<string> {
+function* rowsOf(
+  sign: string,
+  lines: readonly string[],
+  mostChars: number,
+  others: readonly string[] = [],
+): Generator<string> {
   for (const [index, line] of lines.entries()) {
-    yield sign + cutAround(line.replace(/\r?\n$/, ""), others[index]);
+    yield sign + cutAround(line.replace(/\r?\n$/, ""), mostChars, others[index]);
     if (!line.endsWith("\n")) yield "\\ No newline at end of file";
   }
 }
 
 /** Of a long line the part in which it differs from the other: who is asked must see what would change. */
-function cutAround(line: string, other: string | undefined): string {
-  if (line.length <= MAX_SHOWN_CHARS) return line;
+function cutAround(line: string, mostChars: number, other: string | undefined): string {
+  if (line.length <= mostChars) return line;
   let same = 0;
   while (other !== undefined && same < line.length && line[same] === other[same]) same += 1;
-  const from = Math.max(0, Math.min(same - SHOWN_BEFORE_CHARS, line.length - MAX_SHOWN_CHARS));
-  const part = line.slice(from, from + MAX_SHOWN_CHARS).toWellFormed();
-  return `${from > 0 ? "…" : ""}${part}${from + MAX_SHOWN_CHARS < line.length ? "…" : ""}`;
+  const from = Math.max(0, Math.min(same - SHOWN_BEFORE_CHARS, line.length - mostChars));
+  const part = line.slice(from, from + mostChars).toWellFormed();
+  return `${from > 0 ? "…" : ""}${part}${from + mostChars < line.length ? "…" : ""}`;
 }

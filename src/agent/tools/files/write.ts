@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileContent, ResolvedPath } from "../../workplace.ts";
-import { countsIn, diffOf, makeChange, notKnown, refused } from "./change.ts";
+import { countsIn, diffOf, makeChange, notKnown, refused, textInput } from "./change.ts";
 import { currentFile, type FilePlace, needsForChange, pathInTitle } from "./file-place.ts";
 import { decodeText, encodeText, lineEndsOf, withCrlf } from "./text.ts";
 
@@ -10,7 +10,7 @@ const inputSchema = z.object({
     .string()
     .min(1)
     .describe("The file: an absolute path, or one relative to the working directory."),
-  content: z.string().describe("The whole content that the file is to have."),
+  content: textInput.describe("The whole content that the file is to have."),
 });
 
 type WriteInput = z.infer<typeof inputSchema>;
@@ -30,7 +30,8 @@ export function writeTool(place: FilePlace): Tool {
       const found = await currentFile(place, file);
       const before = found.state === "there" ? found.content.bytes : undefined;
       const verb = found.state === "missing" ? "Create" : "Write";
-      return needsForChange(place, file, { verb, detail: diffOf(before, encodeLike(before, content)).text });
+      const detail = diffOf(before, encodeLike(before, content), "whole").text;
+      return needsForChange(place, file, { verb, detail });
     },
     call: (input, context) => write(place, input, context),
   });
