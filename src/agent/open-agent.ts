@@ -7,6 +7,7 @@ import { LonghaulAgent } from "./agent.ts";
 import { agentsFolder } from "./agents/subagent.ts";
 import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
 import type { Agent, AgentOptions } from "./options.ts";
+import { markOfDecidingFiles } from "./permissions/deciding-files.ts";
 import { createPermissions } from "./permissions/permissions.ts";
 import { isInGitRepository } from "./prompt/git.ts";
 import { requireAgentOptions } from "./require-agent-options.ts";
@@ -35,7 +36,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ports,
     sessionId: session.id,
     sessionPath: session.path,
-    permissions: createPermissions(options.permissions ?? {}, options.person, { isWideFolder: isWide }),
+    permissions: createPermissions(options.permissions ?? {}, options.person, {
+      isWideFolder: isWide,
+      decidingFiles: () => markOfDecidingFiles(cwd),
+    }),
     isWideFolder: isWide,
     paths: pathRules({ cwd, allowed, home: places.home }),
     files: createFileContents(),

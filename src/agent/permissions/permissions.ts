@@ -41,6 +41,14 @@ export type Verdict =
 export interface PermissionsOptions {
   /** The working folder is the home folder, or contains it. Then everything asks, each time. */
   readonly isWideFolder?: boolean;
+  /** A mark of the files that decide what commands run; it changes when one of them does. */
+  readonly decidingFiles?: () => Promise<string>;
+}
+
+interface Grant {
+  readonly runsCode: boolean;
+  /** Of the files that decided what the command ran when it was allowed. */
+  readonly mark: string;
 }
 
 const ALLOWED: Verdict = { allowed: true };
@@ -66,7 +74,8 @@ class SessionPermissions implements Permissions {
    * Answers of "always", by key, for as long as the session runs. SPEC 12 has caches of permissions emptied after a
    * compaction. Those are what a host works out from the conversation. These are a person's answers for the session.
    */
-  readonly #granted = new Map<string, PermissionNeed>();
+  readonly #granted = new Map<string, Grant>();
+  readonly #decidingFiles: () => Promise<string>;
   #mode: PermissionMode;
 
   constructor(
@@ -78,6 +87,7 @@ class SessionPermissions implements Permissions {
     this.#rules = allow;
     this.#isWide = options.isWideFolder ?? false;
     this.#asked = person;
+    this.#decidingFiles = options.decidingFiles ?? (async () => "");
     this.person = person && inQueue(person, this.#queue);
   }
 
@@ -91,6 +101,7 @@ class SessionPermissions implements Permissions {
       const refusals: readonly Refusal[] = [{ title: call.tool, rule: "plan-mode", flag: undefined }];
       return { allowed: false, words: planModeIsOn(call.tool), refusals, byPerson: false };
     }
+    if (needs.some(({ key }) => this.#granted.get(key)?.runsCode)) await this.#forgetChanged();
     const verdict = await this.#allow(needs, call);
     if (verdict.allowed && needs.some(({ decidesCommands }) => decidesCommands)) this.#forgetCommands();
     return verdict;
@@ -133,7 +144,7 @@ class SessionPermissions implements Permissions {
     if (this.#isAllowed(need)) return ALLOWED;
     const answer = await asked.permit(withAllVisible(need), { signal: call.signal, agentId: call.agentId });
     call.signal.throwIfAborted();
-    if (answer.allow === "always" && need.scope !== undefined) this.#grant(need);
+    if (answer.allow === "always" && need.scope !== undefined) await this.#grant(need);
     if (answer.allow === "always" || answer.allow === "once") return ALLOWED;
     const refusal = this.#refusal(need);
     return {
@@ -144,12 +155,19 @@ class SessionPermissions implements Permissions {
     };
   }
 
-  #grant(need: PermissionNeed): void {
-    if (need.kind === "change") this.#mode = "accept-edits";
-    else this.#granted.set(need.key, need);
+  async #grant({ kind, key, runsCode = false }: PermissionNeed): Promise<void> {
+    if (kind === "change") this.#mode = "accept-edits";
+    else this.#granted.set(key, { runsCode, mark: runsCode ? await this.#decidingFiles() : "" });
   }
 
-  /** A command that was allowed may run something else from now on. */
+  /** A command that was allowed may run something else by now: a command or another program changed the files. */
+  async #forgetChanged(): Promise<void> {
+    const mark = await this.#decidingFiles();
+    for (const [key, grant] of this.#granted)
+      if (grant.runsCode && grant.mark !== mark) this.#granted.delete(key);
+  }
+
+  /** The agent is about to change a file that decides what commands run, wherever it lies. */
   #forgetCommands(): void {
     for (const [key, { runsCode }] of this.#granted) if (runsCode) this.#granted.delete(key);
   }
