@@ -139,6 +139,20 @@ describe("what is asked", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "change:a.ts", "write-guarded:p", "shell:npm test"]);
   });
 
+  it("an always for a command that runs code ends when the files that decide it change by any way", async () => {
+    let mark = "one";
+    const asked: string[] = [];
+    const permit: Person["permit"] = async ({ key }) => {
+      asked.push(key);
+      return { allow: "always" };
+    };
+    const person = { permit, answer: async () => undefined };
+    const permissions = createPermissions({}, person, { decidingFiles: async () => mark });
+    const needs = [need("shell:npm test", { runsCode: true }), need("shell:ls")];
+    for (mark of ["one", "one", "two", "two"]) expect(await words(permissions, ...needs)).toBe("allowed");
+    expect(asked).toEqual(["shell:npm test", "shell:ls", "shell:npm test"]);
+  });
+
   it("a change that was refused ends no permission", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "no" });
     const test = need("shell:npm test", { runsCode: true });
@@ -207,6 +221,30 @@ describe("what is asked", () => {
     expect(asked).toEqual([{ ...hidden, title: shown, detail: shown, scope: shown }]);
     await permissions.check([hidden], call());
     expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ["blanks that no shell splits at", "a\u00a0b\u2003c\u3000d", "a\\u{a0}b\\u{2003}c\\u{3000}d"],
+    [
+      "characters without width",
+      "a\u034fb\u200cc\u3164d\ufe0fe\u2800",
+      "a\\u{34f}b\\u{200c}c\\u{3164}d\\u{fe0f}e\\u{2800}",
+    ],
+    ["marks that pile up", "a\u0301\u0302\u0303 \u1ac1", "a\u0301\u0302\\u{303} \\u{1ac1}"],
+    [
+      "nothing of ordinary texts",
+      "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
+      "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
+    ],
+  ])("shows %s as codes in a question", async (_, title, shown) => {
+    const asked: string[] = [];
+    const permit: Person["permit"] = async (given) => {
+      asked.push(given.title);
+      return { allow: "no" };
+    };
+    const permissions = createPermissions({}, { permit, answer: async () => undefined });
+    await permissions.check([need("x", { title })], call());
+    expect(asked).toEqual([shown]);
   });
 
   it("what has no scope is asked for each time, whatever was answered", async () => {
