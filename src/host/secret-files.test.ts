@@ -30,6 +30,13 @@ describe("well-known secrets", () => {
     "project/id_ed25519",
     "project/credentials.json",
     "project/prod.tfvars",
+    "project/production.env",
+    "project/.env~",
+    "project/kubeconfig.yaml",
+    "project/aws-credentials.csv",
+    "project/id_rsa_deploy",
+    "project/terraform.tfstate.1.backup",
+    "project/.git/config",
     "C:\\Users\\ann\\.ssh\\id_rsa",
   ])("%j is one", (path) => {
     expect(isSecretFile(path)).toBe(true);
@@ -48,6 +55,11 @@ describe("well-known secrets", () => {
     "project/.gitignore",
     "project/README.md",
     "project/shadow.css",
+    "project/locales/en/auth.json",
+    "project/docs/guide.asc",
+    "project/src/.key",
+    "project/src/environment.ts",
+    "project/.environment",
     "",
   ])("%j is none", (path) => {
     expect(isSecretFile(path)).toBe(false);

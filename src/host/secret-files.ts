@@ -19,13 +19,24 @@ const LONGEST_PATH_CHARS = 4_096;
 
 /** Templates without values, and the public half of a pair of keys. */
 const PUBLIC_NAMES =
-  /^(?:\.env(?:\..+)?\.(?:example|sample|template|dist|schema)|\.env\.(?:example|sample|template|dist|schema|d\.ts)|known_hosts(?:\.old)?|.+\.pub)$/;
+  /^(?:\.env(?:\..+)?\.(?:example|sample|template|dist|schema)|\.env\.(?:example|sample|template|dist|schema|d\.ts)|known_hosts(?:\.old)?|[^.].*\.pub)$/;
 
 const SECRET_NAMES = new RegExp(
   `^(?:${[
-    "\\.env(?:[._-].*)?",
+    "\\.env(?:[^a-z].*)?",
+    ".+\\.env",
     "\\.envrc(?:\\..*)?",
-    "\\.dev\\.vars",
+    "\\.dev\\.vars(?:\\..+)?",
+    "\\.vault_pass.*",
+    "\\.(?:sentryclirc|authinfo(?:\\.gpg)?|ftpconfig|databrickscfg|histfile|zhistory|credentials)",
+    "sftp(?:-config)?\\.json",
+    "oauth_creds\\.json",
+    "pip\\.conf",
+    "wp-config\\.php",
+    "wallet\\.dat",
+    "kaggle\\.json",
+    "fish_history",
+    "krb5cc_.*",
     "[._]netrc",
     "\\.pgpass",
     "pgpass\\.conf",
@@ -44,29 +55,33 @@ const SECRET_NAMES = new RegExp(
     "\\.rclone\\.conf",
     "rclone\\.conf",
     "\\.(?:bash|zsh|sh|psql|mysql|sqlite|python|node_repl)_history",
-    "id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk)",
+    "id_(?:rsa|dsa|ecdsa|ed25519)(?:[._-].*)?",
+    "(?:private|deploy)_key.*",
     "authorized_keys2?",
-    "kubeconfig",
+    "kubeconfig(?:\\..+)?",
     "g?shadow-?",
     "sudoers",
     "master\\.passwd",
-    "credentials(?:\\.(?:json|ya?ml|toml|ini|xml|tfrc\\.json))?",
+    "credentials(?:\\.tfrc\\.json)?",
+    ".*credentials.*\\.(?:json|ya?ml|toml|ini|xml|csv)",
+    "(?:keystore|key)\\.properties",
+    ".*firebase-adminsdk.*\\.json",
+    "(?:gcp|gcloud|google)[-_]?(?:key|sa|service).*\\.json",
     "\\.credentials\\.json",
-    "secrets?\\.(?:json|ya?ml|toml|ini|env|properties)",
+    "secrets?\\.(?:json|ya?ml|toml|ini|txt|properties)",
     "\\.secrets?",
     "client_secrets?.*\\.json",
-    "service[_-]?account.*\\.json",
+    "(?:.+[._-])?service[_-]?account.*\\.json",
     "application_default_credentials\\.json",
     "login data(?: for account)?",
     "cookies(?:\\.sqlite)?",
     "logins\\.json",
     "key[34]\\.db",
-    "auth\\.json",
   ].join("|")})$`,
 );
 
 const SECRET_ENDINGS =
-  /\.(?:pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg|pgp|ovpn|mobileprovision|tfstate|tfstate\.backup|auto\.tfvars|tfvars)$/;
+  /.\.(?:pem|key|p8|pk8|p12|pfx|jks|keystore|keytab|kdbx?|ppk|snk|gpg|pgp|ovpn|mobileprovision|kubeconfig|tfstate(?:\..*)?|tfvars(?:\.json)?)$/;
 
 /** Folders, and files whose name alone says nothing. */
 const SECRET_PLACES: readonly RegExp[] = [
@@ -74,7 +89,16 @@ const SECRET_PLACES: readonly RegExp[] = [
   /\/\.gnupg\//,
   /\/\.aws\//,
   /\/\.azure\//,
-  /\/\.config\/(?:gcloud|gh|hub|op|sops|age|doctl|rclone)\//,
+  /\/\.config\/(?:gcloud|gh|hub|op|sops|age|doctl|rclone|github-copilot|solana)(?:\/|$)/,
+  /\/\.config\/pypoetry\/auth\.toml$/,
+  /\/\.cache\/huggingface\/token$/,
+  /\/\.(?:oci|bundle)\/config$/,
+  /\/\.subversion\/auth\//,
+  /\/\.kamal\/secrets/,
+  /\/\.vscode\/sftp\.json$/,
+  /\/(?:\.codex|\.composer|composer|opencode|agent)\/auth\.json$/,
+  /\/\.claude\.json$/,
+  /\/etc\/wireguard\//,
   /\/\.kube\/(?:config|cache\/)/,
   /\/\.docker\/config\.json$/,
   /\/\.password-store\//,
@@ -89,5 +113,5 @@ const SECRET_PLACES: readonly RegExp[] = [
   /\/proc\/(?:[^/]+\/)+(?:environ|mem|maps|fd)(?:\/|$)/,
   /\/etc\/(?:ssl\/private|ssh\/ssh_host_|sudoers\.d|security\/opasswd)/,
   /\/run\/secrets\//,
-  /\/\.git\/config$/,
+  /\/\.git\/(?:modules\/.+\/)?config(?:\.worktree)?$/,
 ];
