@@ -1,6 +1,8 @@
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { projectFiles } from "../../node.ts";
+import { isWithin } from "../workplace/paths.ts";
+import { realPathOf } from "../workplace/real-path.ts";
 import { readFrontMatter } from "./front-matter.ts";
 
 /** Instructions that somebody wrote for a kind of task. */
@@ -23,6 +25,12 @@ const LONGEST_DESCRIPTION = 1_024;
 /** What a model can write without a doubt, and what breaks no line and no path. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
+export interface SkillFolder {
+  readonly path: string;
+  /** The folder must really lie in this one. A project may be anybody's, and a link of it must not lead out. */
+  readonly within?: string;
+}
+
 /** Those of the project first: they know more about the work at hand. */
 export const skillFolders = ({
   cwd,
@@ -30,21 +38,38 @@ export const skillFolders = ({
 }: {
   readonly cwd: string;
   readonly home: string;
-}): readonly string[] =>
-  [cwd, home].flatMap((at) => [join(at, ".longhaul", "skills"), join(at, ".claude", "skills")]);
+}): readonly SkillFolder[] => [
+  ...foldersAt(cwd).map((path) => ({ path, within: cwd })),
+  ...foldersAt(home).map((path) => ({ path })),
+];
+
+const foldersAt = (at: string): readonly string[] => [
+  join(at, ".longhaul", "skills"),
+  join(at, ".claude", "skills"),
+];
 
 /** All skills in these folders, by name; of two with one name the first. What cannot be read is passed over. */
-export async function findSkills(folders: readonly string[]): Promise<readonly Skill[]> {
-  const found = await Promise.all(folders.map(skillsIn));
+export async function findSkills(folders: readonly (string | SkillFolder)[]): Promise<readonly Skill[]> {
+  const found = await Promise.all(
+    folders.map((each) => skillsIn(typeof each === "string" ? { path: each } : each)),
+  );
   const byName = new Map<string, Skill>();
   for (const skill of found.flat()) if (!byName.has(skill.name)) byName.set(skill.name, skill);
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function skillsIn(folder: string): Promise<readonly Skill[]> {
+async function skillsIn({ path: folder, within }: SkillFolder): Promise<readonly Skill[]> {
+  if (within !== undefined && !(await leadsInto(folder, within))) return [];
   const names = (await namesIn(folder)).sort().slice(0, MOST_SKILLS);
   const skills = await Promise.all(names.map((name) => skillAt(folder, name)));
   return skills.filter((skill) => skill !== undefined);
+}
+
+async function leadsInto(folder: string, within: string): Promise<boolean> {
+  const [real, root] = await Promise.all(
+    [realPathOf(folder), realPathOf(within)].map((each) => each.catch(() => "")),
+  );
+  return real !== "" && root !== "" && isWithin(real ?? "", root ?? "");
 }
 
 /** One by one and not too many: a folder may hold anything. */
