@@ -299,7 +299,10 @@ export class LonghaulAgent implements Agent {
 
   /** The conversation is another one: what was known of it is read from it anew. */
   #changed(): void {
+    const { isPlanMode } = this.#state;
     this.#state.readFrom(this.#main.journal.entries);
+    // Only the person ends plan mode: what the session says of it may be anybody's words.
+    if (isPlanMode) this.#state.setPlanMode(true);
     this.#main.place.reads.clear();
   }
 

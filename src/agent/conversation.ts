@@ -171,7 +171,7 @@ export class Conversation {
 
   #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions {
     const { journal, place } = this;
-    const { options, cwd, ports, sessionId, files } = this.#house;
+    const { options, cwd, ports, sessionId, files, isWideFolder } = this.#house;
     return {
       ...options.compactor,
       model: engine.model,
@@ -180,7 +180,8 @@ export class Conversation {
       request: this.#frame(thresholds),
       notes: engine.notes,
       collapse: engine.collapse,
-      memoryFiles: { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
+      // In the home folder a memory file of any project below it could import whatever lies there.
+      memoryFiles: isWideFolder ? undefined : { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
       transcript: journal.transcript,
       state: this.#hostState(engine),
       ports,

@@ -17,7 +17,7 @@ export const memoryCommand: ChatCommand = {
       session &&
       (await besideSession(session, {
         thresholds: agent.reading.thresholds,
-        project: { folder: agent.cwd, cwd: agent.cwd },
+        project: { folder: agent.isWideFolder ? undefined : agent.cwd, cwd: agent.cwd },
       }));
     const section = beside && memorySection(beside.memory, agent.cwd, terminal);
     const own = await ownInstructions(composition.places);
