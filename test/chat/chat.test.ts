@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
+import { QUIET_MS } from "../../src/cli/chat/screen/questions.ts";
 import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
@@ -88,11 +89,30 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
       await pty.waitFor((screen) => /^> Yes$/m.test(screen) && !screen.includes(ignored));
       expect(existsSync(canary)).toBe(false);
       expect(scrolled(pty)).not.toContain("● Bash");
+      await sleep(QUIET_MS);
       pty.press("enter");
       await pty.waitFor("It is done.");
       expect(existsSync(canary)).toBe(true);
     },
   );
+
+  it("runs nothing when a paste with Ctrl-C, arrows and Enter in it comes to a permission question", async () => {
+    const canary = join(home, "canary-of-paste");
+    simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It went on."));
+    const pty = await chat();
+    send(pty, "run it");
+    await pty.waitFor("Yes, and don't ask again");
+    await sleep(EARLY_MS);
+    pty.press("down", "down", "down", "down");
+    await pty.waitFor(/^> No, and say/m);
+    pty.paste(`a log \u0003${"\u0010".repeat(3_000)}\r`);
+    pty.type(`hello\u000e${"\u0010".repeat(3_000)}\r`);
+    await sleep(1_000);
+    expect(existsSync(canary)).toBe(false);
+    pty.press("esc");
+    await pty.waitFor(/Stopped|stopped/);
+    expect(existsSync(canary)).toBe(false);
+  });
 
   it("compacts, keeps the scrollback, and goes back across the boundary", async () => {
     writeFileSync(join(home, "long.txt"), "The quick brown fox jumps over the lazy dog.\n".repeat(600));

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IPty } from "@lydell/node-pty";
 import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
+import { QUIET_MS } from "../../src/cli/chat/screen/questions.ts";
 import { CLI_MAIN } from "../support/cli.ts";
 import { openScreenBuffer } from "./screen-buffer.case.ts";
 
@@ -109,7 +110,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
   const { cols = 80, rows = 24, cwd } = options;
   const env = {
     PATH: process.env.PATH ?? "",
-    HOME: cwd,
+    // Elsewhere: at home everything asks.
+    HOME: `${cwd}-home`,
     TERM: "xterm-256color",
     // Whose terminal the screen is: it folds rows in its own way.
     TERM_PROGRAM: "vscode",
@@ -137,6 +139,7 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
       await sleep(EARLY_MS);
       child.write(KEYS.down);
       await screen.waitFor(/^> Yes$/m);
+      await sleep(QUIET_MS);
       child.write(KEYS.enter);
     },
     rowColours: (text) => screen.buffer.rowColours(text),

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { QUIET_MS } from "../../src/cli/chat/screen/questions.ts";
 import type { Choice } from "../../src/cli/chat/screen/screen.ts";
 import {
   openScreenInBuffer,
@@ -218,6 +219,7 @@ describe("a question that grants something", () => {
         expect(answer()).toBe("open");
         await shown.send(DOWN);
         expect(rowsOf(shown)[1]).toBe("> Yes");
+        shown.wait(QUIET_MS);
         await shown.send(ENTER);
         expect(answer()).toEqual({ picked: [0] });
         expect(shown.told).toEqual([]);
@@ -249,6 +251,7 @@ describe("a question that grants something", () => {
       const answers = [await opened(shown), await opened(shown)];
       shown.wait(500);
       await shown.send(DOWN);
+      shown.wait(QUIET_MS);
       await shown.send(ENTER);
       await shown.send(DOWN);
       await shown.send(ENTER);

@@ -23,23 +23,39 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
   return () => input.removeListener("keypress", read);
 }
 
+/** The rest of a paste comes faster; a person who wants to go on pauses for longer. */
+const QUIET_AFTER_PASTE_MS = 200;
+
 type KeyReader = (text: string | undefined, key: Key) => void;
 
 /** Puts together what readline tells: pastes come in single characters, and everything in them is text. */
 function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
   let pasted: string[] | undefined;
+  /** A paste was broken off: the rest of it is nobody's keys. */
+  let droppedAt: number | undefined;
   const endPaste = (): void => {
     if (pasted !== undefined) pressed({ type: "paste", text: pasted.join("") });
     pasted = undefined;
   };
   return (text, key) => {
-    if (key.name === "paste-end") return endPaste();
+    if (key.name === "paste-end") {
+      droppedAt = undefined;
+      return endPaste();
+    }
+    if (droppedAt !== undefined && performance.now() - droppedAt < QUIET_AFTER_PASTE_MS) {
+      droppedAt = performance.now();
+      return;
+    }
+    droppedAt = undefined;
     if (key.name === "paste-start") {
       pasted = [];
       return;
     }
     // A terminal that never ends a paste must not hold a person forever.
-    if (key.ctrl && key.name === "c") endPaste();
+    if (key.ctrl && key.name === "c" && pasted !== undefined) {
+      endPaste();
+      droppedAt = performance.now();
+    }
     if (pasted !== undefined) {
       pasted.push(text ?? key.sequence ?? "");
       return;

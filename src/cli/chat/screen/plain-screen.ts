@@ -18,8 +18,14 @@ interface Asked {
   /** The person was last told how to answer then. */
   since: number;
   hasSaidTooEarly: boolean;
+  /** An answer that counts if no other line follows at once, as in a paste. */
+  alone?: NodeJS.Timeout | undefined;
   answer(chosen: Chosen | undefined): void;
 }
+
+/** The lines of a paste come within less; people type no line so fast. */
+const ALONE_MS = 150;
+const SEVERAL_LINES = "Several lines came at once, so none of them counts. Answer with one number.";
 
 export const openPlainScreen = (options: ScreenOptions): Screen => new PlainScreen(options);
 
@@ -175,6 +181,13 @@ class PlainScreen implements Screen {
 
   #readAnswer(asked: Asked, line: string): void {
     const now = this.#options.now();
+    if (asked.alone !== undefined) {
+      clearTimeout(asked.alone);
+      asked.alone = undefined;
+      asked.since = now;
+      this.#printLines([SEVERAL_LINES]);
+      return;
+    }
     if (ignoresEarlyKeys(asked.choice) && asked.picked === undefined && now - asked.since < EARLY_MS) {
       if (!asked.hasSaidTooEarly) this.#printLines([TOO_EARLY]);
       asked.hasSaidTooEarly = true;
@@ -187,6 +200,8 @@ class PlainScreen implements Screen {
       asked.since = now;
       asked.hasSaidTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
+    else if (asked.choice.grants && answer.chosen !== undefined)
+      asked.alone = setTimeout(() => this.#answer(asked, answer.chosen), ALONE_MS);
     else this.#answer(asked, answer.chosen);
   }
 
@@ -194,6 +209,7 @@ class PlainScreen implements Screen {
     const at = this.#asked.indexOf(asked);
     if (at === -1) return;
     this.#asked.splice(at, 1);
+    clearTimeout(asked.alone);
     asked.answer(chosen);
     const [next] = this.#asked;
     if (next !== undefined && at === 0) this.#ask(next);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { EARLY_MS } from "./choice.ts";
 import type { KeyPress } from "./keys.ts";
-import { createQuestions, type Questions } from "./questions.ts";
+import { createQuestions, QUIET_MS, type Questions } from "./questions.ts";
 import type { Choice, Chosen } from "./screen.ts";
 
 const grant: Choice = { title: "Run it?", options: [{ label: "Yes" }, { label: "No" }], grants: true };
@@ -27,11 +27,12 @@ function ask(...choices: readonly Choice[]): void {
   for (const choice of choices) void questions.ask(choice).then((chosen) => answers.push(chosen));
 }
 
-/** Presses keys as a person does: the screen shows the effect of one before the next. */
+/** Presses keys as a person does: the screen shows the effect of one before the next, and some time passes. */
 function press(...presses: readonly KeyPress[]): void {
   for (const one of presses) {
     questions.press(one);
     questions.drawn();
+    clock += QUIET_MS;
   }
 }
 
@@ -68,6 +69,33 @@ describe("a question that grants something", () => {
     await answered({ picked: [0] }, { picked: [1] });
   });
 
+  it("ignores Enter that follows another key faster than a person presses it, however often it is drawn", async () => {
+    ask(grant);
+    seenFor(EARLY_MS);
+    for (const name of ["down", "up", "up", "enter"]) {
+      questions.press(key(name));
+      questions.drawn();
+      clock += QUIET_MS - 1;
+    }
+    expect(questions.current()).toMatchObject({ at: undefined, hasIgnored: true });
+    press(key("down"), key("enter"));
+    await answered({ picked: [0] });
+  });
+
+  it("forgets its selection, and starts its half second again, when the screen was away", async () => {
+    ask(grant);
+    seenFor(EARLY_MS);
+    press(key("down"));
+    questions.wasAway();
+    press(key("enter"));
+    expect(questions.current()).toMatchObject({ at: undefined });
+    press(key("down"), key("enter"));
+    expect(questions.current()).toMatchObject({ at: undefined });
+    seenFor(EARLY_MS);
+    press(key("down"), key("enter"));
+    await answered({ picked: [0] });
+  });
+
   it("ignores Enter until the screen has shown the selection", async () => {
     ask(grant);
     seenFor(EARLY_MS);
@@ -89,7 +117,7 @@ describe("a question of the model", () => {
   it("ignores keys for half a second, and takes a number then", async () => {
     ask(byModel);
     seenFor(EARLY_MS - 1);
-    press(text("2"), key("enter"));
+    for (const one of [text("2"), key("enter")]) questions.press(one);
     expect(questions.current()).toMatchObject({ at: 0 });
     seenFor(1);
     press(text("2"));

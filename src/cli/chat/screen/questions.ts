@@ -18,6 +18,8 @@ export interface Questions {
   press(press: KeyPress): void;
   /** The screen shows the current question as it is now. */
   drawn(): void;
+  /** The screen was away: what was selected before counts no more, and the half second starts again. */
+  wasAway(): void;
   declineAll(): void;
 }
 
@@ -31,8 +33,13 @@ interface Waiting {
   state: ChoiceState;
   /** The person sees it since then, and with this option selected. Undefined: the screen did not show it yet. */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;
+  /** The newest key. */
+  pressedAt: number;
   answer(chosen: Chosen | undefined): void;
 }
+
+/** People look before they confirm. Bytes of a paste, or of a program that types, come faster. */
+export const QUIET_MS = 100;
 
 export function createQuestions({ changed, now }: QuestionsOptions): Questions {
   const waiting: Waiting[] = [];
@@ -53,6 +60,7 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
         const one: Waiting = {
           state: openChoice(choice),
           shown: undefined,
+          pressedAt: Number.NEGATIVE_INFINITY,
           answer: (chosen) => {
             signal?.removeEventListener("abort", decline);
             resolve(chosen);
@@ -65,7 +73,9 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
     press: (press) => {
       const [one] = waiting;
       if (one === undefined) return;
-      if (isTooEarly(one, press, now())) {
+      const isEarly = isTooEarly(one, press, now());
+      one.pressedAt = now();
+      if (isEarly) {
         one.state = ignoring(one.state);
         return;
       }
@@ -77,6 +87,12 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
       const [one] = waiting;
       if (one !== undefined) one.shown = { since: one.shown?.since ?? now(), at: one.state.at };
     },
+    wasAway: () => {
+      const [one] = waiting;
+      if (one === undefined) return;
+      one.shown = undefined;
+      if (one.state.choice.grants) one.state = { ...one.state, at: undefined };
+    },
     declineAll: () => {
       for (const one of [...waiting]) end(one, undefined);
     },
@@ -84,9 +100,9 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
 }
 
 /** The person cannot mean the question with this key: they have just got it, or do not see yet what Enter would take. */
-function isTooEarly({ state, shown }: Waiting, press: KeyPress, now: number): boolean {
+function isTooEarly({ state, shown, pressedAt }: Waiting, press: KeyPress, now: number): boolean {
   if (isRefusal(press) || !ignoresEarlyKeys(state.choice)) return false;
   if (shown === undefined || now - shown.since < EARLY_MS) return true;
   const isEnter = press.type === "key" && press.name === "enter";
-  return state.choice.grants === true && isEnter && shown.at !== state.at;
+  return state.choice.grants === true && isEnter && (shown.at !== state.at || now - pressedAt < QUIET_MS);
 }

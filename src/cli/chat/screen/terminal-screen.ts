@@ -234,6 +234,7 @@ export class TerminalScreen implements Screen {
   #goOn(): void {
     if (this.#isClosed) return;
     this.#mode.enter();
+    this.#questions.wasAway();
     this.#drawAnew();
   }
 }
