@@ -1,5 +1,5 @@
 import { createColors } from "picocolors";
-import { withVisibleMarks } from "./view/text-width.ts";
+import { withOnlyColours } from "./view/text-width.ts";
 
 /** Where a command writes. Passed in, so that a test can look at what people see. */
 export interface Terminal {
@@ -34,21 +34,21 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
   return {
     print: (text) => {
       endProgress();
-      stdout.write(`${withVisibleMarks(text)}\n`);
+      stdout.write(`${withOnlyColours(text)}\n`);
     },
     note: (text) => {
       endProgress();
-      stderr.write(`${withVisibleMarks(text)}\n`);
+      stderr.write(`${withOnlyColours(text)}\n`);
     },
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
-      stderr.write(`${clearLine}${withVisibleMarks(text)}`);
+      stderr.write(`${clearLine}${withOnlyColours(text)}`);
       hasProgress = true;
     },
     confirm: async (question) => {
       if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
       endProgress();
-      return await askYesOrNo(withVisibleMarks(question), stdin, stderr);
+      return await askYesOrNo(withOnlyColours(question), stdin, stderr);
     },
     width: Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80)),
     colours: createColors(wantsColour),

@@ -219,7 +219,8 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
   // Opening the session reports why it cannot be read.
   const session = path === undefined ? undefined : await resumeSession(path).catch(() => undefined);
   const name = session?.model;
-  return name?.startsWith("claude-") && findModel(name).matched !== undefined ? name : undefined;
+  const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
+  return isPlain && findModel(name).matched !== undefined ? name : undefined;
 }
 
 /** The command line goes before the settings; what either allows is allowed. */

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { plural } from "../../view/numbers.ts";
-import { shownText } from "../../view/text-width.ts";
+import { oneLine, shownText, withNothingHidden } from "../../view/text-width.ts";
 import type { ChatSetup } from "../chat-setup.ts";
 import { commandIn, isCommand } from "../commands/table.ts";
 import { callLines } from "../show/call-line.ts";
@@ -43,7 +43,9 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   }
   const error = errorOf(result, agent);
   if (options.format === "text") {
-    if (result.text !== "") terminal.print(result.text);
+    // A command's text has colours of ours; the words of a model have none.
+    const text = isCommand(options.prompt) ? result.text : shownText(result.text);
+    if (text !== "") terminal.print(text);
     printing.noteRefused();
   } else printing.end(agent, result, error);
   if (error !== undefined) throw error;
@@ -126,8 +128,8 @@ class Printing {
     const { note, colours } = this.#setup.composition.terminal;
     const lines = this.#refused.map(({ title, rule, flag }) =>
       [
-        `  ${shownText(title)} (rule: ${rule})`,
-        ...(flag === null ? [] : [`    to allow it: ${shownText(flag)}`]),
+        `  ${oneLine(withNothingHidden(title))} (rule: ${rule})`,
+        ...(flag === null || /\p{Cc}/u.test(flag) ? [] : [`    to allow it: ${withNothingHidden(flag)}`]),
       ].join("\n"),
     );
     note(colours.yellow(["Not done, because nobody could be asked:", ...new Set(lines)].join("\n")));

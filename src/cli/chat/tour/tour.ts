@@ -94,7 +94,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
       // Whoever watches is asked.
-      permissions: { allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
+      permissions: { mode: "accept-edits", allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
       // What the user's own environment switches off would be missing here.
       compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
