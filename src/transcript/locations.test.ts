@@ -12,6 +12,13 @@ describe("where sessions live", () => {
     expect(path).toBe(`/home/ann/.longhaul/projects/${hash.slice(0, 16)}/abc.jsonl`);
   });
 
+  it("is never a folder of the project: a relative path in the environment is ignored", () => {
+    const env = { LONGHAUL_HOME: ".longhaul", CLAUDE_CONFIG_DIR: "../.claude" };
+    expect(projectsFolder("longhaul", { ...places, env })).toBe("/home/ann/.longhaul/projects");
+    expect(projectsFolder("claude-code", { ...places, env })).toBe("/home/ann/.claude/projects");
+    expect(projectsFolder("longhaul", { ...places, env: { LONGHAUL_HOME: "/own" } })).toBe("/own/projects");
+  });
+
   it("is for Claude Code a folder named by the path with every other sign replaced", () => {
     expect(projectFolderName("claude-code", "/home/ann/my_app.v2")).toBe("-home-ann-my-app-v2");
     expect(sessionPath("claude-code", places, "/a", "id-1")).toBe("/home/ann/.claude/projects/-a/id-1.jsonl");

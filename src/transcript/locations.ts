@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { LonghaulError } from "../errors.ts";
 
 /** Where the user's files are; passed in, so that nothing here depends on the machine it runs on. */
@@ -25,9 +25,10 @@ export function isSessionId(text: string): boolean {
 
 /** Where an agent keeps its settings and sessions. */
 export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
-  return agent === "longhaul"
-    ? env.LONGHAUL_HOME || join(home, ".longhaul")
-    : env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+  const [given, name] =
+    agent === "longhaul" ? [env.LONGHAUL_HOME, ".longhaul"] : [env.CLAUDE_CONFIG_DIR, ".claude"];
+  // A relative folder would be one of the project, which may be anybody's: its settings would count as the user's.
+  return given !== undefined && isAbsolute(given) ? given : join(home, name);
 }
 
 /** The folder whose sub-folders are an agent's projects. */
