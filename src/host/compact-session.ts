@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
 import { type NotesKeep, planFromNotes } from "../compact/from-notes.ts";
 import { conventionsOf } from "../compact/host-conventions.ts";
@@ -10,7 +10,7 @@ import type { SizedConversation } from "../compact/sized.ts";
 import { isForced } from "../compact/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { UserPlaces } from "../transcript/locations.ts";
+import { isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
 import { sessionRecord } from "../window/session-window.ts";
@@ -108,7 +108,7 @@ export async function compactSession(
     previousLedger: knownFacts(session),
     sessionRecord: sessionRecord(session),
     state: stateOf(session, project, options),
-    hookContext: { sessionId: session.id, cwd: project.cwd, ...rest.hookContext },
+    hookContext: { sessionId: idForHooks(session), cwd: project.cwd, ...rest.hookContext },
   });
   return { session, plan, compaction, project };
 }
@@ -144,6 +144,9 @@ function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Se
   if (typeof ref !== "string") return ref;
   return conversation[indexInConversation(conversation, entries, ref)]?.uuid ?? ref;
 }
+
+/** Scripts build paths of it, and the file may claim anything. */
+const idForHooks = ({ id, path }: Session): string => (isSessionId(id) ? id : basename(path, ".jsonl"));
 
 /** The agent and the hooks that read it may be in another folder than we are. */
 const transcriptPathOf = (session: Session): string => resolve(session.path);
