@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { stringField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
+import { LONGEST_FOLDER_NAME } from "../transcript/latest-session.ts";
 import {
   projectFolderName,
   projectsFolder,
@@ -164,6 +165,9 @@ interface FolderSearch {
  * replaced by `-`. Several folders may have the same name. Undefined if the search is too large.
  */
 async function foldersNamed(name: string, current: string): Promise<readonly string[] | undefined> {
+  // Claude Code cuts a long name and adds a hash of its own: then only the folder around the user can be compared.
+  if (name.length > LONGEST_FOLDER_NAME)
+    return withParents(resolve(current)).filter((each) => isCutTo(each, name));
   const drive = /^([A-Za-z])--/.exec(name)?.[1];
   const root = name.startsWith("-") ? "/" : drive === undefined ? undefined : `${drive}:\\`;
   if (root === undefined || parse(root).root !== root) return [];
@@ -173,6 +177,14 @@ async function foldersNamed(name: string, current: string): Promise<readonly str
 }
 
 /** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
+function isCutTo(folder: string, name: string): boolean {
+  const whole = projectFolderName("claude-code", folder);
+  return (
+    whole.length > LONGEST_FOLDER_NAME &&
+    whole.slice(0, LONGEST_FOLDER_NAME) === name.slice(0, LONGEST_FOLDER_NAME)
+  );
+}
+
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
   const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));

@@ -88,7 +88,7 @@ interface Peek {
 }
 
 /** Claude Code cuts longer names of project folders, and adds a hash. */
-const LONGEST_FOLDER_NAME = 200;
+export const LONGEST_FOLDER_NAME = 200;
 
 /** Facts about files that were opened, so that none is opened twice. */
 class Peeks {
