@@ -18,8 +18,10 @@ export function importsIn(text: string): readonly string[] {
   const references = new Set<string>();
   if (!text.includes("@")) return [];
   for (const [, found = ""] of withoutCode(text).matchAll(REFERENCE)) {
+    // Before it is looked at: the end of a long one would be searched for again from each character.
+    if (found.length > LONGEST_REFERENCE) continue;
     const path = (found.split("#", 1)[0] ?? "").replace(AFTER_REFERENCE, "").replaceAll("\\ ", " ");
-    const isPath = FIRST_CHARACTER.test(path) && !path.includes("://") && path.length <= LONGEST_REFERENCE;
+    const isPath = FIRST_CHARACTER.test(path) && !path.includes("://");
     if (isPath) references.add(path);
   }
   return [...references];
