@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/agent/tool.ts";
 import { standardTools } from "../../src/agent/tools/standard-tools.ts";
+import { writeNewSession } from "../../src/transcript/new-session.ts";
 import { ATTEMPTS, type Attempt, type Rule } from "./hostile-attempts.case.ts";
-import { hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
+import { type HostileWorld, hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
 
 /** Rules that stop an attempt without a question, by what the model is told. */
 const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
@@ -13,6 +15,7 @@ const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "read-first": /you have not read it yet/,
   "web-address": /did not fetch the page/,
   "clean-environment": /Exit code 1/,
+  "session-claims": /There is no agent|no longer known|stopped when the program ended/,
 };
 
 /** A tool of a host, as MCP servers bring them, that says nothing of what it does. */
@@ -22,6 +25,13 @@ const deploy = defineTool({
   input: z.object({}),
   call: () => ({ content: SECRET }),
 });
+
+async function sessionOf({ session }: Attempt, world: HostileWorld): Promise<string | undefined> {
+  if (session === undefined) return undefined;
+  const path = join(world.base, "hostile.jsonl");
+  await writeNewSession(path, session(world));
+  return path;
+}
 
 function stoppedBy({ rules, results }: Played, rule: Rule): boolean {
   if (rule === "safe-git") return rules.length === 0 && results.length > 0;
@@ -39,6 +49,7 @@ async function attack(attempt: Attempt, mode: "default" | "accept-edits"): Promi
     workerSteps: attempt.workerSteps?.(world),
     workerTools: attempt.workerTools,
     isPlanMode: attempt.isPlanMode,
+    session: await sessionOf(attempt, world),
     tools: (place) => [...standardTools(place), deploy],
   });
   expect(played.changed.filter((path) => !attempt.mayChange?.includes(path))).toEqual([]);

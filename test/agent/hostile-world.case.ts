@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { chmod, link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
@@ -59,6 +60,7 @@ export async function hostileWorld(): Promise<HostileWorld> {
   await symlink("../home/.ssh/id_rsa", at("project/readme-link"));
   await symlink("../home/.profile", at("project/dangling"));
   await symlink("../home", at("project/house"));
+  execFileSync("git", ["init", "-q"], { cwd: at("project") });
   await mkdir(at("project/.git/hooks"), { recursive: true });
   await symlink(".git/hooks", at("project/innocent"));
   await link(at("home/.bashrc"), at("project/twin.txt"));
@@ -186,13 +188,13 @@ function resultsIn(messages: readonly { readonly content: unknown }[]): readonly
   );
 }
 
-/** Every file by its path, with a hash of what it holds. The agent's own sessions are left out. */
+/** Every file by its path, with a hash of what it holds, but for the agent's own sessions and what `git add` stores. */
 function filesIn({ base, pwned, home }: HostileWorld): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const look = (folder: string): void => {
     for (const name of readdirSync(folder)) {
       const path = join(folder, name);
-      if (path === join(home, ".longhaul", "projects")) continue;
+      if (path === join(home, ".longhaul", "projects") || /\/\.git\/(?:index|objects)$/.test(path)) continue;
       const found = lstatSync(path);
       if (found.isDirectory()) look(path);
       else if (found.isSymbolicLink()) files.set(relative(base, path), readlinkSync(path));
