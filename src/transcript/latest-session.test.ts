@@ -55,6 +55,14 @@ class Home {
 }
 
 describe("the latest session", () => {
+  it("of longhaul's store belongs to the folder that its place proves, not to one that it claims", async () => {
+    const home = new Home();
+    const [own, other] = [home.worktree("work/own"), home.worktree("work/other")];
+    home.session(own, "mine", talk(own), "longhaul");
+    home.session(other, "hostile", talk(own), "longhaul");
+    expect(await home.latest(own)).toBe("mine");
+  });
+
   it("is the newest of the current folder's project, of either agent, before newer ones of others", async () => {
     const home = new Home();
     const here = home.folder("work/here");

@@ -140,7 +140,8 @@ async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
       lastLineThat(tail, ANSWER_MARKS, answerIn) ??
       lastLineThat(head, ANSWER_MARKS, answerIn) ??
       (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes)));
-    return { folder: began ?? last, isConversation };
+    // A file may claim any folder. Its place in our store proves the claim.
+    return { folder: agent === "longhaul" ? began : (began ?? last), isConversation };
   } catch {
     return NOTHING;
   } finally {
