@@ -29,7 +29,7 @@ const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 
 /** Each of these as an escape that is seen. Within JSON it is the same value. */
-export const withVisibleMarks = (text: string): string => text.replace(DECEIVING, escaped);
+const withVisibleMarks = (text: string): string => text.replace(DECEIVING, escaped);
 
 const escaped = (mark: string): string =>
   mark

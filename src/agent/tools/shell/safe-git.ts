@@ -40,6 +40,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   GIT_TERMINAL_PROMPT: "0",
+  GIT_ALLOW_PROTOCOL: "none",
 };
 
 /** No settings beat an option: neither those of the repository nor those of a submodule. */

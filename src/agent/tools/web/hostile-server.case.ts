@@ -5,7 +5,7 @@ import type { Gzip } from "node:zlib";
 
 const MIB = 1024 * 1024;
 /** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */
-export const FLOOD_BYTES: number = 64 * MIB;
+const FLOOD_BYTES: number = 64 * MIB;
 /**
  * Bytes. A client that stops at its bound leaves a server at most this far: the bound itself and the buffers of two
  * sockets, which take a few megabytes.

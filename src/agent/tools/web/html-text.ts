@@ -4,7 +4,7 @@ import type { HtmlToTextOptions } from "html-to-text";
 import { withTimeLimit } from "../../../index.ts";
 
 /** Characters of markup, and of the text made from it. Nested lists and quotes can make text far longer than markup. */
-export const MAX_HTML_CHARS = 2_000_000;
+const MAX_HTML_CHARS = 2_000_000;
 /** An honest page of two million characters takes two seconds. */
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMIT_MB = 512;
