@@ -147,7 +147,10 @@ const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
 /** Words of the command that name credentials. A name such as `x.key` is code more often than a file. */
 async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
-  for (const name of new Set(namesIn(withoutMessage(command)))) {
+  const names = namesIn(withoutMessage(command));
+  // The value of an option may be attached: `curl -T.env`.
+  const values = names.filter((name) => /^-[^-]/.test(name)).map((name) => name.slice(2));
+  for (const name of new Set([...names, ...values])) {
     if (!isSecretName(name)) continue;
     const isSure = /[/~]/.test(name) || name.startsWith(".");
     if (isSure || (await isThere((await paths.resolve(name)).realPath))) return name;

@@ -28,7 +28,6 @@ const SETTINGS: readonly string[] = [
   "submodule.recurse=false",
   "log.showSignature=false",
   "log.diffMerges=separate",
-  "blame.ignoreRevsFile=",
   "gpg.program=false",
   "gpg.ssh.program=false",
   "gpg.x509.program=false",
@@ -41,6 +40,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_NO_LAZY_FETCH: "1",
   GIT_TERMINAL_PROMPT: "0",
   GIT_ALLOW_PROTOCOL: "none",
+  GIT_GRAFT_FILE: "/dev/null",
 };
 
 /** No settings beat an option: neither those of the repository nor those of a submodule. */
@@ -49,7 +49,7 @@ const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   diff: "--no-ext-diff --no-textconv --ignore-submodules=dirty --submodule=short",
   log: "--no-ext-diff --no-textconv --submodule=short",
   show: "--no-ext-diff --no-textconv --submodule=short",
-  blame: "--no-textconv",
+  blame: "--no-textconv --no-ignore-revs-file",
 };
 
 /** The settings as variables, behind those that the user's own environment has. */
