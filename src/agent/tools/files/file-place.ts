@@ -82,7 +82,7 @@ export async function needsForChange(
     return [{ kind: "guarded-file", title, detail, key: `write-guarded:${realPath}`, decidesCommands }];
   }
   if (file.isInside) {
-    const title = `${verb} ${displayPath}`;
+    const title = `${verb} ${file.path === realPath ? displayPath : fullName(file)}`;
     const scope = "edits of ordinary files in the working folder";
     return [{ kind: "change", title, detail, key: `change:${displayPath}`, scope }];
   }
