@@ -28,7 +28,11 @@ async function run(argv: readonly string[]): Promise<number> {
   const program = createProgram(version, async () =>
     (await import("./composition.ts")).compose(terminal, process.env),
   );
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride();
+    // It quotes arguments, which must not steer the terminal.
+    command.configureOutput({ writeErr: (text) => process.stderr.write(shownText(text)) });
+  }
   try {
     await program.parseAsync([...argv]);
     return 0;

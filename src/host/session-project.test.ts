@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Entry } from "../conversation/entry.ts";
@@ -229,4 +229,6 @@ it("a folder is too wide if the home folder lies in it, also through a link", as
   expect(await isTooWide(`${home}-twin`, home)).toBe(false);
   expect(await isTooWide(project, home)).toBe(false);
   expect(await isTooWide("/", "")).toBe(true);
+  expect(await isTooWide(userInfo().homedir, "")).toBe(true);
+  expect(await isTooWide(userInfo().homedir, "relative")).toBe(true);
 });

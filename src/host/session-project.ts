@@ -1,5 +1,5 @@
 import { opendir, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { stringField } from "../conversation/fields.ts";
 import { LonghaulError } from "../errors.ts";
@@ -72,7 +72,18 @@ export async function sessionProject(
 /** True for a whole disk, the home folder and every folder above it: too much to restore files from unasked. */
 export async function isTooWide(folder: string, home: string = homedir()): Promise<boolean> {
   const real = await realOrResolved(folder);
-  return real === parse(real).root || (isAbsolute(home) && isWithin(real, await realOrResolved(home)));
+  if (real === parse(real).root) return true;
+  // A variable may be empty or wrong; the system knows the user's folder without it.
+  const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
+  return homes.some((each) => isWithin(real, each));
+}
+
+function systemHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return "";
+  }
 }
 
 async function requireFolder(project: string): Promise<string> {
