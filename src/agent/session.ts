@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
 import {
   loadSession,
@@ -31,7 +31,8 @@ export interface SessionChoice {
 
 /** A new session, or one to go on with. That of another agent is copied: two agents must not write to one file. */
 export async function openSession(choice: SessionChoice): Promise<OpenedSession> {
-  const { cwd, places, newUuid, session } = choice;
+  const { cwd, places, newUuid } = choice;
+  const session = choice.session === undefined ? undefined : resolve(choice.session);
   const pathOf = (id: string): string => sessionPath("longhaul", places, cwd, id);
   if (session === undefined) {
     const id = newUuid();

@@ -148,7 +148,7 @@ class Printing {
     else if (event.type === "compactor") {
       const line = compactorLine(event.event);
       if (line !== undefined) note(colours.dim(line.text));
-    } else if (event.type === "notice") note(colours.dim(event.text));
+    } else if (event.type === "notice") note(colours.dim(shownText(event.text)));
   }
 }
 
