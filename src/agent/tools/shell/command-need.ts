@@ -16,9 +16,9 @@ export interface CommandToAllow {
   readonly isBackground: boolean;
 }
 
-/** Of a command in the question; the whole command is in the detail. */
+/** Longest title of a question. Its detail has the whole command. */
 const TITLE_CHARS = 200;
-/** Linux takes no longer ones. Searching a megabyte for names would take seconds. */
+/** Linux runs no longer command, and searching a megabyte for names would take seconds. */
 const LONGEST_COMMAND_CHARS = 131_072;
 
 type Place = Pick<Workplace, "cwd" | "paths">;
@@ -81,7 +81,7 @@ async function takesFolder({ paths }: Place, words: readonly string[]): Promise<
   return found.some((each) => each?.isDirectory());
 }
 
-/** Looks of git depend on what the repository says of itself. */
+/** The reach of a look of git, which the settings of the repository may widen. */
 async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
   if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
   const { key, scope } = exactKey(command);
@@ -169,42 +169,8 @@ const isSecretName = (name: string): boolean =>
   isPathLike(name) && (isSecretFile(name) || isSecretFile(`${name}/any`));
 
 /** Programs that write to the files that they are given. */
-const WRITERS = new RegExp(
-  `^(?:${[
-    ...[
-      "cp",
-      "mv",
-      "ln",
-      "tee",
-      "rm",
-      "rmdir",
-      "touch",
-      "truncate",
-      "install",
-      "patch",
-      "dd",
-      "rsync",
-      "chmod",
-      "chown",
-    ],
-    ...[
-      "unzip",
-      "tar",
-      "mkdir",
-      "ed",
-      "ex",
-      "sponge",
-      "wget",
-      "curl",
-      "perl",
-      "sed",
-      "gsed",
-      "rename",
-      "shred",
-      "unlink",
-    ],
-  ].join("|")})$`,
-);
+const WRITERS =
+  /^(?:cp|mv|ln|tee|rm|rmdir|touch|truncate|install|patch|dd|rsync|chmod|chown|unzip|tar|mkdir|ed|ex|sponge|wget|curl|perl|g?sed|rename|shred|unlink)$/;
 /** Subcommands of git that change files of the working tree. */
 const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|worktree|config|submodule)$/;
 

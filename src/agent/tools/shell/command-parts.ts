@@ -12,22 +12,8 @@ const LOOKS: ReadonlySet<string> = new Set([
 /** System programs whose work does not depend on the project's code. */
 const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
   ...LOOKS,
-  ...[
-    "rm",
-    "rmdir",
-    "mv",
-    "cp",
-    "mkdir",
-    "touch",
-    "chmod",
-    "chown",
-    "ln",
-    "curl",
-    "wget",
-    "kill",
-    "pkill",
-    "ps",
-  ],
+  ...["rm", "rmdir", "mv", "cp", "mkdir", "touch", "chmod", "chown", "ln"],
+  ...["curl", "wget", "kill", "pkill", "ps"],
   ...["printf", "sort", "uniq", "unzip", "zip", "gzip", "gunzip", "sha256sum", "md5sum", "base64", "date"],
 ]);
 
