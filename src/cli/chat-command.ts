@@ -5,13 +5,13 @@ import type { ChatCommandOptions } from "./commands/chat.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";
 
-const HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it edits a file, runs a command or fetches a page. --allow takes keys\nsuch as "shell:npm test" or "web:example.org", and "shell:git *" for all that\nbegin like it. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe, what is\npiped is added to the prompt.\n${examples(
+const HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it edits a file, runs a command or fetches a page. --allow takes keys\nsuch as "shell:npm test" or "web:example.org", and "shell:git *" for all that\nbegin like it. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe,\nwhat is piped is added to the prompt.\n${examples(
   "chat",
   'chat "what does this project do?"',
   "chat --continue",
   "chat --resume 70d782f7",
   "chat --model openai:gpt-5",
-  'chat -p "run the tests and mend what fails" --allow "shell:npm test"',
+  'chat -p "run the tests and fix what fails" --allow "shell:npm test" --permission-mode accept-edits',
   'git diff | longhaul chat -p "review this" --output-format json',
   "chat --demo",
 )}`;
