@@ -20,8 +20,9 @@ const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
 /** They name files without changing them; `git commit` runs hooks all the same. */
 const GIT_STAGERS: ReadonlySet<string> = new Set([...GIT_READERS, "add", "commit"]);
 
-/** Commands that look, of git and of others, whatever joins them. */
-export const isOnlyLooking = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_READERS);
+/** Commands that look, of git and of others, whatever joins them. In another folder git finds another repository. */
+export const isOnlyLooking = (command: string): boolean =>
+  isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
 
 /** Commands that change no file in the working tree. `git commit` may still run hooks. */
 export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);

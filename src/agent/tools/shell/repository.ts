@@ -1,0 +1,125 @@
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { promisify } from "node:util";
+import { SAFE_SETTINGS, SAFE_VARIABLES } from "./safe-git.ts";
+
+/** A repository as it presents itself. It may come from anybody, and so may its settings. */
+export interface Repository {
+  /** Reasons for which even a look asks each time. */
+  readonly reasons: readonly string[];
+  /** Folders that git reads from: the working tree, git's own folder and its objects. None outside of a repository. */
+  readonly folders: readonly string[];
+}
+
+/** Reading settings takes milliseconds. A file that never ends was put there on purpose. */
+const LONGEST_LOOK_MS = 5_000;
+/** Thousands of settings fit. */
+const MOST_OUTPUT_BYTES = 1_000_000;
+/** Entries of git's own folder that are looked at. */
+const MOST_ENTRIES = 20_000;
+
+/**
+ * Settings by which even a look runs programs or quotes other files, and that no option switches off. Filters run for
+ * every changed file, and without them the differences would be wrong. Names may hold any character.
+ */
+const DANGEROUS = new RegExp(
+  `^(?:${[
+    "filter\\..*\\.(?:clean|smudge|process)",
+    "diff\\.(?:external|orderfile|.*\\.(?:command|textconv))",
+    "merge\\..*\\.driver",
+    "core\\.(?:worktree|attributesfile|excludesfile)",
+    "mailmap\\.file",
+    "blame\\.ignorerevsfile",
+    "include\\.path",
+    "includeif\\..*\\.path",
+  ].join("|")})$`,
+  "s",
+);
+
+/**
+ * Looks at the repository around a folder without running anything of it. The user's own settings do not count, they are
+ * trusted. In a combined command no option keeps git out of submodules.
+ */
+export async function repositoryAt(cwd: string, use: "alone" | "combined"): Promise<Repository> {
+  try {
+    const settings = await git(cwd, "config", "--list", "--show-scope", "--name-only", "-z");
+    const folders = await foldersOf(cwd);
+    const links = folders === undefined ? [] : await linksIn(folders.own);
+    const submodules = folders !== undefined && use === "combined" ? await submodulesIn(folders.top) : [];
+    return {
+      reasons: [...dangerousIn(settings), ...links, ...submodules],
+      folders: folders === undefined ? [] : [folders.top, folders.own, folders.common, folders.objects],
+    };
+  } catch (error) {
+    // Without git there is nothing to run.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      return { reasons: [], folders: [cwd] };
+    return { reasons: ["settings that cannot be read"], folders: [] };
+  }
+}
+
+async function git(cwd: string, ...args: readonly string[]): Promise<string> {
+  const limits = { timeout: LONGEST_LOOK_MS, maxBuffer: MOST_OUTPUT_BYTES };
+  const env = { ...process.env, ...SAFE_VARIABLES };
+  const settings = SAFE_SETTINGS.flatMap((setting) => ["-c", setting]);
+  const { stdout } = await promisify(execFile)("git", [...settings, ...args], { cwd, env, ...limits });
+  return stdout;
+}
+
+interface Folders {
+  readonly top: string;
+  readonly own: string;
+  readonly common: string;
+  readonly objects: string;
+}
+
+/** Undefined where there is no repository with a working tree. */
+async function foldersOf(cwd: string): Promise<Folders | undefined> {
+  const where = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "objects"];
+  const output = await git(cwd, "rev-parse", ...where).catch(() => "");
+  const [top, own, common, objects] = output.split("\n").map((line) => resolve(cwd, line));
+  if (
+    output === "" ||
+    top === undefined ||
+    own === undefined ||
+    common === undefined ||
+    objects === undefined
+  )
+    return undefined;
+  return { top, own, common, objects };
+}
+
+function dangerousIn(settings: string): readonly string[] {
+  const parts = settings.split("\0");
+  const isOwn = (at: number): boolean => /^(?:system|global|command)$/.test(parts[at - 1] ?? "");
+  const names = parts.filter((_, at) => at % 2 === 1 && !isOwn(at));
+  return [...new Set(names.filter((name) => DANGEROUS.test(name.toLowerCase())))];
+}
+
+/** Git makes no links in its own folder. One may lead to a file that git quotes when it makes no sense. */
+async function linksIn(folder: string): Promise<readonly string[]> {
+  const open = [folder];
+  const found: string[] = [];
+  let seen = 0;
+  for (let at = open.shift(); at !== undefined && found.length === 0; at = open.shift()) {
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
+    if (entries === undefined) return ["a folder that cannot be read"];
+    seen += entries.length;
+    if (seen > MOST_ENTRIES) return ["more files than can be checked"];
+    for (const entry of entries) {
+      const path = join(at, entry.name);
+      const name = `.git/${relative(folder, path)}`;
+      if (entry.isSymbolicLink()) found.push(`the link ${name}`);
+      else if (name === ".git/objects/info/alternates") found.push("objects from elsewhere");
+      else if (entry.isDirectory() && !/^\.git\/(?:objects\/[0-9a-f]{2}|modules|lfs)$/.test(name))
+        open.push(path);
+    }
+  }
+  return found;
+}
+
+async function submodulesIn(top: string): Promise<readonly string[]> {
+  const names: readonly string[] = await readdir(top).catch(() => []);
+  return names.includes(".gitmodules") ? ["submodules"] : [];
+}
