@@ -5,7 +5,7 @@ import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
 import { type FileProblem, fileProblemOf } from "../../workplace/file-contents.ts";
 import { isWithin, shortPath } from "../../workplace/paths.ts";
-import { realPathOf } from "../../workplace/real-path.ts";
+import { realPathOf, systemCode } from "../../workplace/real-path.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
 import { similarFiles } from "./similar.ts";
 
@@ -117,7 +117,10 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<Guarded
 }
 
 /** Folders beside the file's own in which a link with a guarded name is looked for. */
-const FOLDERS_WITH_LINKS = ["", ".git", ".vscode", ".claude", ".github", ".husky", ".cargo"];
+const FOLDERS_WITH_LINKS = [
+  ...["", ".git", ".git/hooks", ".vscode", ".github", ".github/workflows", ".husky", ".husky/_", ".cargo"],
+  ...[".claude", ".claude/skills", ".claude/commands", ".claude/hooks", ".claude/agents"],
+];
 
 /** A link of the project with a guarded name may lead to a file with an ordinary one. */
 async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<GuardedFile | undefined> {
@@ -126,7 +129,7 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     for (const entry of entries.filter((each) => each.isSymbolicLink())) {
       const path = join(folder, entry.name);
-      const guarded = guardedFile(path);
+      const guarded = guardedFile(path, relative(cwd, path));
       const target = guarded && (await realPathOf(path).catch(() => undefined));
       if (target !== undefined && isWithin(realPath, target)) return guarded;
     }
@@ -147,10 +150,11 @@ async function isInGitFolder(path: string): Promise<boolean> {
   return false;
 }
 
+/** False only where the system says so: what cannot be looked up may be there all the same. */
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
-    () => false,
+    (error: unknown) => !["ENOENT", "ENOTDIR"].includes(systemCode(error)),
   );
 
 /** A hard link: the other name may be anywhere, such as a start-up file of the shell. */

@@ -7,7 +7,8 @@ import type { Workplace } from "../../workplace.ts";
 import { isSecret, isThere } from "../files/file-place.ts";
 import { commandKey, exactKey, READERS } from "./command-key.ts";
 import { changesNoFile, commandsIn, isOnlyLooking, runsNoProjectCode } from "./command-parts.ts";
-import { isGitReader, reasonsToAsk, topOfRepository } from "./safe-git.ts";
+import { repositoryAt } from "./repository.ts";
+import { isGitReader } from "./safe-git.ts";
 
 export interface CommandToAllow {
   readonly command: string;
@@ -68,39 +69,42 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
   const outside = await firstOutside(place, words);
   if (outside !== undefined)
     return { ...outside, key, ...(outside.kind === "outside-path" ? { scope } : {}) };
-  if (await takesFolder(place, words)) return { key, scope };
+  if (await takesMore(place, words)) return { key, scope };
   return (await reachOfGit(place, command)) ?? byText;
 }
 
-/** Given a folder, these look at everything in it, also at credentials and through links. */
-async function takesFolder({ paths }: Place, words: readonly string[]): Promise<boolean> {
-  const [program = "", first = ""] = words;
-  if (program !== "diff" && `${program} ${first}` !== "git add") return false;
-  const files = await Promise.all(words.slice(1).map((word) => paths.resolve(word)));
+/**
+ * Given a folder, `diff` looks at everything in it, also at credentials and through links. `git add` takes folders and
+ * patterns, and what it adds a later look shows: only files that are there are plain.
+ */
+async function takesMore({ paths }: Place, words: readonly string[]): Promise<boolean> {
+  const isAdd = words[0] === "git" && words[1] === "add";
+  if (!isAdd && words[0] !== "diff") return false;
+  const given = words.slice(isAdd ? 2 : 1).filter((word) => !word.startsWith("-"));
+  const files = await Promise.all(given.map((word) => paths.resolve(word)));
   const found = await Promise.all(files.map(({ realPath }) => stat(realPath).catch(() => undefined)));
-  return found.some((each) => each?.isDirectory());
+  return isAdd
+    ? given.length === 0 || !found.every((each) => each?.isFile())
+    : found.some((each) => each?.isDirectory());
 }
 
 /** The reach of a look of git, which the settings of the repository may widen. */
 async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
   if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
   const { key, scope } = exactKey(command);
-  const reasons = await reasonsToAsk(cwd);
+  const { reasons, folders } = await repositoryAt(cwd, isGitReader(command) ? "alone" : "combined");
   if (reasons.length > 0)
     return {
       because: `in a repository whose own settings reach further (${shown(reasons.join(", "))})`,
       key,
     };
-  const top = await topOfRepository(cwd);
   // Outside of a repository, git compares any two files, folders and all that is in them.
-  if (top === undefined) return { key, scope };
-  if ((await paths.resolve(top)).isInside) return undefined;
-  return {
-    kind: "outside-path",
-    because: `in the repository ${shown(top)}, outside the working folder`,
-    key,
-    scope,
-  };
+  if (folders.length === 0) return { key, scope };
+  const resolved = await Promise.all(folders.map((folder) => paths.resolve(folder)));
+  const outside = resolved.find(({ isInside }) => !isInside);
+  if (outside === undefined) return undefined;
+  const because = `in a repository that lies in ${shown(outside.realPath)}, outside the working folder`;
+  return { kind: "outside-path", because, key, scope };
 }
 
 /** The first word of the command that leads out of the folders that Read may look into, or to credentials. */
@@ -116,6 +120,8 @@ async function firstOutside(
         because: `which goes up again in ${shown(word)}, where a link may lead out`,
       };
     const file = await paths.resolve(word);
+    if (file.problem !== undefined)
+      return { kind: "outside-path", because: `which names ${shown(word)}, and ${file.problem}` };
     if ((canOnlyRead || !isPathLike(word)) && !(await isThere(file.realPath))) continue;
     if (isSecret(file))
       return { kind: "secret-file", because: `which names ${shown(word)}, where credentials may be` };

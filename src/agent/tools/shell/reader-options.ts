@@ -85,9 +85,7 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
 export function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
   const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
   const words = program === "git" ? others : [first, ...others];
-  const end = words.indexOf("--");
-  const options = (end < 0 ? words : words.slice(0, end)).filter(
-    (word) => word.length > 1 && word.startsWith("-"),
-  );
+  // Also behind `--`, which may be the value of the option before it: `grep -e -- -r`.
+  const options = words.filter((word) => word.startsWith("-") && !/^--?$/.test(word));
   return options.every((option) => known?.test(option) ?? false);
 }
