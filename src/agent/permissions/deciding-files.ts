@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { guardedFile } from "./guarded-files.ts";
 
 /** Folders whose files git and others run. */
-const FOLDERS = [".git/hooks", ".husky", ".githooks"];
+const FOLDERS = [".git/hooks", ".husky", ".husky/_", ".githooks", ".cargo", ".config"];
 /** Files of git's own folder that decide what it runs. */
 const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
+/** Hidden files that tools write with every run. */
+const WRITTEN_BY_TOOLS =
+  /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
 /** A larger file is known by its size and time. */
 const MOST_BYTES = 5_000_000;
 
@@ -15,7 +18,9 @@ const MOST_BYTES = 5_000_000;
  * whatever way: a tool, a command, a switch of branches.
  */
 export async function markOfDecidingFiles(cwd: string): Promise<string> {
-  const top = (await namesIn(cwd)).filter((name) => guardedFile(join(cwd, name))?.decidesCommands);
+  const top = (await namesIn(cwd)).filter(
+    (name) => !WRITTEN_BY_TOOLS.test(name) && guardedFile(join(cwd, name), name)?.decidesCommands,
+  );
   const inFolders = await Promise.all(
     FOLDERS.map(async (folder) => (await namesIn(join(cwd, folder))).map((name) => `${folder}/${name}`)),
   );
