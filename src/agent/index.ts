@@ -23,6 +23,7 @@ export type {
   Question,
   Refusal,
 } from "./permission.ts";
+export { visibleText } from "./permissions/visible.ts";
 export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
 export { standardTools } from "./tools/standard-tools.ts";
 export type {

@@ -231,6 +231,8 @@ describe("what is asked", () => {
       "a\\u{34f}b\\u{200c}c\\u{3164}d\\u{fe0f}e\\u{2800}",
     ],
     ["marks that pile up", "a\u0301\u0302\u0303 \u1ac1", "a\u0301\u0302\\u{303} \\u{1ac1}"],
+    ["marks that terminals draw in different widths", "a\u1ac1", "a\\u{1ac1}"],
+    ["what hides behind an emoji", "™\u3164x 🏴\u{e0072}", "™\\u{3164}x 🏴\\u{e0072}"],
     [
       "nothing of ordinary texts",
       "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",

@@ -8,7 +8,7 @@ import type {
 } from "../permission.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { alwaysAsks, modeAllows, ruleAllows } from "./rules.ts";
-import { withAllVisible } from "./visible.ts";
+import { visibleText, withAllVisible } from "./visible.ts";
 import { flagFor, nobodyToAsk, planModeIsOn, refused } from "./words.ts";
 
 /** Decides what tools may do. All agents of a session share one: an answer holds for each of them. */
@@ -174,7 +174,9 @@ class SessionPermissions implements Permissions {
 
   #refusal({ title, kind, key }: PermissionNeed): Refusal {
     const rule = this.#isWide && !alwaysAsks(kind) ? "wide-folder" : kind;
-    return { title, rule, flag: kind === "plan" ? undefined : flagFor(rule, key) };
+    // A flag that looks like another one must not be copied.
+    const hasFlag = kind !== "plan" && visibleText(key) === key;
+    return { title: visibleText(title), rule, flag: hasFlag ? flagFor(rule, key) : undefined };
   }
 }
 

@@ -26,7 +26,7 @@ export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly
   return (
     `Not done, because it needs the user's permission and nobody can be asked:\n${titles}\n` +
     "Continue without it if you can. Say in your answer what you left out and how to allow it: " +
-    `${[...new Set(refusals.map(({ flag }) => flag))].join(" ")}, or ${keys} in "permissions.allow" of the settings, ` +
+    `${[...new Set(refusals.flatMap(({ flag }) => flag ?? []))].join(" ")}, or ${keys} in "permissions.allow" of the settings, ` +
     "or --permission-mode allow-all for everything."
   );
 }
