@@ -39,6 +39,7 @@ export {
   type SessionProject,
   type SessionProjectOptions,
   sessionProject,
+  userHome,
 } from "./host/session-project.ts";
 export {
   type SessionUndo,

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
-import { homedir } from "node:os";
 import { LonghaulError } from "../index.ts";
-import { isTooWide, type UserPlaces } from "../node.ts";
+import { isTooWide, type UserPlaces, userHome } from "../node.ts";
 import { LonghaulAgent } from "./agent.ts";
 import { agentsFolder } from "./agents/subagent.ts";
 import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
@@ -21,7 +20,7 @@ import { pathRules } from "./workplace/paths.ts";
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   requireAgentOptions(options);
   const cwd = await realpath(options.cwd ?? process.cwd());
-  const places: UserPlaces = options.places ?? { home: homedir(), env: process.env };
+  const places: UserPlaces = options.places ?? { home: userHome(), env: process.env };
   const isWide = await isTooWide(cwd, places.home);
   if (isWide && options.permissions?.mode === "allow-all") throw tooWide(cwd);
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };

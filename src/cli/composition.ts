@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/fields.ts";
 import { parseJson } from "../conversation/untrusted.ts";
+import { userHome } from "../host/session-project.ts";
 import { readRegularFile } from "../host/text-file.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { loadSession, loadSparsely } from "../transcript/load.ts";
@@ -50,7 +50,7 @@ export interface Composition extends CompactionPorts {
 }
 
 export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
-  const places: UserPlaces = { home: homedir(), env: environment, cwd: process.cwd() };
+  const places: UserPlaces = { home: userHome(), env: environment, cwd: process.cwd() };
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
   const own = readPrices(field(file, "prices"));

@@ -70,12 +70,18 @@ export async function sessionProject(
 }
 
 /** True for a whole disk, the home folder and every folder above it: too much to restore files from unasked. */
-export async function isTooWide(folder: string, home: string = homedir()): Promise<boolean> {
+export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
   const real = await realOrResolved(folder);
   if (real === parse(real).root) return true;
   // A variable may be empty or wrong; the system knows the user's folder without it.
   const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
   return homes.some((each) => isWithin(real, each));
+}
+
+/** The user's folder. A variable that is empty or relative would make a folder of the project the user's own. */
+export function userHome(): string {
+  const home = homedir();
+  return isAbsolute(home) ? home : systemHome();
 }
 
 function systemHome(): string {
