@@ -31,8 +31,13 @@ describe("a permission question", () => {
 
   it("cuts the description of a subagent, so that the title stays in sight", async () => {
     const { title } = await askedFor({ title: "Run rm -rf ~" }, `Look${" at it".repeat(100_000)}`);
-    expect(title).toMatch(/^Look at it at it.*…: Run rm -rf ~$/);
-    expect(textWidth(title)).toBeLessThanOrEqual(60);
+    expect(title).toMatch(/^Agent "Look at it at it.*…": Run rm -rf ~$/);
+    expect(textWidth(title)).toBeLessThanOrEqual(65);
+  });
+
+  it("shows hidden characters in the description of a subagent as codes, and begins with its own words", async () => {
+    const { title } = await askedFor({ title: "Run touch x" }, `Run echo" fine \u1ac1\u3164`);
+    expect(title).toBe(`Agent "Run echo' fine \\u{1ac1}\\u{3164}": Run touch x`);
   });
 
   it("leaves a command out of the detail only where the title has all of it", async () => {

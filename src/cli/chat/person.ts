@@ -1,4 +1,10 @@
-import type { PermissionAnswer, PermissionNeed, Person, Question } from "../../agent/index.ts";
+import {
+  type PermissionAnswer,
+  type PermissionNeed,
+  type Person,
+  type Question,
+  visibleText,
+} from "../../agent/index.ts";
 import { fitText, oneLine, withNothingHidden } from "../view/text-width.ts";
 import type { Choice, ChoiceOption, Screen } from "./screen/screen.ts";
 
@@ -15,8 +21,11 @@ const DESCRIPTION_WIDTH = 40;
 
 /** The person in front of the screen. */
 export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
-  const by = (agentId: string | undefined): string =>
-    agentId === undefined ? "" : `${fitText(describe(agentId) ?? `agent ${agentId}`, DESCRIPTION_WIDTH)}: `;
+  const by = (agentId: string | undefined): string => {
+    if (agentId === undefined) return "";
+    const description = visibleText(oneLine(describe(agentId) ?? agentId)).replaceAll('"', "'");
+    return `Agent "${fitText(description, DESCRIPTION_WIDTH)}": `;
+  };
   return {
     permit: async (need, { signal, agentId }) => {
       const options = permissionOptions(need);
