@@ -74,8 +74,9 @@ export const ignoring = (state: ChoiceState): ChoiceState => ({
 function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
-  if (name === "up" || name === "ctrl-p") return select(state, -1);
-  if (name === "down" || name === "ctrl-n") return select(state, 1);
+  // Not Ctrl-P and Ctrl-N: terminals take the arrows' escape sequences out of a paste, but not these.
+  if (name === "up") return select(state, -1);
+  if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
   return open(ignoring(state));
 }

@@ -23,8 +23,8 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
   return () => input.removeListener("keypress", read);
 }
 
-/** The rest of a paste comes faster; a person who wants to go on pauses for longer. */
-const QUIET_AFTER_PASTE_MS = 200;
+/** A line may stall within a paste. A person who wants out of one that never ends presses Ctrl-C or Esc after a pause. */
+const QUIET_AFTER_PASTE_MS = 1_000;
 
 type KeyReader = (text: string | undefined, key: Key) => void;
 
@@ -42,11 +42,13 @@ function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
       droppedAt = undefined;
       return endPaste();
     }
-    if (droppedAt !== undefined && performance.now() - droppedAt < QUIET_AFTER_PASTE_MS) {
+    if (droppedAt !== undefined) {
+      const isAlone = performance.now() - droppedAt >= QUIET_AFTER_PASTE_MS;
       droppedAt = performance.now();
-      return;
+      const isPlea = (key.ctrl === true && key.name === "c") || key.name === "escape";
+      if (!isAlone || !isPlea) return;
+      droppedAt = undefined;
     }
-    droppedAt = undefined;
     if (key.name === "paste-start") {
       pasted = [];
       return;
