@@ -34,21 +34,21 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
   return {
     print: (text) => {
       endProgress();
-      stdout.write(`${withOnlyColours(text)}\n`);
+      stdout.write(`${withOnlyColours(text, wantsColour)}\n`);
     },
     note: (text) => {
       endProgress();
-      stderr.write(`${withOnlyColours(text)}\n`);
+      stderr.write(`${withOnlyColours(text, wantsColour)}\n`);
     },
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
-      stderr.write(`${clearLine}${withOnlyColours(text)}`);
+      stderr.write(`${clearLine}${withOnlyColours(text, wantsColour)}`);
       hasProgress = true;
     },
     confirm: async (question) => {
       if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
       endProgress();
-      return await askYesOrNo(withOnlyColours(question), stdin, stderr);
+      return await askYesOrNo(withOnlyColours(question, wantsColour), stdin, stderr);
     },
     width: Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80)),
     colours: createColors(wantsColour),

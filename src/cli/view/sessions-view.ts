@@ -2,7 +2,7 @@ import type { SessionListing } from "../../transcript/list-sessions.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatAge, formatBytes, formatShort } from "./numbers.ts";
 import { table } from "./table.ts";
-import { fitText, foldText, textWidth } from "./text-width.ts";
+import { fitText, foldText, oneLine, textWidth } from "./text-width.ts";
 
 export interface SessionsViewOptions {
   readonly now: Date;
@@ -27,7 +27,7 @@ export function sessionsView(
     return "No sessions were found: neither Claude Code nor longhaul has written any on this machine.\nA session file from elsewhere can be given by its path: longhaul inspect FILE";
   }
   const rows = listings.map((listing) => [
-    colours.cyan(listing.id.slice(0, ID_SHOWN)),
+    colours.cyan(oneLine(listing.id).slice(0, ID_SHOWN)),
     formatAge(options.now.getTime() - listing.modifiedAt.getTime()),
     formatBytes(listing.bytes),
     listing.contextTokens === undefined ? "?" : formatShort(listing.contextTokens),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitText, foldText, textWidth } from "./text-width.ts";
+import { fitText, foldText, textWidth, withOnlyColours } from "./text-width.ts";
 
 describe("the width of a text", () => {
   it("counts columns: wide scripts and emoji two, marks that combine and joiners none", () => {
@@ -55,5 +55,14 @@ describe("fitting a text", () => {
         expect(fitted).not.toMatch(/[\p{Cc}\n]/u);
       }),
     );
+  });
+});
+
+describe("whatever is printed", () => {
+  it("keeps the colours that longhaul writes, and shows every other control sequence as an escape", () => {
+    const hostile = "a\u001b[31mred\u001b[39m\u001b[8mhidden\u001b]52;c;eA==\u0007\u009b2J\u0085\tb\n";
+    const shown = "\\u001b[8mhidden\\u001b]52;c;eA==\\u0007\\u009b2J\\u0085\tb\n";
+    expect(withOnlyColours(hostile, true)).toBe(`a\u001b[31mred\u001b[39m${shown}`);
+    expect(withOnlyColours(hostile, false)).toBe(`ared${shown}`);
   });
 });

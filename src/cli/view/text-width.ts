@@ -52,11 +52,17 @@ export const withNothingHidden = (text: string): string =>
  * Whatever longhaul prints: colours are its own, every other control sequence comes from somebody else's text, and shows
  * as an escape. Within JSON that is the same value.
  */
-export const withOnlyColours = (text: string): string =>
-  withVisibleMarks(text.replace(COLOUR_OR_CONTROL, (found) => (found.length > 1 ? found : escaped(found))));
+export const withOnlyColours = (text: string, hasColours: boolean): string =>
+  withVisibleMarks(
+    text.replace(COLOUR_OR_CONTROL, (found) =>
+      found.length > 1 ? (hasColours ? found : "") : escaped(found),
+    ),
+  );
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const COLOUR_OR_CONTROL = /\u001b\[[0-9;]*m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const COLOUR_OR_CONTROL = new RegExp(
+  `\\u001b\\[(?:[0-479]|2[2-479]|[349][0-79]|10[0-7])m|${CONTROLS.source}`,
+  "g",
+);
 
 /** Text of a session, a model or a file as a terminal may show it. Lines and tabs stay. */
 export const shownText = (text: string): string => withVisibleMarks(withoutControls(text));
