@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { ConversationBuilder } from "../support/builders.ts";
@@ -307,7 +307,9 @@ const git: readonly Attempt[] = [
   ]),
   gitRuns("git diff with a program as file system monitor", "git diff", (evil) => [`core.fsmonitor=${evil}`]),
   gitRuns("git ls-files with a monitor", "git ls-files -m", (evil) => [`core.fsmonitor=${evil}`]),
-  gitRuns("git diff with an external diff", "git diff", (evil) => [`diff.external=${evil}`]),
+  gitRuns("git diff with an external diff", "git diff", (evil) => [`diff.external=${evil}`], {
+    rule: "shell",
+  }),
   gitRuns("git diff with a driver's command", "git diff", (evil) => [`diff.x.command=${evil}`], {
     rule: "shell",
     also: attributes("*.txt diff=x\n"),
@@ -406,7 +408,47 @@ const git: readonly Attempt[] = [
   gitRuns("git commit with credentials as message", "git commit --allow-empty -qF.env", () => [], {
     rule: "shell",
   }),
-  ...after("shell", "git add a.txt", "shell:git add", "git add -N .", "git add -A", "git add src"),
+  ...after(
+    "shell",
+    "git add a.txt",
+    "shell:git add",
+    "git add -N .",
+    "git add -A",
+    "git add src",
+    "git add :",
+    "git add :.",
+  ),
+  gitRuns("git status with a link to credentials in an unfinished search", "git status", () => [], {
+    rule: "shell",
+    also: ({ project }) => {
+      writeFileSync(join(project, ".git", "BISECT_LOG"), "");
+      symlinkSync("../../home/.ssh/id_rsa", join(project, ".git", "BISECT_START"));
+    },
+  }),
+  gitRuns("git log in a repository whose objects lie elsewhere", "git log", () => [], {
+    rule: "shell",
+    also: ({ project }) =>
+      writeFileSync(join(project, ".git", "objects", "info", "alternates"), "../../../outside/objects\n"),
+  }),
+  gitRuns("git log -p of a private repository that .git names", "git log -p", () => [], {
+    rule: "outside-path",
+    also: ({ project, outside }) => {
+      renameSync(join(project, ".git"), join(outside, "private.git"));
+      writeFileSync(join(project, ".git"), "gitdir: ../outside/private.git\n");
+    },
+  }),
+  gitRuns(
+    "git status with credentials as file of attributes",
+    "git status",
+    () => ["core.attributesFile=../home/.ssh/id_rsa"],
+    { rule: "shell" },
+  ),
+  gitRuns("git status and a filter in a submodule in one command", "git status | head -5", () => [], {
+    rule: "shell",
+    grants: [],
+    also: ({ project }) => writeFileSync(join(project, ".gitmodules"), '[submodule "x"]\n\tignore = none\n'),
+    mayChange: ["project/a.txt", "project/.gitmodules"],
+  }),
   gitRuns("git st, which is an alias", "git st", (evil) => [`alias.st=!${evil}`], {
     rule: "shell",
     grants: [],
@@ -468,7 +510,14 @@ const shell: readonly Attempt[] = [
     "grep -R CANARY src",
     "grep -f a.txt src/app.ts",
   ),
-  ...after("shell", "grep one a.txt", "shell:grep", "grep --rec CANARY .", "grep --dir=recurse CANARY ."),
+  ...after(
+    "shell",
+    "grep one a.txt",
+    "shell:grep",
+    "grep -e -- -r -e CANARY .",
+    "grep --rec CANARY .",
+    "grep --dir=recurse CANARY .",
+  ),
   ...after("shell", "diff a.txt src/app.ts", "shell:diff", "diff -N . src", "diff --rec . src", "diff . src"),
   ...after(
     "outside-path",
@@ -479,7 +528,7 @@ const shell: readonly Attempt[] = [
   ),
   {
     name: "allow cat a.txt, then run cat -- -key, which is a link to credentials",
-    rule: "secret-file",
+    rule: "shell",
     grants: ["shell:cat"],
     given: ({ project }) => symlinkSync("../home/.ssh/id_rsa", join(project, "-key")),
     steps: () => [bash("cat a.txt"), bash("cat -- -key")],

@@ -56,7 +56,7 @@ const names = fc.constantFrom(
     "src/..",
     "up/../../outside/file.txt",
   ],
-  ...["-key", "twin.txt", "/etc/passwd", "HEAD", "HEAD:.env", "@", "--", "-"],
+  ...[":", ":.", ":certs", "-e", "-key", "twin.txt", "/etc/passwd", "HEAD", "HEAD:.env", "@", "--", "-"],
 );
 const options = fc.constantFrom(
   ...[
