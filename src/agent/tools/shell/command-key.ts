@@ -211,7 +211,9 @@ const isOnlyCheck = (words: readonly string[]): boolean =>
   words.includes("--noEmit") &&
   words
     .slice(1)
-    .every((word) => /^(?:--noEmit|--pretty|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word));
+    .every((word) =>
+      /^(?:--noEmit|--pretty|--skipLibCheck|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word),
+    );
 
 /** Programs that only look, and the subcommands of git whose options are known. */
 const isListed = (name: string, first: string): boolean =>

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { headOf } from "../../../index.ts";
 import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
@@ -154,9 +155,7 @@ const isPathLike = (name: string): boolean => /[./~]/.test(name);
 /** Words of the command that name credentials. A name such as `x.key` is code more often than a file. */
 async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
   const names = namesIn(withoutMessage(command));
-  // The value of an option may be attached: `curl -T.env`.
-  const values = names.filter((name) => /^-[^-]/.test(name)).map((name) => name.slice(2));
-  for (const name of new Set([...names, ...values])) {
+  for (const name of new Set([...names, ...names.flatMap(valuesIn)])) {
     if (!isSecretName(name)) continue;
     const isSure = /[/~]/.test(name) || name.startsWith(".");
     if (isSure || (await isThere((await paths.resolve(name)).realPath))) return name;
@@ -164,9 +163,13 @@ async function secretIn({ paths }: Place, command: string): Promise<string | und
   return undefined;
 }
 
+/** The value of an option may be attached, and options bundled: `curl -sT.env`. */
+const valuesIn = (name: string): readonly string[] =>
+  /^-[^-]/.test(name) ? [2, 3, 4, 5].map((from) => name.slice(from)).filter((value) => value !== "") : [];
+
 /** A message of a commit is no path, whatever it speaks of. */
 const withoutMessage = (command: string): string =>
-  /^\s*git\s+commit\b/.test(command)
+  /^\s*git\s+commit\b[^;&|\n]*$/.test(command)
     ? command.replace(/(\s-[a-z]*m\s+)(?:'[^']*'|"[^"$`\\]*")/g, "$1")
     : command;
 
@@ -183,22 +186,28 @@ const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|work
 /** A guarded file that the command may write to: behind `>`, or given to a program that writes. */
 function guardedIn(command: string): (GuardedFile & { readonly name: string }) | undefined {
   for (const part of commandsIn(command)) {
-    const behind = [...part.matchAll(/>+\|?\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
+    const behind = [...part.matchAll(/>+\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
     for (const name of [...behind, ...writtenBy(part)]) {
-      const found = guardedFile(name);
+      const found = guardedFile(name, /^[/~]/.test(name) ? undefined : name);
       if (found !== undefined) return { ...found, name };
     }
   }
   return undefined;
 }
 
+/** The words behind a program that writes, wherever in the command it stands: behind `sudo`, `time` or a variable. */
 function writtenBy(part: string): readonly string[] {
-  const [program = "", subcommand = "", ...others] = namesIn(part).filter(
-    (name) => !/^(?:sudo|env|xargs)$/.test(name),
+  const names = namesIn(part);
+  const isReading = /\bg?sed\s+-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);
+  const at = names.findIndex((name) => WRITERS.test(basename(name)));
+  const git = names.findIndex(
+    (name, index) => GIT_WRITERS.test(name) && names.slice(0, index).includes("git"),
   );
-  if (program === "git") return GIT_WRITERS.test(subcommand) ? others.filter((name) => name !== "HEAD") : [];
-  const isReading = /^g?sed$/.test(program) && /\s-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);
-  return WRITERS.test(program) && !isReading ? [subcommand, ...others] : [];
+  if (git >= 0) return names.slice(git + 1).filter((name) => name !== "HEAD");
+  if (at < 0 || isReading)
+    return /^\s*sort\b.*\s-[a-z]*o/.test(part) || names[0] === "cd" ? names.slice(1) : [];
+  const written = names.slice(at + 1);
+  return [...written, ...written.flatMap(valuesIn)];
 }
 
 /** A name may be as long as a file system permits. */

@@ -1,7 +1,8 @@
 import { GIT_READERS, READERS } from "./command-key.ts";
 
 /** Commands that a shell may see in a text, each by itself. */
-export const commandsIn = (command: string): readonly string[] => command.split(/&&|\|\||[;|&\n]/);
+export const commandsIn = (command: string): readonly string[] =>
+  command.replace(/>\||>&|&>/g, ">").split(/&&|\|\||[;|&\n]/);
 
 /** Programs that only look, or take what another one prints. */
 const LOOKS: ReadonlySet<string> = new Set([

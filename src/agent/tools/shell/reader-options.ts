@@ -48,6 +48,7 @@ const SHOWS_CHANGES = [
 const SHOWS_COMMITS = [
   ...SHOWS_CHANGES,
   "-(?:n|n?\\d+)",
+  "-[SG][\\w.-]*",
   "--(?:oneline|graph|all|decorate(?:=\\w+)?|no-decorate|no-merges|merges|first-parent|reverse|follow)",
   "--(?:abbrev-commit|topo-order|date-order|branches|tags|remotes|max-count=\\d+|skip=\\d+|relative-date)",
   "--(?:since|until|after|before|author|committer|grep|date)=[\\w .:@/+-]+",

@@ -19,22 +19,26 @@ const MOST_OUTPUT_BYTES = 1_000_000;
 /** Entries of git's own folder that are looked at. */
 const MOST_ENTRIES = 20_000;
 
+/** A pattern of names of settings. They may hold any character. */
+const settings = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join("|")})$`, "s");
+
 /**
  * Settings by which even a look runs programs or quotes other files, and that no option switches off. Filters run for
- * every changed file, and without them the differences would be wrong. Names may hold any character.
+ * every changed file, and without them the differences would be wrong.
  */
-const DANGEROUS = new RegExp(
-  `^(?:${[
-    "filter\\..*\\.(?:clean|smudge|process)",
-    "diff\\.(?:external|orderfile|.*\\.(?:command|textconv))",
-    "merge\\..*\\.driver",
-    "core\\.(?:worktree|attributesfile|excludesfile)",
-    "mailmap\\.file",
-    "blame\\.ignorerevsfile",
-    "include\\.path",
-    "includeif\\..*\\.path",
-  ].join("|")})$`,
-  "s",
+const DANGEROUS = settings(
+  "filter\\..*\\.(?:clean|smudge|process)",
+  "core\\.(?:worktree|attributesfile|excludesfile)",
+  "mailmap\\.file",
+  "diff\\.orderfile",
+);
+
+/** Settings that options switch off in a simple command. A combined one cannot be given options. */
+const DANGEROUS_COMBINED = settings(
+  "diff\\.(?:external|submodule|.*\\.(?:command|textconv))",
+  "merge\\..*\\.driver",
+  "blame\\.ignorerevsfile",
+  "submodule\\..*\\.ignore",
 );
 
 /**
@@ -43,12 +47,12 @@ const DANGEROUS = new RegExp(
  */
 export async function repositoryAt(cwd: string, use: "alone" | "combined"): Promise<Repository> {
   try {
-    const settings = await git(cwd, "config", "--list", "--show-scope", "--name-only", "-z");
+    const listed = await git(cwd, "config", "--list", "--show-scope", "--name-only", "-z");
     const folders = await foldersOf(cwd);
     const links = folders === undefined ? [] : await linksIn(folders.own);
     const submodules = folders !== undefined && use === "combined" ? await submodulesIn(folders.top) : [];
     return {
-      reasons: [...dangerousIn(settings), ...links, ...submodules],
+      reasons: [...dangerousIn(listed, use), ...links, ...submodules],
       folders: folders === undefined ? [] : [folders.top, folders.own, folders.common, folders.objects],
     };
   } catch (error) {
@@ -62,8 +66,8 @@ export async function repositoryAt(cwd: string, use: "alone" | "combined"): Prom
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const limits = { timeout: LONGEST_LOOK_MS, maxBuffer: MOST_OUTPUT_BYTES };
   const env = { ...process.env, ...SAFE_VARIABLES };
-  const settings = SAFE_SETTINGS.flatMap((setting) => ["-c", setting]);
-  const { stdout } = await promisify(execFile)("git", [...settings, ...args], { cwd, env, ...limits });
+  const safe = SAFE_SETTINGS.flatMap((setting) => ["-c", setting]);
+  const { stdout } = await promisify(execFile)("git", [...safe, ...args], { cwd, env, ...limits });
   return stdout;
 }
 
@@ -90,11 +94,13 @@ async function foldersOf(cwd: string): Promise<Folders | undefined> {
   return { top, own, common, objects };
 }
 
-function dangerousIn(settings: string): readonly string[] {
-  const parts = settings.split("\0");
+function dangerousIn(listed: string, use: "alone" | "combined"): readonly string[] {
+  const parts = listed.split("\0");
   const isOwn = (at: number): boolean => /^(?:system|global|command)$/.test(parts[at - 1] ?? "");
-  const names = parts.filter((_, at) => at % 2 === 1 && !isOwn(at));
-  return [...new Set(names.filter((name) => DANGEROUS.test(name.toLowerCase())))];
+  const names = parts.filter((_, at) => at % 2 === 1 && !isOwn(at)).map((name) => name.toLowerCase());
+  const isDangerous = (name: string): boolean =>
+    DANGEROUS.test(name) || (use === "combined" && DANGEROUS_COMBINED.test(name));
+  return [...new Set(names.filter(isDangerous))];
 }
 
 /** Git makes no links in its own folder. One may lead to a file that git quotes when it makes no sense. */
