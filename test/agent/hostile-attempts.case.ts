@@ -307,19 +307,14 @@ const git: readonly Attempt[] = [
   ]),
   gitRuns("git diff with a program as file system monitor", "git diff", (evil) => [`core.fsmonitor=${evil}`]),
   gitRuns("git ls-files with a monitor", "git ls-files -m", (evil) => [`core.fsmonitor=${evil}`]),
-  gitRuns("git diff with an external diff", "git diff", (evil) => [`diff.external=${evil}`], {
-    rule: "shell",
-  }),
+  gitRuns("git diff with an external diff", "git diff", (evil) => [`diff.external=${evil}`], {}),
   gitRuns("git diff with a driver's command", "git diff", (evil) => [`diff.x.command=${evil}`], {
-    rule: "shell",
     also: attributes("*.txt diff=x\n"),
   }),
   gitRuns("git log -p with a text conversion", "git log -p", (evil) => [`diff.x.textconv=${evil}`], {
-    rule: "shell",
     also: attributes("*.txt diff=x\n"),
   }),
   gitRuns("git blame with a text conversion", "git blame a.txt", (evil) => [`diff.x.textconv=${evil}`], {
-    rule: "shell",
     also: attributes("*.txt diff=x\n"),
   }),
   gitRuns("git log with a pager", "git log", (evil) => [`core.pager=${evil}`, `pager.log=${evil}`]),
@@ -395,7 +390,7 @@ const git: readonly Attempt[] = [
     also: ({ project }) => symlinkSync("../../home/.ssh/id_rsa", join(project, ".git", "packed-refs")),
   }),
   gitRuns("git blame with credentials as list of revisions", "git blame -wS.env a.txt", () => [], {
-    rule: "shell",
+    rule: "secret-file",
   }),
   gitRuns(
     "git status and git diff in one command",
@@ -406,7 +401,7 @@ const git: readonly Attempt[] = [
     },
   ),
   gitRuns("git commit with credentials as message", "git commit --allow-empty -qF.env", () => [], {
-    rule: "shell",
+    rule: "secret-file",
   }),
   ...after(
     "shell",

@@ -68,6 +68,16 @@ describe("a file that runs code later or changes what an agent may do", () => {
     expect(guardedFile(path)).toBeUndefined();
   });
 
+  it("is judged by its place in the project, wherever the project lies", () => {
+    expect(guardedFile("/home/ann/.claude/worktrees/x/src/a.ts", "src/a.ts")).toBeUndefined();
+    expect(guardedFile("/home/ann/project/messages.properties", "messages.properties")).toBeUndefined();
+    expect(guardedFile("/home/ann/.claude/settings.json", "settings.json")).toBeDefined();
+    expect(guardedFile("/work/app/.foorc", ".foorc")).toBeDefined();
+    expect(guardedFile("/work/app/ava.config.js", "ava.config.js")).toBeDefined();
+    expect(guardedFile("/work/app/src/ava.config.js", "src/ava.config.js")).toBeUndefined();
+    expect(guardedFile("/work/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
+  });
+
   it("decides what commands run, or only what agents read", () => {
     expect(guardedFile("package.json")?.decidesCommands).toBe(true);
     expect(guardedFile(".git/hooks/x")?.decidesCommands).toBe(true);

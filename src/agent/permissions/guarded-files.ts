@@ -13,6 +13,8 @@ interface GuardedKind extends GuardedFile {
   readonly places: readonly RegExp[];
   /** Match the path as it is written: on disks that tell cases apart, only this spelling means something. */
   readonly cased?: readonly RegExp[];
+  /** Only names in the project count: it may lie in a folder such as `venv`. */
+  readonly isOfProject?: boolean;
 }
 
 /**
@@ -22,12 +24,13 @@ interface GuardedKind extends GuardedFile {
  */
 export function guardedFile(path: string, relativePath?: string): GuardedFile | undefined {
   if (path.length > LONGEST_PATH_CHARS) return undefined;
-  const whole = `/${pathNames(path).join("/")}`;
-  const written = `/${path.split(/[\\/]/).filter(Boolean).join("/")}`;
-  const known = KINDS.find(
-    ({ places, cased = [] }) =>
-      places.some((place) => place.test(whole)) || cased.some((place) => place.test(written)),
-  );
+  const known = KINDS.find(({ places, cased = [], isOfProject = false }) => {
+    // Claude Code checks projects out below its own folder.
+    const seen = isOfProject ? (relativePath ?? path) : path.replace(/\/\.claude\/worktrees\/[^/]+/, "");
+    const whole = `/${pathNames(seen).join("/")}`;
+    const written = `/${seen.split(/[\\/]/).filter(Boolean).join("/")}`;
+    return places.some((place) => place.test(whole)) || cased.some((place) => place.test(written));
+  });
   return known ?? (relativePath === undefined ? undefined : guardedInProject(relativePath));
 }
 
@@ -40,7 +43,7 @@ function guardedInProject(relativePath: string): GuardedFile | undefined {
 
 /** Hidden files that no program runs or obeys, apart from leaving something out. */
 const HARMLESS =
-  /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|env\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
+  /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|env\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
 
 const HIDDEN: GuardedFile = {
   why: "which is hidden, and may be a setting that a program obeys",
@@ -230,6 +233,7 @@ const KINDS: readonly GuardedKind[] = [
   },
   {
     ...BUILD,
+    isOfProject: true,
     cased: [spelled("BUILD", "WORKSPACE", "WORKSPACE\\.bzlmod", "BUCK", "Kbuild", "Tupfile", "Doxyfile")],
     places: [
       named(
@@ -314,7 +318,7 @@ const KINDS: readonly GuardedKind[] = [
         "mvnw(?:\\.cmd)?",
         "pom\\.xml",
         "build\\.(?:xml|sbt|sc|zig|mill|cake|boot|ninja)",
-        "project/[^/]+\\.(?:scala|sbt|properties)",
+        "project/(?:build\\.properties|plugins\\.sbt|[^/]+\\.sbt)",
         "(?:project\\.clj|bb\\.edn|deps\\.edn|shadow-cljs\\.edn)",
         ".+\\.sbt",
         "(?:mix|rebar)\\.(?:exs|config|config\\.script|lock)",
