@@ -28,7 +28,7 @@ export interface NotesProblem {
 export interface MemoryReport {
   /** In the session, as they were when they were attached. */
   readonly attached: readonly AttachedMemory[];
-  /** Where the session worked, if files of its project may be read. */
+  /** The folder of the session, if files of its project may be read. */
   readonly folder: string | null;
   /** Files in that folder that govern what the session touched, as they are now. */
   readonly governing: readonly { readonly path: string; readonly tokens: number }[];

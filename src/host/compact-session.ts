@@ -43,7 +43,7 @@ export interface CompactSessionOptions
    */
   readonly fromNotes?: SessionNotesSource | undefined;
   /**
-   * Whether anything is put back: files of the project as they are now, to-dos, the plan, and other state in files
+   * Puts back files of the project as they are now, to-dos, the plan, and other state in files
    * or the conversation. Default true.
    */
   readonly restoreFiles?: boolean | undefined;

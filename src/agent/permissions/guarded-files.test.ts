@@ -72,10 +72,10 @@ describe("a file that runs code later or changes what an agent may do", () => {
     expect(guardedFile("/home/ann/.claude/worktrees/x/src/a.ts", "src/a.ts")).toBeUndefined();
     expect(guardedFile("/home/ann/project/messages.properties", "messages.properties")).toBeUndefined();
     expect(guardedFile("/home/ann/.claude/settings.json", "settings.json")).toBeDefined();
-    expect(guardedFile("/work/app/.foorc", ".foorc")).toBeDefined();
-    expect(guardedFile("/work/app/ava.config.js", "ava.config.js")).toBeDefined();
-    expect(guardedFile("/work/app/src/ava.config.js", "src/ava.config.js")).toBeUndefined();
-    expect(guardedFile("/work/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
+    expect(guardedFile("/srv/app/.foorc", ".foorc")).toBeDefined();
+    expect(guardedFile("/srv/app/ava.config.js", "ava.config.js")).toBeDefined();
+    expect(guardedFile("/srv/app/src/ava.config.js", "src/ava.config.js")).toBeUndefined();
+    expect(guardedFile("/srv/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
   });
 
   it("decides what commands run, or only what agents read", () => {

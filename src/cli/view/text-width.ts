@@ -49,7 +49,7 @@ export const withNothingHidden = (text: string): string =>
   withVisibleMarks(text.replaceAll("\r\n", "\n").replace(CONTROLS, escaped));
 
 /**
- * Whatever longhaul prints: colours are its own, every other control sequence comes from somebody else's text, and shows
+ * Makes everything safe that longhaul prints: colours are its own, every other control sequence is somebody else's and shows
  * as an escape. Within JSON that is the same value.
  */
 export const withOnlyColours = (text: string, hasColours: boolean): string =>
