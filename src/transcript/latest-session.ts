@@ -140,8 +140,9 @@ async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
       lastLineThat(tail, ANSWER_MARKS, answerIn) ??
       lastLineThat(head, ANSWER_MARKS, answerIn) ??
       (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes)));
-    // A file may claim any folder. Its place in our store proves the claim.
-    return { folder: agent === "longhaul" ? began : (began ?? last), isConversation };
+    // A file may claim any folder. Its place in the store proves the claim, unless Claude Code cut the name.
+    const isCut = agent === "claude-code" && name.length > LONGEST_FOLDER_NAME;
+    return { folder: isCut ? (began ?? last) : began, isConversation };
   } catch {
     return NOTHING;
   } finally {
