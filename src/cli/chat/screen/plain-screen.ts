@@ -150,6 +150,7 @@ class PlainScreen implements Screen {
       this.#isPromptDue = false;
       if (this.#isClosed || this.#isAtPrompt) return;
       const [asked] = this.#asked;
+      if (asked?.alone !== undefined) return;
       if (asked !== undefined) return this.#prompt(promptFor(asked));
       if (this.#isBusy) return;
       const [status = ""] = safeLines(this.#status(this.width), this.colours.isColorSupported).lines;
@@ -200,7 +201,7 @@ class PlainScreen implements Screen {
       asked.since = now;
       asked.hasSaidTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
-    else if (asked.choice.grants && answer.chosen !== undefined)
+    else if (asked.choice.grants && asked.picked === undefined && answer.chosen !== undefined)
       asked.alone = setTimeout(() => this.#answer(asked, answer.chosen), ALONE_MS);
     else this.#answer(asked, answer.chosen);
   }
