@@ -59,7 +59,7 @@ export async function needsForReading(place: FilePlace, path: string): Promise<r
     return [{ kind: "secret-file", title, key: `read-secret:${realPath}` }];
   }
   if (file.isInside) return [];
-  const title = `Read ${fullName(file)}, outside the working folder`;
+  const title = `Read ${fullName(file)}, ${whereOf(place, file)}`;
   return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
 }
 
@@ -86,10 +86,14 @@ export async function needsForChange(
     const scope = "edits of ordinary files in the working folder";
     return [{ kind: "change", title, detail, key: `change:${displayPath}`, scope }];
   }
-  const title = `${verb} ${fullName(file)}, outside the working folder`;
+  const title = `${verb} ${fullName(file)}, ${whereOf(place, file)}`;
   const key = `write:${realPath}`;
   return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
 }
+
+/** Nothing counts as inside a folder that is too wide, also if it lies there. */
+const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
+  isWithin(realPath, cwd) ? "in a folder where everything asks" : "outside the working folder";
 
 /** The name that was meant, and the place that it leads to. */
 const fullName = ({ path, realPath }: ResolvedPath): string =>
