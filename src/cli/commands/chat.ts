@@ -50,6 +50,11 @@ export interface ChatCommandHost {
   wrongUse(message: string): never;
 }
 
+/** The beginnings of keys that the tools of the chat have. */
+const ALLOW_KEY =
+  /^(?:(?:shell|shell-exact|web|web-private|path|write|change|write-guarded|read-secret|tool):\S|(?:[a-z-]+:)?\*$)/;
+const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such as "shell:npm test".';
+
 /** Of what stands below a question's title. */
 const DETAIL_INDENT = 2;
 
@@ -176,6 +181,9 @@ async function setupOf(
   const own = await ownInstructions(composition.places);
   for (const warning of [...warnings, ...(own.warning === undefined ? [] : [own.warning])])
     composition.terminal.note(`longhaul: ${warning}`);
+  for (const key of [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])])
+    if (!ALLOW_KEY.test(key))
+      composition.terminal.note(`longhaul: ${JSON.stringify(key)} allows nothing. ${KEYS}`);
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
   // An address belongs to the provider whose model was named with it.

@@ -8,6 +8,9 @@ import { liveSession } from "./live-session.ts";
 const NONE =
   "No memory files are attached. AGENTS.md or CLAUDE.md of this folder is attached with your first prompt, one of a folder below as soon as the agent touches a file there.";
 
+const NONE_AT_HOME =
+  "Memory files are not attached here: this is your home folder, or it contains it. Start in a project folder to use them.";
+
 export const memoryCommand: ChatCommand = {
   name: "/memory",
   about: "memory files that are attached, and those that would be",
@@ -25,6 +28,7 @@ export const memoryCommand: ChatCommand = {
       own.text === ""
         ? `What you write into ${own.path} is told to the agent in every folder.`
         : `Your own instructions, in the system prompt since the start: ${own.path}`;
-    say(`${section || foldText(NONE, screen.width)}\n\n${screen.colours.dim(foldText(words, screen.width))}`);
+    const none = agent.isWideFolder ? NONE_AT_HOME : NONE;
+    say(`${section || foldText(none, screen.width)}\n\n${screen.colours.dim(foldText(words, screen.width))}`);
   },
 };

@@ -132,7 +132,9 @@ class Printing {
         ...(flag === null || /\p{Cc}/u.test(flag) ? [] : [`    to allow it: ${withNothingHidden(flag)}`]),
       ].join("\n"),
     );
-    note(colours.yellow(["Not done, because nobody could be asked:", ...new Set(lines)].join("\n")));
+    const isAllPlan = this.#refused.every(({ rule }) => rule === "plan-mode");
+    const why = isAllPlan ? "Not done, because plan mode is on:" : "Not done, because nobody could be asked:";
+    note(colours.yellow([why, ...new Set(lines)].join("\n")));
   }
 
   #line(value: object): void {
