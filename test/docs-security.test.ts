@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { ATTEMPTS } from "./agent/hostile-attempts.case.ts";
+
+const read = (...path: readonly string[]): string =>
+  readFileSync(join(import.meta.dirname, "..", ...path), "utf8");
+
+it("the security page has a row for every rule that a refusal can name, and no other", () => {
+  const code = read("src", "agent", "permission.ts");
+  const kinds = code.slice(code.indexOf("readonly kind:"), code.indexOf("readonly title"));
+  const rules = code.slice(
+    code.indexOf("export type PermissionRule"),
+    code.indexOf("export interface Refusal"),
+  );
+  const named = [...`${kinds}${rules}`.matchAll(/\| "([a-z-]+)"/g)].map(([, name = ""]) => name);
+  const page = read("docs", "security.md");
+  const table = page.slice(page.indexOf("## What asks"), page.indexOf("### Guarded files"));
+  const rows = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name = ""]) => name);
+  expect([...rows].sort()).toEqual([...named].sort());
+});
+
+it("the security page does not promise more attempts than the script of the hostile model has", () => {
+  const [, promised = ""] = /more than (\d+) attempts/.exec(read("docs", "security.md")) ?? [];
+  expect(Object.values(ATTEMPTS).flat().length).toBeGreaterThan(Number(promised));
+  expect(Number(promised)).toBeGreaterThan(120);
+});
