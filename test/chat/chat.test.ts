@@ -8,7 +8,7 @@ import { QUIET_MS } from "../../src/cli/chat/screen/questions.ts";
 import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { hasNoPty, openPty, type Pty, type PtyOptions } from "./pty.case.ts";
+import { hasNoPty, openPty, type Pty, type PtyOptions, TIMER_SLACK_MS } from "./pty.case.ts";
 
 let home: string;
 let simulator: Simulator;
@@ -79,7 +79,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
         put();
         pty.press("enter");
         await pty.waitFor(ignored);
-        await sleep(EARLY_MS);
+        await sleep(EARLY_MS + TIMER_SLACK_MS);
         put();
         pty.press("enter");
       }
@@ -89,7 +89,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
       await pty.waitFor((screen) => /^> Yes$/m.test(screen) && !screen.includes(ignored));
       expect(existsSync(canary)).toBe(false);
       expect(scrolled(pty)).not.toContain("● Bash");
-      await sleep(QUIET_MS);
+      await sleep(QUIET_MS + TIMER_SLACK_MS);
       pty.press("enter");
       await pty.waitFor("It is done.");
       expect(existsSync(canary)).toBe(true);
@@ -102,7 +102,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     const pty = await chat();
     send(pty, "run it");
     await pty.waitFor("Yes, and don't ask again");
-    await sleep(EARLY_MS);
+    await sleep(EARLY_MS + TIMER_SLACK_MS);
     pty.press("down", "down", "down", "down");
     await pty.waitFor(/^> No, and say/m);
     pty.paste(`a log \u0003${"\u0010".repeat(3_000)}\r`);

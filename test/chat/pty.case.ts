@@ -47,6 +47,9 @@ export interface Pty {
   close(): Promise<void>;
 }
 
+/** A timer may fire a little early, and clocks of two processes differ: a key just before the limit is dropped. */
+export const TIMER_SLACK_MS = 200;
+
 const KEYS = {
   enter: "\r",
   "alt-enter": "\u001b\r",
@@ -136,10 +139,10 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     bytes: screen.bytes,
     waitFor: screen.waitFor,
     allow: async () => {
-      await sleep(EARLY_MS);
+      await sleep(EARLY_MS + TIMER_SLACK_MS);
       child.write(KEYS.down);
       await screen.waitFor(/^> Yes$/m);
-      await sleep(QUIET_MS);
+      await sleep(QUIET_MS + TIMER_SLACK_MS);
       child.write(KEYS.enter);
     },
     rowColours: (text) => screen.buffer.rowColours(text),

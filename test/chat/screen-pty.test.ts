@@ -2,7 +2,15 @@ import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
-import { hasNoPty, openScriptPty, type Pty, type PtyOptions, scriptArguments, startPty } from "./pty.case.ts";
+import {
+  hasNoPty,
+  openScriptPty,
+  type Pty,
+  type PtyOptions,
+  scriptArguments,
+  startPty,
+  TIMER_SLACK_MS,
+} from "./pty.case.ts";
 
 const SCRIPT = "screen-process.ts";
 const cwd = tmpdir();
@@ -110,11 +118,11 @@ describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
     await pty.waitFor('answer {"picked":[0,1]}');
     pty.type("permit\r1\r");
     await pty.waitFor("Lines that come within half a second do not answer.");
-    await sleep(EARLY_MS);
+    await sleep(EARLY_MS + TIMER_SLACK_MS);
     for (const line of ["y", "always", "what"]) {
       pty.type(`${line}\r`);
       await pty.waitFor(`${line}\nPlease answer with a number from 1 to 3.`);
-      await sleep(EARLY_MS);
+      await sleep(EARLY_MS + TIMER_SLACK_MS);
     }
     expect(pty.screenText().split("answer {")).toHaveLength(2);
     pty.type("2\r");
