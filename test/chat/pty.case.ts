@@ -139,8 +139,12 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     bytes: screen.bytes,
     waitFor: screen.waitFor,
     allow: async () => {
-      await sleep(EARLY_MS + TIMER_SLACK_MS);
-      child.write(KEYS.down);
+      // A busy machine may take a key for one that came too early: then nothing is selected, and it is pressed again.
+      for (let tries = 0; tries < 10 && !/^> Yes$/m.test(screen.text()); tries++) {
+        await sleep(EARLY_MS + TIMER_SLACK_MS);
+        if (!/^> (?:Yes|No)/m.test(screen.text())) child.write(KEYS.down);
+        await sleep(TIMER_SLACK_MS);
+      }
       await screen.waitFor(/^> Yes$/m);
       await sleep(QUIET_MS + TIMER_SLACK_MS);
       child.write(KEYS.enter);
