@@ -1,4 +1,4 @@
-import { visibleText } from "./visible-text.ts";
+import { withoutHidden } from "./without-hidden.ts";
 
 /** A failure that this tool found, in words for the model: what happened and what to do. */
 export class FetchFailure extends Error {
@@ -82,6 +82,6 @@ export function connectionFailure(error: unknown): FetchFailure {
   const known = KNOWN.find((failure) => failure.code.test(code));
   if (known !== undefined) return new FetchFailure(`${known.words} (${code})`, known.summary);
   const foreign = error instanceof Error ? error.message || code || error.name : String(error);
-  const words = visibleText(foreign).replace(/\s+/g, " ").slice(0, MAX_FOREIGN_CHARS).toWellFormed();
+  const words = withoutHidden(foreign).replace(/\s+/g, " ").slice(0, MAX_FOREIGN_CHARS).toWellFormed();
   return new FetchFailure(`The connection failed: ${words}. ${OTHER_SOURCE}`, "not reached");
 }

@@ -1,5 +1,5 @@
 import { type HtmlText, htmlText } from "./html-text.ts";
-import { visibleText } from "./visible-text.ts";
+import { withoutHidden } from "./without-hidden.ts";
 
 export interface Page {
   /** The content type that the server declares, such as `text/html; charset=utf-8`. Can be empty or wrong. */
@@ -26,9 +26,9 @@ export async function pageText({ type, bytes }: Page, signal: AbortSignal): Prom
   const text = decoded(bytes, charsetOf(type, bytes));
   if (isBinary(text)) return undefined;
   const isHtml = HTML_TYPES.test(name) || (name === "" && /^\s*<(?:!doctype html|html)\b/i.test(text));
-  if (!isHtml) return { text: visibleText(text).trim(), isCut: false };
+  if (!isHtml) return { text: withoutHidden(text).trim(), isCut: false };
   const shown = await htmlText(text, signal);
-  return { ...shown, text: visibleText(shown.text).trim() };
+  return { ...shown, text: withoutHidden(shown.text).trim() };
 }
 
 function isBinary(text: string): boolean {

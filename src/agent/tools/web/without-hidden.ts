@@ -5,6 +5,6 @@ const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
  */
 const HIDDEN = /(?!\n|\t|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Text from a server as a person would see it. */
-export const visibleText = (text: string): string =>
+/** Text from a server without its hidden characters: a person would see the same. */
+export const withoutHidden = (text: string): string =>
   text.replace(LINE_ENDS, "\n").replace(HIDDEN, "").toWellFormed();
