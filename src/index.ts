@@ -23,20 +23,6 @@ export { linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
 export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compact/worthwhile.ts";
 export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
-export type {
-  CacheControl,
-  ContentBlock,
-  DocumentBlock,
-  ImageBlock,
-  MediaSource,
-  MessageContent,
-  OpaqueBlock,
-  RedactedThinkingBlock,
-  TextBlock,
-  ThinkingBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-} from "./conversation/block.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
@@ -60,12 +46,22 @@ export type {
   PreservedSegment,
   ProgressEntry,
   SessionRecord,
+  StepKind,
   SystemEntry,
+  UndoRecord,
   Usage,
   UserEntry,
   UserMessage,
 } from "./conversation/entry.ts";
-export type { DirectiveStatus, Fact, FactKind } from "./conversation/facts.ts";
+export type {
+  DirectiveStatus,
+  Fact,
+  FactKind,
+  Fate,
+  Ledger,
+  LedgerFact,
+} from "./conversation/fact-ledger.ts";
+export { readLedger } from "./conversation/fact-ledger.ts";
 export { attachmentContent, sentContent } from "./conversation/flatten/attachment-content.ts";
 export {
   type FlattenedConversation,
@@ -73,9 +69,22 @@ export {
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
-export type { Fate, Ledger, LedgerFact } from "./conversation/ledger.ts";
-export { readLedger } from "./conversation/ledger-reader.ts";
-export type { ApiMessage, ApiRequest } from "./conversation/message.ts";
+export type {
+  ApiMessage,
+  ApiRequest,
+  CacheControl,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  MediaSource,
+  MessageContent,
+  OpaqueBlock,
+  RedactedThinkingBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from "./conversation/message.ts";
 export { expandBraces, fitsName, type NamePattern, namePattern } from "./conversation/name-pattern.ts";
 export {
   indexPairs,
@@ -86,9 +95,9 @@ export {
 } from "./conversation/pairs.ts";
 export { groupRounds, type Round } from "./conversation/rounds.ts";
 export { headOf, tailOf } from "./conversation/text.ts";
-export type { Todo } from "./conversation/todos.ts";
+export type { Todo } from "./conversation/todo-ledger.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
-export type { StepBack, StepKind, UndoRecord } from "./conversation/undo.ts";
+export type { StepBack } from "./conversation/undo-rewind.ts";
 export { expectedTurns } from "./cost/expected-turns.ts";
 export { type NetSaving, netSaving, type Rewrite } from "./cost/net-saving.ts";
 export type { CacheTtl } from "./cost/rates.ts";

@@ -6,7 +6,7 @@ import { CLEARING_TARGET_TOKENS } from "../src/clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../src/compact/keep-recent.ts";
 import { RESULT_SHARE } from "../src/compact/plan-under.ts";
 import { SMALLEST_WORTHWHILE_SAVING } from "../src/compact/worthwhile.ts";
-import { formatCount } from "../src/conversation/format-count.ts";
+import { formatCount } from "../src/conversation/text.ts";
 import { createCompactor } from "../src/index.ts";
 import { notesAsSummary } from "../src/memory/notes/as-summary.ts";
 import { parseNotes } from "../src/memory/notes/format.ts";

@@ -1,9 +1,9 @@
-import { isThinking } from "../conversation/block.ts";
 import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { field, stringField, stringListField } from "../conversation/fields.ts";
+import { entryBlocks, rawContent } from "../conversation/entry.ts";
+import { isThinking } from "../conversation/message.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
-import { entryBlocks, rawContent } from "../conversation/untrusted.ts";
+import { field, stringField, stringListField } from "../conversation/untrusted.ts";
 import type { ContextEdit } from "../models/port.ts";
 import { CLEARING_TARGET_TOKENS } from "./by-size.ts";
 import { isIdle } from "./by-time.ts";

@@ -1,6 +1,6 @@
 import { withClearedResultsAt } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import type { Clearing } from "./clearing.ts";
 
 export interface AppliedClearing {

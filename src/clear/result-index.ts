@@ -1,9 +1,15 @@
-import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
-import { type AssistantEntry, type Entry, isSynthetic } from "../conversation/entry.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  entryBlocks,
+  isEntry,
+  isSynthetic,
+  responseIdOf,
+} from "../conversation/entry.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
+import { showsModelSpoke } from "../conversation/newest-response.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { showsModelSpoke } from "../conversation/unseen.ts";
-import { entryBlocks, isEntry, responseIdOf } from "../conversation/untrusted.ts";
 import type { ClearedResult, Clearing } from "./clearing.ts";
 import { ELIGIBLE_TOOLS } from "./eligible.ts";
 

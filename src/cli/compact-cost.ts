@@ -1,6 +1,6 @@
 import type { Compaction } from "../compact/compact.ts";
 import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
-import { inputTokens } from "../conversation/usage.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { netSaving } from "../cost/net-saving.ts";
 import { weigh } from "../cost/weigh.ts";
 import { type CallCost, expectedCall, sessionSituation } from "../host/session-cost.ts";

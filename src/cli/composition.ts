@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import { field } from "../conversation/fields.ts";
-import { parseJson } from "../conversation/untrusted.ts";
+import { field, parseJson } from "../conversation/untrusted.ts";
 import { userHome } from "../host/session-project.ts";
 import { readRegularFile } from "../host/text-file.ts";
 import { findSession } from "../transcript/find-session.ts";

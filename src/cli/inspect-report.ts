@@ -1,10 +1,9 @@
 import { type SizedConversation, sizeUp } from "../compact/sized.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { isEntry, isSummaryEntry, type UndoRecord } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { type UndoRecord, undoRecordOf } from "../conversation/undo.ts";
-import { isEntry } from "../conversation/untrusted.ts";
-import { reportedUsage } from "../conversation/usage.ts";
+import { reportedUsage } from "../conversation/reported-usage.ts";
+import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import {
   accountKnown,
   type DuplicateRead,

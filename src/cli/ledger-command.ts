@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { FACT_KINDS } from "../conversation/facts.ts";
+import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import type { LedgerOptions } from "./commands/ledger.ts";
 import type { Composition } from "./composition.ts";
 import { examples, parseBoundary, SESSION_ARGUMENT } from "./option-values.ts";

@@ -1,5 +1,12 @@
-import { FACT_KINDS, type FactKind } from "../conversation/facts.ts";
-import { countFates, type Fate, isInContext, type Ledger, type LedgerFact } from "../conversation/ledger.ts";
+import {
+  countFates,
+  FACT_KINDS,
+  type FactKind,
+  type Fate,
+  isInContext,
+  type Ledger,
+  type LedgerFact,
+} from "../conversation/fact-ledger.ts";
 import { LonghaulError } from "../errors.ts";
 import { type SessionLedger, sessionLedgers } from "../host/session-ledgers.ts";
 import type { Session } from "../transcript/session.ts";

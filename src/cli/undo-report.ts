@@ -1,6 +1,6 @@
 import { isCompactBoundary } from "../conversation/entry.ts";
-import { figureField } from "../conversation/fields.ts";
 import { messagesBehind } from "../conversation/stand-ins.ts";
+import { figureField } from "../conversation/untrusted.ts";
 import { type SessionUndo, undoableSteps } from "../host/undo-session.ts";
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { Session } from "../transcript/session.ts";

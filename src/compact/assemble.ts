@@ -1,19 +1,19 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import type {
   Attachment,
   AttachmentEntry,
   CompactBoundaryEntry,
   Entry,
   SessionRecord,
+  SummaryEntry,
   UserEntry,
 } from "../conversation/entry.ts";
+import type { Ledger } from "../conversation/fact-ledger.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import type { Ledger } from "../conversation/ledger.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { isFromQueue } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/rewind.ts";
-import { savedTokens } from "../conversation/saved-tokens.ts";
+import { savedTokens } from "../conversation/reported-usage.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
-import type { SummaryEntry } from "../conversation/summary-entry.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
 import type { Restored } from "../restore/restored.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { boundGroups } from "./bound-groups.ts";
 
 describe("what cannot go without each other", () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./boundary.ts";
 
 const TITLE = { type: "summary", summary: "a title" } as unknown as Entry;

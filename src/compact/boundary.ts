@@ -1,15 +1,15 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import type {
   BoundaryKnowledge,
   CompactBoundaryEntry,
   CompactMetadata,
   Entry,
+  SummaryEntry,
   UserEntry,
 } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
-import type { SummaryEntry } from "../conversation/summary-entry.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 
 export interface BoundaryInput {

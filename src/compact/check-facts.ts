@@ -1,7 +1,7 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import type { Ledger, LedgerFact } from "../conversation/fact-ledger.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
-import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { wordsIn } from "../conversation/words-in.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { extractFacts } from "../summary/facts/extract.ts";

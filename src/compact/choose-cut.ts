@@ -1,6 +1,5 @@
 import { previousSound, soundCuts } from "../conversation/cut.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../conversation/entry.ts";
 
 export interface RecentWish {
   readonly keepTokens: number;

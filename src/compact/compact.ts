@@ -1,6 +1,6 @@
+import type { Ledger } from "../conversation/fact-ledger.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { formatCount } from "../conversation/format-count.ts";
-import type { Ledger } from "../conversation/ledger.ts";
+import { formatCount } from "../conversation/text.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted } from "../models/abort.ts";
 import { type Abortable, abortableBy } from "../models/abortable.ts";

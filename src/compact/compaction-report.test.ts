@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder, thinking } from "../../test/support/builders.ts";
 import { countingPorts, longSession } from "../../test/support/long-session.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import { formatCount } from "../conversation/format-count.ts";
+import type { ContentBlock } from "../conversation/message.ts";
+import { formatCount } from "../conversation/text.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
 import { contextTokens } from "../tokens/context.ts";

@@ -1,7 +1,6 @@
 import { indexOfMessage } from "../conversation/copies.ts";
 import { previousSound, soundCuts } from "../conversation/cut.ts";
-import { type Entry, isSynthetic } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
+import { type Entry, entryBlocks, isSynthetic } from "../conversation/entry.ts";
 import { notedUpTo } from "../memory/notes/noted-up-to.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { continuationMessage } from "../summary/continuation.ts";

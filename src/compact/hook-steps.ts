@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type {
   HookEvent,

@@ -1,6 +1,10 @@
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  entryBlocks,
+  isCompactBoundary,
+} from "../conversation/entry.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import type { CompactionPlan } from "./plan.ts";
 
 export interface KeptMessages {

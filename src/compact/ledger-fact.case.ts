@@ -1,4 +1,4 @@
-import type { LedgerFact } from "../conversation/ledger.ts";
+import type { LedgerFact } from "../conversation/fact-ledger.ts";
 
 export const ledgerFact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
   id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Ledger, LedgerFact } from "../conversation/ledger.ts";
+import type { Ledger, LedgerFact } from "../conversation/fact-ledger.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { ledgerFact as fact } from "./ledger-fact.case.ts";
 import { ledgerText } from "./ledger-text.ts";

@@ -1,4 +1,4 @@
-import { countFates, isInContext, type Ledger, type LedgerFact } from "../conversation/ledger.ts";
+import { countFates, isInContext, type Ledger, type LedgerFact } from "../conversation/fact-ledger.ts";
 import { clip, oneLine } from "../summary/builtin/clip.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import type { Fate, Ledger, LedgerFact } from "../conversation/ledger.ts";
-import { readLedger } from "../conversation/ledger-reader.ts";
+import type { Fate, Ledger, LedgerFact } from "../conversation/fact-ledger.ts";
+import { readLedger } from "../conversation/fact-ledger.ts";
 import { type LedgerInput, makeLedger, previousLedger } from "./ledger.ts";
 import { ledgerFact as fact } from "./ledger-fact.case.ts";
 

@@ -1,11 +1,9 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import type { Fact, FactKind } from "../conversation/facts.ts";
-import { contentText } from "../conversation/fields.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../conversation/entry.ts";
+import type { Fact, FactKind, Fate, KnownFacts, Ledger, LedgerFact } from "../conversation/fact-ledger.ts";
+import { readLedger } from "../conversation/fact-ledger.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import type { Fate, KnownFacts, Ledger, LedgerFact } from "../conversation/ledger.ts";
-import { readLedger } from "../conversation/ledger-reader.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { clip, headAndTail } from "../summary/builtin/clip.ts";
 import { quotedDirectives } from "../summary/facts/read-quoted.ts";
 import type { KeptMessages } from "./kept-messages.ts";

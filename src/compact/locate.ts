@@ -1,6 +1,5 @@
 import { indexOfMessage } from "../conversation/copies.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 
 /** A message of a conversation: its uuid, or its index among the entries from the last boundary on. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { mediaOf, withOldMediaAsMarks } from "./media-marks.ts";
 
 const picture = (name: string): ContentBlock => image(name.padEnd(1_000, "A"));

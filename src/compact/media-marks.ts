@@ -1,9 +1,9 @@
-import { type ContentBlock, isMedia } from "../conversation/block.ts";
 import { jsonBytes } from "../conversation/check/json-bytes.ts";
 import { hasNestedBlocks, mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
 import { mediaMarker } from "../conversation/check/rules/media-marker.ts";
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { isBlock, isEntry, rawContent } from "../conversation/untrusted.ts";
+import { isEntry, rawContent } from "../conversation/entry.ts";
+import { type ContentBlock, isBlock, isMedia } from "../conversation/message.ts";
 
 /** How many pictures and documents may stay, and how many bytes they may have together. */
 export interface MediaLimits {

@@ -1,12 +1,11 @@
-import type { MessageContent } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { previousSound, soundCuts } from "../conversation/cut.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../conversation/entry.ts";
+import type { ShortenedResult } from "../conversation/fact-ledger.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
-import type { ShortenedResult } from "../conversation/ledger.ts";
+import type { MessageContent } from "../conversation/message.ts";
+import { unseenFrom } from "../conversation/newest-response.ts";
 import type { PairIndex } from "../conversation/pairs.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { unseenFrom } from "../conversation/unseen.ts";
 import { LonghaulError } from "../errors.ts";
 import type { SummaryVariant } from "../summary/sources.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { measureEntries } from "../tokens/measure.ts";
 import { shortenToFit } from "./shorten-texts.ts";
 

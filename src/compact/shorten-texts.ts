@@ -1,7 +1,8 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import { mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { isBlock, rawContent } from "../conversation/untrusted.ts";
+import { rawContent } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
+import { isBlock } from "../conversation/message.ts";
 import { headAndTail } from "../summary/builtin/clip.ts";
 import { type CountText, measureEntries } from "../tokens/measure.ts";
 import { withContent } from "./unseen-results.ts";

@@ -1,9 +1,9 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { once } from "../conversation/once.ts";
 import { indexPairs, type PairIndex } from "../conversation/pairs.ts";
-import { isEntry } from "../conversation/untrusted.ts";
 import type { KnownTokens } from "../tokens/accounting.ts";
 import { meterFor } from "../tokens/context.ts";
 import type { ContextSize } from "../tokens/context-meter.ts";

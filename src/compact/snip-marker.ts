@@ -1,7 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/entry.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker, type SnipRecord } from "../conversation/snipped.ts";
-import { isEntry } from "../conversation/untrusted.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 
 /**

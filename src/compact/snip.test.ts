@@ -6,10 +6,10 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/s
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { codeOf, countingPorts } from "../../test/support/long-session.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { isEntry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
-import { isEntry } from "../conversation/untrusted.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 import { type SnipOptions, type Snipped, type SnipSelection, snip } from "./snip.ts";
 

@@ -1,12 +1,11 @@
 import type { Entry } from "../conversation/entry.ts";
+import { entryBlocks, isEntry, isSummaryEntry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
+import { unseenFrom } from "../conversation/newest-response.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/snipped.ts";
 import { isSettled, messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { unseenFrom } from "../conversation/unseen.ts";
-import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { boundGroups } from "./bound-groups.ts";
 import type { CompactionPorts } from "./host-fields.ts";
 import { lastBoundaryIndex, locateMessage, type MessageRef, messageNotFound } from "./locate.ts";

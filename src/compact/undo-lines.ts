@@ -1,7 +1,7 @@
 import { withClearedResults } from "../conversation/cleared.ts";
-import type { Entry, SessionRecord } from "../conversation/entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import type { StepBack, StepKind, UndoMark, UndoRecord } from "../conversation/undo.ts";
+import type { Entry, SessionRecord, StepKind, UndoMark, UndoRecord } from "../conversation/entry.ts";
+import type { StepBack } from "../conversation/undo-rewind.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { createBoundary } from "./boundary.ts";
 import { type CompactionPorts, newLink } from "./host-fields.ts";
 import { type Linked, renewEntries } from "./renew-entries.ts";

@@ -1,10 +1,10 @@
-import type { ContentBlock, ToolResultBlock } from "../conversation/block.ts";
-import { isMedia } from "../conversation/block.ts";
 import { hasNestedBlocks, mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
 import type { Entry, UserEntry } from "../conversation/entry.ts";
-import { formatCount } from "../conversation/format-count.ts";
-import type { ShortenedResult } from "../conversation/ledger.ts";
-import { isBlock, rawContent } from "../conversation/untrusted.ts";
+import { rawContent } from "../conversation/entry.ts";
+import type { ShortenedResult } from "../conversation/fact-ledger.ts";
+import type { ContentBlock, ToolResultBlock } from "../conversation/message.ts";
+import { isBlock, isMedia } from "../conversation/message.ts";
+import { formatCount } from "../conversation/text.ts";
 import { headAndTail } from "../summary/builtin/clip.ts";
 import { type CountText, measureBlock } from "../tokens/measure.ts";
 

@@ -1,4 +1,4 @@
-import { formatCount } from "../conversation/format-count.ts";
+import { formatCount } from "../conversation/text.ts";
 import type { LonghaulError } from "../errors.ts";
 import { AttemptedError } from "../summary/chain.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";

@@ -1,7 +1,7 @@
-import type { ContentBlock, ToolResultBlock } from "./block.ts";
-import { type Entry, isMicrocompactBoundary } from "./entry.ts";
-import { stringListField } from "./fields.ts";
-import { entryBlocks, isBlock, isEntry, rawContent } from "./untrusted.ts";
+import { type Entry, entryBlocks, isEntry, isMicrocompactBoundary, rawContent } from "./entry.ts";
+import type { ContentBlock, ToolResultBlock } from "./message.ts";
+import { isBlock } from "./message.ts";
+import { stringListField } from "./untrusted.ts";
 
 /** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";

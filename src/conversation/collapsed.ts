@@ -1,6 +1,6 @@
-import type { Entry, EntryLink, UserEntry } from "./entry.ts";
-import { contentText, field, stringField, stringListField } from "./fields.ts";
-import { isEntry, rawContent } from "./untrusted.ts";
+import type { CollapseMark, Entry, UserEntry } from "./entry.ts";
+import { isEntry, rawContent } from "./entry.ts";
+import { contentText, field, stringField, stringListField } from "./untrusted.ts";
 
 /** What stands where a span of old messages was collapsed: its summary, and which messages those were. */
 export interface CollapsedSpan extends UserEntry {
@@ -22,22 +22,6 @@ export interface CollapseRecord {
   readonly clearedToolUseIds?: readonly string[];
   /** A compaction took it over, or a change of the host moved its line: its messages can be read but not put back. */
   readonly isSettled?: boolean;
-}
-
-/**
- * The newest line after a batch of spans was committed, or expanded again. Never sent. What a reader needs of a
- * commit stands in the spans, but without the mark they do not count: whoever wrote them died before the end. It is
- * what the next line hangs on, and says what the last usage overstates.
- */
-export interface CollapseMark extends EntryLink {
-  readonly type: "system";
-  readonly subtype: "collapse_committed" | "collapse_expanded";
-  readonly collapse: {
-    readonly spanIds: readonly string[];
-    /** Below 0 where spans were expanded. */
-    readonly tokensSaved: number;
-    readonly bindsThinking?: boolean;
-  };
 }
 
 /** One without a summary stands for nothing, whatever it claims. */

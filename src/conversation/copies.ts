@@ -1,6 +1,5 @@
-import { type Entry, isCompactBoundary } from "./entry.ts";
-import { field, stringField, stringListField } from "./fields.ts";
-import { isEntry } from "./untrusted.ts";
+import { type Entry, isCompactBoundary, isEntry } from "./entry.ts";
+import { field, stringField, stringListField } from "./untrusted.ts";
 
 /** The original and the newest copies are enough: people and notes name a message by an id they saw lately. */
 const MOST_COPIED_IDS = 8;

@@ -1,7 +1,7 @@
 import type { Entry } from "./entry.ts";
+import { isEntry, responseIdOf } from "./entry.ts";
 import { IdTable } from "./id-table.ts";
 import { indexPairs, type PairIndex } from "./pairs.ts";
-import { isEntry, responseIdOf } from "./untrusted.ts";
 
 /**
  * For every index from 0 to the number of entries: whether the entries can be cut in two there so that no

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, thinking, toolUse } from "../../test/support/builders.ts";
-import { contentBlocks, isMedia, isThinking, tagOf } from "./block.ts";
 import {
   type AssistantEntry,
   type Entry,
   isCompactBoundary,
   isMicrocompactBoundary,
+  isSummaryEntry,
   isSynthetic,
 } from "./entry.ts";
-import { isSummaryEntry } from "./summary-entry.ts";
+import { contentBlocks, isMedia, isThinking, tagOf } from "./message.ts";
 
 const entryOf = (fields: object): Entry => fields as unknown as Entry;
 

@@ -1,9 +1,6 @@
-import type { MessageContent, OpaqueTag } from "./block.ts";
-import type { CollapseMark } from "./collapsed.ts";
-import type { Ledger } from "./ledger.ts";
-import type { RewindMark } from "./rewind.ts";
-import type { SnipEnd } from "./snipped.ts";
-import type { UndoMark, UndoRecord } from "./undo.ts";
+import type { Ledger } from "./fact-ledger.ts";
+import { type ContentBlock, isBlock, type MessageContent, type OpaqueTag } from "./message.ts";
+import { isRecord } from "./untrusted.ts";
 
 /**
  * One element of the conversation as the host keeps it and as it stands on a line of the session file.
@@ -62,6 +59,8 @@ export interface AssistantEntry extends EntryLink {
   readonly message: AssistantMessage;
   readonly requestId?: string;
   readonly isApiErrorMessage?: boolean;
+  /** Its content is the summary block that the provider signed. */
+  readonly isCompactSummary?: boolean;
 }
 
 export interface AssistantMessage {
@@ -176,6 +175,81 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
   };
 }
 
+/**
+ * The newest line after a batch of spans was committed, or expanded again. Never sent. What a reader needs of a
+ * commit stands in the spans, but without the mark they do not count: their writer died before the end. It is
+ * what the next line hangs on, and says what the last usage overstates.
+ */
+export interface CollapseMark extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "collapse_committed" | "collapse_expanded";
+  readonly collapse: {
+    readonly spanIds: readonly string[];
+    /** Below 0 where spans were expanded. */
+    readonly tokensSaved: number;
+    readonly bindsThinking?: boolean;
+  };
+}
+
+/**
+ * The last line of a snip. Never sent. Markers take the place of old messages, but on disk they are the newest lines:
+ * the next entry has this line as its parent, so a reader passes the markers.
+ */
+export interface SnipEnd extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "informational";
+  readonly content: string;
+  /** Tokens that the newest usage in the conversation reports but that are gone. */
+  readonly snip: { readonly tokensSaved: number };
+}
+
+/**
+ * The conversation continues from an earlier line, on which this one hangs: nothing that was written is touched, and
+ * a reader that follows parents from the newest line finds things as they were. Never sent.
+ */
+export interface UndoMark extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "longhaul_undo";
+  readonly content: string;
+  readonly level: "info";
+  readonly undo: UndoRecord;
+}
+
+/** A step that was taken back, or an undo that was: enough to go either way again. */
+export interface UndoRecord extends RewindRecord {
+  readonly direction: "undo" | "redo";
+  readonly step: StepKind;
+  /** The first of the copies of what had come since; absent where nothing had. */
+  readonly carriedFrom?: string;
+  /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
+  readonly endsWith?: string;
+}
+
+/** A change of a conversation as a whole that can be taken back. */
+export type StepKind = "compaction" | "collapse" | "expansion" | "snip";
+
+/**
+ * The conversation continues from an earlier line, on which this one hangs; null where that is the very start.
+ * A reader that follows parents from the newest line finds things as they were then. Never sent.
+ */
+export interface RewindMark extends EntryLink {
+  readonly type: "system";
+  readonly subtype: "longhaul_rewind";
+  readonly content: string;
+  readonly level: "info";
+  readonly rewind: RewindRecord;
+}
+
+/** Where a conversation continues after somebody went back in it. */
+export interface RewindRecord {
+  /** The line right before which it continues: a prompt, the first line of an undone step, or the mark of an undo. */
+  readonly before: string;
+  /** The newest line of the conversation that was left, to which a redo goes back. */
+  readonly leftUuid: string | null;
+  /** Tokens that the conversation holds there. */
+  readonly tokens: number;
+}
+
 export interface SystemEntry extends EntryLink {
   readonly type: "system";
   readonly subtype: OpaqueTag;
@@ -206,6 +280,31 @@ export interface OpaqueEntry extends Partial<EntryLink> {
   readonly [field: string]: unknown;
 }
 
+/** A line of a file may hold a number or `null`; only what has a type can be an entry. */
+export function isEntry(value: unknown): value is Entry {
+  return isRecord(value) && typeof value.type === "string";
+}
+
+export function rawContent(entry: UserEntry | AssistantEntry): unknown {
+  const message: unknown = entry.message;
+  return isRecord(message) ? message.content : undefined;
+}
+
+/** The blocks that can be read; the very array of the entry when all of them can. */
+export function entryBlocks(entry: UserEntry | AssistantEntry): readonly ContentBlock[] {
+  const content = rawContent(entry);
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.every(isBlock) ? content : content.filter(isBlock);
+}
+
+/** The id that all entries of one model response share. An empty one identifies nothing. */
+export function responseIdOf(entry: AssistantEntry): string | undefined {
+  const message: unknown = entry.message;
+  const id = isRecord(message) ? message.id : undefined;
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
 export function isCompactBoundary(entry: Entry): entry is CompactBoundaryEntry {
   return entry.type === "system" && entry.subtype === "compact_boundary";
 }
@@ -217,4 +316,39 @@ export function isMicrocompactBoundary(entry: Entry): entry is MicrocompactBound
 /** Error texts and fillers that the agent wrote in the model's name. They have no usage of their own. */
 export function isSynthetic(entry: AssistantEntry): boolean {
   return entry.isApiErrorMessage === true || entry.message?.model === "<synthetic>";
+}
+
+/** Stands in for messages that were compacted away: our own text, or the provider's signed block. */
+export type SummaryEntry = UserEntry | (AssistantEntry & { readonly isCompactSummary: true });
+
+export function isSummaryEntry(entry: Entry): entry is SummaryEntry {
+  return (entry.type === "user" || entry.type === "assistant") && entry.isCompactSummary === true;
+}
+
+/**
+ * The field of a line in the session file with the places at which its thinking blocks were written, see
+ * `BoundThinking`. Another way to compute a place needs another name.
+ */
+export const PLACES_FIELD = "thinkingBehind";
+
+/**
+ * The field of a line with a usage: estimated tokens of the messages that the usage is about, without the response
+ * itself. See `ReportedPrefixes`.
+ */
+export const PREFIX_FIELD = "usagePrefixTokens";
+
+/**
+ * The field of a line with a usage: tokens that the provider cleared by edits of the request, so that the usage does not
+ * include them. Absent where it cleared none.
+ */
+export const CLEARED_FIELD = "usageClearedTokens";
+
+const LINE_FIELDS = [PLACES_FIELD, PREFIX_FIELD, CLEARED_FIELD] as const;
+
+/** The message without fields that only lines of the session file have; the very object if it has none. */
+export function withoutLineFields<T extends object>(message: T): T {
+  if (!LINE_FIELDS.some((name) => name in message)) return message;
+  const rest = { ...message } as Record<string, unknown>;
+  for (const name of LINE_FIELDS) delete rest[name];
+  return rest as T;
 }

@@ -1,6 +1,118 @@
-import type { MessageContent } from "./block.ts";
+import { isRecord } from "./untrusted.ts";
 
-/** A message as it is sent: what {@link flatten} makes of entries. */
+/**
+ * Content blocks as the Messages API has them. The union is closed over the kinds we act on; every
+ * other kind is an {@link OpaqueBlock}, which no code of ours looks into and which leaves as it came.
+ */
+
+/**
+ * Stands for every tag we do not know. At run time it is whatever string the provider sent; to the
+ * compiler it is one literal, so that `block.type === "text"` narrows to the known kind alone.
+ */
+export type OpaqueTag = "(any other)";
+
+export interface CacheControl {
+  readonly type: "ephemeral";
+  readonly ttl?: "5m" | "1h";
+}
+
+interface Cacheable {
+  readonly cache_control?: CacheControl | null;
+}
+
+export interface TextBlock extends Cacheable {
+  readonly type: "text";
+  readonly text: string;
+  readonly citations?: unknown;
+}
+
+export interface ToolUseBlock extends Cacheable {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ToolResultBlock extends Cacheable {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content?: string | readonly ContentBlock[];
+  readonly is_error?: boolean;
+}
+
+/** No `cache_control`: the API refuses a mark on thinking. */
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature: string;
+}
+
+export interface RedactedThinkingBlock {
+  readonly type: "redacted_thinking";
+  readonly data: string;
+}
+
+/** `data` for base64 (and plain text documents), `url` or `file_id` for media that lives elsewhere. */
+export interface MediaSource {
+  readonly type: string;
+  readonly media_type?: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly file_id?: string;
+}
+
+export interface ImageBlock extends Cacheable {
+  readonly type: "image";
+  readonly source: MediaSource;
+}
+
+export interface DocumentBlock extends Cacheable {
+  readonly type: "document";
+  readonly source: MediaSource;
+  readonly title?: string | null;
+}
+
+export interface OpaqueBlock {
+  readonly type: OpaqueTag;
+  readonly [field: string]: unknown;
+}
+
+export type ContentBlock =
+  | TextBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ImageBlock
+  | DocumentBlock
+  | OpaqueBlock;
+
+export type MessageContent = string | readonly ContentBlock[];
+
+export function isBlock(value: unknown): value is ContentBlock {
+  return isRecord(value) && typeof value.type === "string";
+}
+
+export function isThinking(block: ContentBlock): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBlock {
+  return block.type === "image" || block.type === "document";
+}
+
+/** The tag as the provider sent it, for comparing with kinds that the union does not name. */
+export function tagOf(block: ContentBlock): string {
+  return block.type;
+}
+
+/** Text alone is one text block; nothing at all is none. */
+export function contentBlocks(content: MessageContent | undefined): readonly ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content : [];
+}
+
+/** A message as it is sent: what `flatten` makes of entries. */
 export interface ApiMessage {
   readonly role: "user" | "assistant" | "system";
   readonly content: MessageContent;

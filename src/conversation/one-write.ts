@@ -1,9 +1,15 @@
 import { committedSpanIds, isCollapsedSpan } from "./collapsed.ts";
-import { type CompactBoundaryEntry, type Entry, type EntryLink, isCompactBoundary } from "./entry.ts";
-import { stringField } from "./fields.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  type EntryLink,
+  isCompactBoundary,
+  isEntry,
+  type UndoMark,
+} from "./entry.ts";
 import { isSettled } from "./stand-ins.ts";
-import { isUndoMark, type UndoMark } from "./undo.ts";
-import { isEntry, isRecord } from "./untrusted.ts";
+import { isUndoMark } from "./undo-rewind.ts";
+import { isRecord, stringField } from "./untrusted.ts";
 
 /**
  * A compaction or an undo is written as several lines, and whoever writes them may die in the middle: readers would

@@ -1,6 +1,6 @@
-import type { ToolResultBlock, ToolUseBlock } from "./block.ts";
 import type { AssistantEntry, Entry, UserEntry } from "./entry.ts";
-import { entryBlocks, isEntry } from "./untrusted.ts";
+import { entryBlocks, isEntry } from "./entry.ts";
+import type { ToolResultBlock, ToolUseBlock } from "./message.ts";
 
 export interface ToolUseAt {
   readonly entry: AssistantEntry;

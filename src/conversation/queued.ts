@@ -1,5 +1,5 @@
 import type { Entry, UserEntry } from "./entry.ts";
-import { field } from "./fields.ts";
+import { field } from "./untrusted.ts";
 
 /** Text that an agent's harness put into the queue or into a user entry: nobody typed it. */
 const HARNESS_TEXT = /^\s*<(?:task-notification|teammate-message|agent-message|fork-boilerplate|tick)\b/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { withoutRefusedThinking } from "./refused-thinking.ts";
+import { withoutRefusedThinking } from "./without-thinking.ts";
 
 const thoughtsIn = (entries: readonly Entry[]): readonly string[] => [
   ...new Set(JSON.stringify(entries).match(/thought-\d/g)),

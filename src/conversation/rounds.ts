@@ -1,6 +1,5 @@
-import { type Entry, isCompactBoundary, isSynthetic } from "./entry.ts";
+import { type Entry, entryBlocks, isCompactBoundary, isEntry, isSynthetic, responseIdOf } from "./entry.ts";
 import { indexPairs } from "./pairs.ts";
-import { entryBlocks, isEntry, responseIdOf } from "./untrusted.ts";
 
 /**
  * One model response with the tool results that answer it, and before it the prompt that asked for it.

@@ -1,6 +1,6 @@
-import type { Entry, EntryLink, UserEntry } from "./entry.ts";
-import { field, stringListField } from "./fields.ts";
-import { isEntry } from "./untrusted.ts";
+import type { Entry, SnipEnd, UserEntry } from "./entry.ts";
+import { isEntry } from "./entry.ts";
+import { field, stringListField } from "./untrusted.ts";
 
 /** What stands where messages were removed: how many, and which, so that they can be found again. */
 export interface SnipMarker extends UserEntry {
@@ -14,18 +14,6 @@ export interface SnipRecord {
   readonly bindsThinking?: boolean;
   /** A compaction took it over, or a change of the host moved its line: its messages are not in front of it any more. */
   readonly isSettled?: boolean;
-}
-
-/**
- * The last line of a snip. Never sent. Markers take the place of old messages, but on disk they are the newest lines:
- * the next entry has this line as its parent, so a reader passes the markers.
- */
-export interface SnipEnd extends EntryLink {
-  readonly type: "system";
-  readonly subtype: "informational";
-  readonly content: string;
-  /** Tokens that the newest usage in the conversation reports but that are gone. */
-  readonly snip: { readonly tokensSaved: number };
 }
 
 export function isSnipEnd(entry: Entry): entry is SnipEnd {

@@ -1,9 +1,7 @@
 import { type CollapsedSpan, collapsedUuids, expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
-import { type Entry, isCompactBoundary } from "./entry.ts";
+import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "./entry.ts";
 import { countMessages } from "./flatten/flatten.ts";
 import { isSnipMarker, type SnipMarker, snippedUuids } from "./snipped.ts";
-import { isSummaryEntry } from "./summary-entry.ts";
-import { isEntry } from "./untrusted.ts";
 
 /** What stands in the place of other entries: a marker where messages were removed, or a collapsed span. */
 export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {

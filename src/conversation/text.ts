@@ -27,3 +27,8 @@ export function withoutControls(text: string): string {
   if (!CONTROL.test(text)) return text;
   return text.replace(/\r\n?/g, "\n").replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }
+
+const withCommas = new Intl.NumberFormat("en-US");
+
+/** A count in a message to people: 34,726. */
+export const formatCount = (count: number): string => withCommas.format(Math.round(count));

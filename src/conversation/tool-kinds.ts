@@ -1,4 +1,4 @@
-import { firstString, stringField } from "./fields.ts";
+import { firstString, stringField } from "./untrusted.ts";
 
 /** What a tool is for. `file-by-command`: its input says what it does to the file. */
 type ToolKind =

@@ -1,8 +1,8 @@
-import type { ContentBlock } from "./block.ts";
 import type { Entry } from "./entry.ts";
-import { contentText, field, stringField } from "./fields.ts";
+import { entryBlocks, isEntry } from "./entry.ts";
 import { sentContent } from "./flatten/attachment-content.ts";
-import { entryBlocks, isEntry, isRecord } from "./untrusted.ts";
+import type { ContentBlock } from "./message.ts";
+import { contentText, field, isRecord, stringField } from "./untrusted.ts";
 
 /** Inputs are nested as deep as a model likes. */
 const DEEPEST = 12;

@@ -1,8 +1,8 @@
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
-import { field, figureField } from "../conversation/fields.ts";
+import { isEntry, responseIdOf } from "../conversation/entry.ts";
 import { IdTable } from "../conversation/id-table.ts";
-import { isEntry, responseIdOf } from "../conversation/untrusted.ts";
-import { inputTokens, reportedUsage } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
+import { field, figureField } from "../conversation/untrusted.ts";
 import { Pace } from "./pace.ts";
 import type { CacheTtl } from "./rates.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, Usage, UserEntry } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
+import { entryBlocks } from "../conversation/entry.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
 import { createDemoSession, DEMO_CONTEXT_TOKENS, demoFiles } from "./demo.ts";
 import type { Todo } from "./tools.ts";
 

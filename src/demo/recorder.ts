@@ -1,5 +1,5 @@
-import type { ContentBlock, MessageContent, OpaqueTag } from "../conversation/block.ts";
 import type { Attachment, Entry, EntryLink, Usage } from "../conversation/entry.ts";
+import type { ContentBlock, MessageContent, OpaqueTag } from "../conversation/message.ts";
 import type { Random } from "./random.ts";
 import { blockTokens, contentTokens, textTokens } from "./size.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, MessageContent } from "../conversation/block.ts";
+import type { ContentBlock, MessageContent } from "../conversation/message.ts";
 import { estimateTokens } from "../tokens/estimate/estimate.ts";
 
 /** Markers around each block. */

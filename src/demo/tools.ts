@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../conversation/block.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import type { Random } from "./random.ts";
 import type { ToolCall } from "./recorder.ts";
 import { numberedLines, patchBetween, type Workspace } from "./workspace.ts";

@@ -1,7 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
-import { contentText, field, figureField, listField, stringField } from "../conversation/fields.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
 import { filePathIn, fileUseOf, writesWholeFile } from "../conversation/tool-kinds.ts";
+import { contentText, field, figureField, listField, stringField } from "../conversation/untrusted.ts";
 import type { FileAnswer, ProjectFiles } from "../restore/files.ts";
 
 /**

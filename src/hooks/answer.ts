@@ -1,5 +1,11 @@
-import { field, firstString, stringField } from "../conversation/fields.ts";
-import { isRecord, type JsonRecord, parseJson } from "../conversation/untrusted.ts";
+import {
+  field,
+  firstString,
+  isRecord,
+  type JsonRecord,
+  parseJson,
+  stringField,
+} from "../conversation/untrusted.ts";
 import type { CommandResult } from "./command-port.ts";
 import type { HookEvent } from "./hook.ts";
 import { fitOutput } from "./words.ts";

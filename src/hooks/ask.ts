@@ -1,4 +1,4 @@
-import { contentText } from "../conversation/fields.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { outputTokensFor } from "../models/output-limit.ts";
 import type { Model } from "../models/port.ts";
 import { complete } from "../models/reply.ts";

@@ -1,5 +1,4 @@
-import { asList } from "../conversation/fields.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { asList, isRecord } from "../conversation/untrusted.ts";
 import type { HookEvent, HookInput } from "./hook.ts";
 import { MATCHES_ALL, type Matcher, readMatcher } from "./matcher.ts";
 import { readTimeout } from "./settings.ts";

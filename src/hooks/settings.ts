@@ -1,5 +1,4 @@
-import { field, stringField } from "../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../conversation/untrusted.ts";
 import type { HookEvent } from "./hook.ts";
 import { type Matcher, readMatcher } from "./matcher.ts";
 import { shownName } from "./words.ts";

@@ -1,9 +1,8 @@
 import { searched } from "../compact/check-facts.ts";
 import { makeLedger, previousLedger, withFates } from "../compact/ledger.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { FactKind } from "../conversation/facts.ts";
-import type { Ledger } from "../conversation/ledger.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { isSummaryEntry } from "../conversation/entry.ts";
+import type { FactKind, Ledger } from "../conversation/fact-ledger.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { extractFacts } from "../summary/facts/extract.ts";
 

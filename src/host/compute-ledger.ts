@@ -6,11 +6,11 @@ import {
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
+  isSummaryEntry,
+  rawContent,
 } from "../conversation/entry.ts";
-import { contentText, firstString, stringField } from "../conversation/fields.ts";
-import type { KnownFacts, Ledger } from "../conversation/ledger.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { rawContent } from "../conversation/untrusted.ts";
+import type { KnownFacts, Ledger } from "../conversation/fact-ledger.ts";
+import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/builtin/read/human.ts";
 import { findFacts } from "../summary/facts/check.ts";

@@ -1,9 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
-import { listField, stringField } from "../conversation/fields.ts";
-import type { Todo } from "../conversation/todos.ts";
-import { parseJson } from "../conversation/untrusted.ts";
+import type { Todo } from "../conversation/todo-ledger.ts";
+import { listField, parseJson, stringField } from "../conversation/untrusted.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
 import type { HostState, Plan } from "../restore/host-state.ts";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { hasOpenCalls } from "../conversation/open-calls.ts";
+import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 import { coverageOf, coveredBy, inSoundSteps, notNotedYet } from "./notes-coverage.ts";

@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { field } from "../conversation/fields.ts";
+import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { NotesFile } from "../memory/notes/notes.ts";
 import { lockSession } from "../transcript/lock.ts";

@@ -1,6 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
-import { contentText, field } from "../conversation/fields.ts";
-import { entryBlocks, rawContent } from "../conversation/untrusted.ts";
+import { entryBlocks, rawContent } from "../conversation/entry.ts";
+import { contentText, field } from "../conversation/untrusted.ts";
 import { classifyUserText } from "../summary/builtin/read/human.ts";
 
 const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]);

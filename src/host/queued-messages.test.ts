@@ -7,11 +7,9 @@ import { ConversationBuilder, toolResult, toolUse } from "../../test/support/bui
 import { queueSessionArbitrary } from "../../test/transcript/queue-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { Journal } from "../agent/loop/journal.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry, rawContent } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { rawContent } from "../conversation/untrusted.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { deriveProbes } from "../evaluate/probes/derive.ts";
 import { sessionStream } from "../evaluate/stream.ts";
 import { loadSession } from "../transcript/load.ts";

@@ -1,9 +1,8 @@
 import { type CompactionPorts, newLink } from "../compact/host-fields.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { indexOfMessage, timeOf } from "../conversation/copies.ts";
-import type { Entry } from "../conversation/entry.ts";
-import type { RewindMark } from "../conversation/rewind.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
+import type { Entry, RewindMark } from "../conversation/entry.ts";
+import { entryBlocks } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context.ts";
 import { indexEntries } from "../transcript/entry-index.ts";

@@ -7,8 +7,8 @@ import { describeRecorded, realSessionPath } from "../../test/support/real-sessi
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { linesOf as collapseLines, commitSpans } from "../compact/collapse/commit.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
-import { rawContent } from "../conversation/untrusted.ts";
+import { rawContent } from "../conversation/entry.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { loadSession } from "../transcript/load.ts";
 import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";

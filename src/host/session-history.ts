@@ -1,9 +1,13 @@
 import { collapsedUuids } from "../conversation/collapsed.ts";
 import { copiedIds } from "../conversation/copies.ts";
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isSummaryEntry,
+} from "../conversation/entry.ts";
 import { standInUuids } from "../conversation/stand-ins.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { ChainWalker } from "../transcript/chain.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
 import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";

@@ -5,7 +5,7 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { longSession } from "../../test/support/long-session.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { LedgerFact } from "../conversation/ledger.ts";
+import type { LedgerFact } from "../conversation/fact-ledger.ts";
 import { loadSession, loadSparsely } from "../transcript/load.ts";
 import { linesOf } from "../transcript/serialize.ts";
 import type { Session } from "../transcript/session.ts";

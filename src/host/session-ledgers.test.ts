@@ -3,7 +3,7 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { describeRecorded, realSessionPath } from "../../test/support/real-sessions.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { countFates, isInContext, type Ledger } from "../conversation/ledger.ts";
+import { countFates, isInContext, type Ledger } from "../conversation/fact-ledger.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import type { Session } from "../transcript/session.ts";

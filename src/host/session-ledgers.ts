@@ -1,8 +1,8 @@
 import type { PreviousLedger } from "../compact/ledger.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
-import type { Ledger } from "../conversation/ledger.ts";
-import { readLedger } from "../conversation/ledger-reader.ts";
-import { undoRecordOf } from "../conversation/undo.ts";
+import type { Ledger } from "../conversation/fact-ledger.ts";
+import { readLedger } from "../conversation/fact-ledger.ts";
+import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import { wholeLines } from "../transcript/released-line.ts";
 import type { Session } from "../transcript/session.ts";
 import { computeFacts, computeLedger } from "./compute-ledger.ts";

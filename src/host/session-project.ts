@@ -1,7 +1,7 @@
 import { opendir, realpath, stat } from "node:fs/promises";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
-import { stringField } from "../conversation/fields.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { LONGEST_FOLDER_NAME } from "../transcript/latest-session.ts";
 import {

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open, stat } from "node:fs/promises";
-import { field } from "../conversation/fields.ts";
+import { field } from "../conversation/untrusted.ts";
 
 /** The beginning of a log is not what the agent read it for; a pointer serves better than its head. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;

@@ -10,7 +10,7 @@ import {
 } from "../compact/undo-lines.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { movedWith } from "../conversation/one-write.ts";
-import type { StepBack } from "../conversation/undo.ts";
+import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { sessionFiles } from "../../test/recall/session-file.ts";
 import { longSession, withoutUsage } from "../../test/support/long-session.ts";
+import { readLedger } from "../conversation/fact-ledger.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import { readLedger } from "../conversation/ledger-reader.ts";
 import { openRecall } from "../recall/recall.ts";
 import { loadSession } from "../transcript/load.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";

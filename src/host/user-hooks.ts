@@ -1,8 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { field } from "../conversation/fields.ts";
-import { parseJson } from "../conversation/untrusted.ts";
+import { field, parseJson } from "../conversation/untrusted.ts";
 import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
 import { problemOf } from "./text-file.ts";
 

@@ -1,6 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
-import { hasOpenCalls } from "../conversation/open-calls.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry } from "../conversation/entry.ts";
+import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { LonghaulError } from "../errors.ts";
 import type { WindowOf } from "../models/output-limit.ts";
 import type { Model, ModelUsage } from "../models/port.ts";

@@ -1,5 +1,4 @@
-import { field, stringField } from "../conversation/fields.ts";
-import { isRecord, type JsonRecord, parseJson } from "../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord, parseJson, stringField } from "../conversation/untrusted.ts";
 import { abortedError } from "./abort.ts";
 import { modelErrorOf } from "./ai-sdk/errors/model-error-of.ts";
 import { chain } from "./ai-sdk/errors/read-error.ts";

@@ -1,4 +1,4 @@
-import { field } from "../conversation/fields.ts";
+import { field } from "../conversation/untrusted.ts";
 
 /**
  * Whether loading a package failed because it is not there. A missing dependency of the package has the same

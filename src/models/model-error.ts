@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../conversation/block.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Overflow } from "./overflow.ts";
 

@@ -1,4 +1,4 @@
-import { field } from "../conversation/fields.ts";
+import { field } from "../conversation/untrusted.ts";
 import { type CountText, ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import { ModelError } from "./model-error.ts";

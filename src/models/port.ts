@@ -1,6 +1,5 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Usage } from "../conversation/entry.ts";
-import type { ApiRequest } from "../conversation/message.ts";
+import type { ApiRequest, ContentBlock } from "../conversation/message.ts";
 
 /**
  * A model as the engine sees it: narrow, and the same for every provider. Requests and replies are in the

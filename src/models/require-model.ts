@@ -1,6 +1,5 @@
-import { field } from "../conversation/fields.ts";
 import { kindOf } from "../conversation/given-messages.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { field, isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Model } from "./port.ts";
 

@@ -1,20 +1,29 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
 import { isCollapseMark } from "../conversation/collapsed.ts";
 import {
   type AttachmentEntry,
   type Entry,
+  entryBlocks,
   isCompactBoundary,
   isMicrocompactBoundary,
+  isSummaryEntry,
 } from "../conversation/entry.ts";
-import { asList, contentText, field, firstString, listField, stringField } from "../conversation/fields.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
+import type { ContentBlock } from "../conversation/message.ts";
+import { isBlock } from "../conversation/message.ts";
 import { isQueueOperation } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
-import { entryBlocks, isBlock, isRecord } from "../conversation/untrusted.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import {
+  asList,
+  contentText,
+  field,
+  firstString,
+  isRecord,
+  listField,
+  stringField,
+} from "../conversation/untrusted.ts";
 
 /** What a document is; the order is that of the numbers in an index, so that new ones come last. */
 export const DOCUMENT_KINDS = [

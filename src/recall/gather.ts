@@ -1,8 +1,8 @@
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { field, stringField } from "../conversation/fields.ts";
+import { entryBlocks } from "../conversation/entry.ts";
 import { isQueueOperation } from "../conversation/queued.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
+import { field, stringField } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
 import { MessageQueue, type QueuedMessage } from "../transcript/message-queue.ts";
 import { damaged } from "./damage.ts";

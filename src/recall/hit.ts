@@ -1,6 +1,6 @@
 import { timeOf } from "../conversation/copies.ts";
-import { stringField } from "../conversation/fields.ts";
 import { isQueueOperation } from "../conversation/queued.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { messageId } from "../transcript/message-queue.ts";
 import type { IndexedSession, ReadDocument } from "./open-session.ts";
 import type { RecallPiece } from "./query.ts";

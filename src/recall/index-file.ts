@@ -1,7 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { field, figureField, listField, stringField } from "../conversation/fields.ts";
-import { isRecord, parseJson } from "../conversation/untrusted.ts";
+import {
+  field,
+  figureField,
+  isRecord,
+  listField,
+  parseJson,
+  stringField,
+} from "../conversation/untrusted.ts";
 import { damaged } from "./damage.ts";
 import type { Section } from "./dictionary.ts";
 import { Segment, type SegmentFacts } from "./segment.ts";

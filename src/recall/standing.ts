@@ -1,9 +1,13 @@
 import { isCollapseMark } from "../conversation/collapsed.ts";
-import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
-import { turnedBack } from "../conversation/rewind.ts";
+import {
+  type Entry,
+  isCompactBoundary,
+  isMicrocompactBoundary,
+  isSummaryEntry,
+} from "../conversation/entry.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { damaged } from "./damage.ts";
 import { hasThinking } from "./documents.ts";
 import type { DocumentRecord, Segment } from "./segment.ts";

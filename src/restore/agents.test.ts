@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import { contentText, field } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { contentText, field } from "../conversation/untrusted.ts";
 import { loadSession } from "../transcript/load.ts";
 import { agentsIn } from "./agents.ts";
 import { happeningsIn } from "./happenings.ts";

@@ -1,4 +1,4 @@
-import { contentText, field, firstString, stringField } from "../conversation/fields.ts";
+import { contentText, field, firstString, stringField } from "../conversation/untrusted.ts";
 import { type AnsweredCall, type Happening, textOf } from "./happenings.ts";
 import type { BackgroundAgent } from "./host-state.ts";
 import { type Fit, firstOfEach, fitEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";

@@ -1,6 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
-import { listField, stringField } from "../conversation/fields.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry } from "../conversation/entry.ts";
+import { listField, stringField } from "../conversation/untrusted.ts";
 import type { Happening } from "./happenings.ts";
 
 /** Agents announce tools, kinds of agents and servers by what has changed since the last time. */

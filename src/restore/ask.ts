@@ -1,4 +1,4 @@
-import { field, firstString } from "../conversation/fields.ts";
+import { field, firstString } from "../conversation/untrusted.ts";
 
 /** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
 const ANSWER_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { Attachment } from "../conversation/entry.ts";
-import { field, firstString, stringField } from "../conversation/fields.ts";
+import { field, firstString, stringField } from "../conversation/untrusted.ts";
 import { type Answer, valueOrReason } from "./ask.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import { type Fit, type Gathering, NOTHING, restoredItem } from "./kind.ts";

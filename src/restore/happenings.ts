@@ -1,8 +1,8 @@
-import type { ToolResultBlock } from "../conversation/block.ts";
 import type { Entry, UserEntry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { entryBlocks, isEntry, rawContent } from "../conversation/entry.ts";
+import type { ToolResultBlock } from "../conversation/message.ts";
 import { indexPairs, type PairIndex, type ToolPair, type ToolResultAt } from "../conversation/pairs.ts";
-import { entryBlocks, isEntry, isRecord, type JsonRecord, rawContent } from "../conversation/untrusted.ts";
+import { contentText, isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 
 /** What the state of a session can be read from: answered calls, attachments, and what the agent was told. */
 export type Happening =

@@ -1,4 +1,4 @@
-import type { Todo } from "../conversation/todos.ts";
+import type { Todo } from "../conversation/todo-ledger.ts";
 import type { ProjectFiles } from "./files.ts";
 import type { MemoryFileAnswer } from "./memory-files.ts";
 

@@ -1,4 +1,4 @@
-import { firstString } from "../conversation/fields.ts";
+import { firstString } from "../conversation/untrusted.ts";
 import { announcedIn, isAnnouncedIn } from "./announced.ts";
 import type { Happening } from "./happenings.ts";
 import type { McpInstructions } from "./host-state.ts";

@@ -1,5 +1,5 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { field, firstString, stringField, stringListField } from "../conversation/fields.ts";
+import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
 import { type Answer, valueOrReason } from "./ask.ts";
 import { type Fit, firstOfEach, fitEach, type Gathering, NOTHING, restoredItem } from "./kind.ts";
 import { memoryPathOf, visiblePaths } from "./read-state.ts";

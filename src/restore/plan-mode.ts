@@ -1,4 +1,4 @@
-import { firstString, stringField } from "../conversation/fields.ts";
+import { firstString, stringField } from "../conversation/untrusted.ts";
 import type { Happening } from "./happenings.ts";
 import { type Fit, fitEach, type Gathering, NOTHING, restoredItem, skipping } from "./kind.ts";
 

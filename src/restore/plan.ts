@@ -1,6 +1,5 @@
 import type { Attachment } from "../conversation/entry.ts";
-import { firstString, stringField } from "../conversation/fields.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { firstString, isRecord, stringField } from "../conversation/untrusted.ts";
 import type { Happening } from "./happenings.ts";
 import type { Plan } from "./host-state.ts";
 import { type Fit, fitEach, type Gathering, NOTHING, restoredItem, skipping } from "./kind.ts";

@@ -1,9 +1,9 @@
 import { isCleared, withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contentText, firstString } from "../conversation/fields.ts";
+import { isEntry } from "../conversation/entry.ts";
 import { indexPairs, type PairIndex, type ToolPair } from "../conversation/pairs.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { isEntry, isRecord } from "../conversation/untrusted.ts";
+import { contentText, firstString, isRecord } from "../conversation/untrusted.ts";
 
 /** What a read answers when the agent has the file already: it shows no content. */
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;

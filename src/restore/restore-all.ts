@@ -1,8 +1,8 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { isEntry } from "../conversation/entry.ts";
 import { attachmentContent, sentContent } from "../conversation/flatten/attachment-content.ts";
 import { indexPairs } from "../conversation/pairs.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { gatherAgents } from "./agents.ts";
 import { asker } from "./ask.ts";
 import { gatherFiles } from "./files.ts";

@@ -1,5 +1,5 @@
 import type { Attachment, UserEntry } from "../conversation/entry.ts";
-import { contentText, firstString, listField, stringField } from "../conversation/fields.ts";
+import { contentText, firstString, listField, stringField } from "../conversation/untrusted.ts";
 import { type Happening, happeningsIn, textOf } from "./happenings.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { UsedSkill } from "./host-state.ts";

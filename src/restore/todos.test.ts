@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
 import type { Attachment, Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { happeningsIn } from "./happenings.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored } from "./restored.ts";

@@ -1,6 +1,6 @@
 import type { Attachment } from "../conversation/entry.ts";
-import { contentText, field } from "../conversation/fields.ts";
-import { isTodoTool, readTodo, type Todo, TodoLedger } from "../conversation/todos.ts";
+import { isTodoTool, readTodo, type Todo, TodoLedger } from "../conversation/todo-ledger.ts";
+import { contentText, field } from "../conversation/untrusted.ts";
 import type { Happening } from "./happenings.ts";
 import { type Fit, fitEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
 import type { RestoredItem } from "./restored.ts";

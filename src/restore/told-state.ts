@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import type { Todo } from "../conversation/todos.ts";
+import type { Todo } from "../conversation/todo-ledger.ts";
 import { agentsIn } from "./agents.ts";
 import { happeningsIn } from "./happenings.ts";
 import type { BackgroundAgent, UsedSkill } from "./host-state.ts";

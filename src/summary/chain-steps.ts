@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { isSummaryEntry } from "../conversation/entry.ts";
 import type { Model } from "../models/port.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { summarise } from "./builtin/summarise.ts";

@@ -1,5 +1,5 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../errors.ts";
 import { abortedError, throwIfAborted } from "../models/abort.ts";
 import { ModelError, type ModelFailureKind } from "../models/model-error.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { contentBlocks } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { contentBlocks } from "../conversation/message.ts";
 import type { ModelReply, ModelRequest } from "../models/port.ts";
 import { complete } from "../models/reply.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";

@@ -1,12 +1,18 @@
-import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/block.ts";
 import { isCleared } from "../conversation/cleared.ts";
-import { type AttachmentEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
-import { contentText, stringField } from "../conversation/fields.ts";
+import {
+  type AttachmentEntry,
+  type Entry,
+  entryBlocks,
+  isEntry,
+  isSynthetic,
+  type UserEntry,
+} from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
 import { isHarnessText } from "../conversation/queued.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import { contentText, stringField } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
 /** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */

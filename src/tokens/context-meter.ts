@@ -4,12 +4,17 @@ import {
   type Entry,
   type EntryLink,
   isCompactBoundary,
+  isSummaryEntry,
   type Usage,
 } from "../conversation/entry.ts";
-import { field, stringListField } from "../conversation/fields.ts";
-import { savedTokens } from "../conversation/saved-tokens.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { clearedBefore, inputTokens, isOutputProvisional, reportedUsage } from "../conversation/usage.ts";
+import {
+  clearedBefore,
+  inputTokens,
+  isOutputProvisional,
+  reportedUsage,
+  savedTokens,
+} from "../conversation/reported-usage.ts";
+import { field, stringListField } from "../conversation/untrusted.ts";
 import { type Calibration, expectedGrowth, learn, startCalibration } from "./calibration.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
 

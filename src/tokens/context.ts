@@ -1,7 +1,6 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../conversation/entry.ts";
 import { requireOwnShape } from "../conversation/given-messages.ts";
-import { isEntry } from "../conversation/untrusted.ts";
-import { reportedUsage } from "../conversation/usage.ts";
+import { reportedUsage } from "../conversation/reported-usage.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import type { CountText } from "./measure.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../conversation/block.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { leastImageTokens } from "./image-size.ts";
 
 const png = (width: number, height: number): Buffer => {

@@ -1,5 +1,5 @@
-import type { ContentBlock } from "../conversation/block.ts";
-import { field, stringField } from "../conversation/fields.ts";
+import type { ContentBlock } from "../conversation/message.ts";
+import { field, stringField } from "../conversation/untrusted.ts";
 
 /** The agent has a reader of its own: it is built on the public entries alone. */
 interface ImageSize {

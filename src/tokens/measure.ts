@@ -1,8 +1,7 @@
-import type { ContentBlock, MessageContent } from "../conversation/block.ts";
 import { type Entry, isSynthetic } from "../conversation/entry.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
-import type { ApiRequest } from "../conversation/message.ts";
-import { isBlock } from "../conversation/untrusted.ts";
+import type { ApiRequest, ContentBlock, MessageContent } from "../conversation/message.ts";
+import { isBlock } from "../conversation/message.ts";
 import { estimateTokensClassic } from "./estimate/classic.ts";
 import { estimateTokens } from "./estimate/estimate.ts";
 

@@ -1,6 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
-import { responseIdOf } from "../conversation/untrusted.ts";
-import { inputTokens, reportedUsage, respondingModel } from "../conversation/usage.ts";
+import { responseIdOf } from "../conversation/entry.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/reported-usage.ts";
 import { HIGHEST_RATIO } from "./calibration.ts";
 import type { ContextMeter } from "./context-meter.ts";
 

@@ -1,7 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
+import { isSummaryEntry } from "../conversation/entry.ts";
 import { PositionList, PositionSet } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
 import {
   boundaryAt,
   continuedBefore,

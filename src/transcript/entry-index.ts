@@ -1,7 +1,7 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/rewind.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
 import { withQueuedMessages } from "./message-queue.ts";
 import { firstOf, type Preserved, preservedBy } from "./preserved.ts";
 

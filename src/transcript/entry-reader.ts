@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Entry } from "../conversation/entry.ts";
-import { isNestedTooDeep, mayNestTooDeep, withoutDeepParts } from "../conversation/nesting.ts";
+import { isNestedTooDeep, mayNestTooDeep, withoutDeepParts } from "../conversation/untrusted.ts";
 import type { Damage, DamageKind } from "./damage.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { recoverLine } from "./recover-line.ts";

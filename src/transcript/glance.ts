@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { figureField } from "../conversation/fields.ts";
-import { turnedBack } from "../conversation/rewind.ts";
-import { inputTokens, reportedUsage } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import { figureField } from "../conversation/untrusted.ts";
 import { entryFromJson } from "./entry-shape.ts";
 import { lastLineWithAny } from "./search-backwards.ts";
 import { cachingTail, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./session-file.ts";

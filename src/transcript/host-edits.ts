@@ -1,8 +1,8 @@
-import { isThinking } from "../conversation/block.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
-import { isBlock, isRecord, rawContent } from "../conversation/untrusted.ts";
+import { rawContent } from "../conversation/entry.ts";
+import { isBlock, isThinking } from "../conversation/message.ts";
+import { isRecord, stringField } from "../conversation/untrusted.ts";
 
 /** A conversation as it was before a step, with later changes of the host. */
 export interface WithHostEdits {

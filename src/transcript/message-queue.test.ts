@@ -6,7 +6,7 @@ import { ConversationBuilder, toolResult, toolUse } from "../../test/support/bui
 import { queueSessionArbitrary } from "../../test/transcript/queue-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contentText } from "../conversation/fields.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { sessionHistory } from "../host/session-history.ts";
 import { digestSession } from "../summary/builtin/digest.ts";
 import { indexEntries } from "./entry-index.ts";

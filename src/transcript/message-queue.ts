@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
-import { type Entry, isCompactBoundary, type UserEntry } from "../conversation/entry.ts";
-import { asList, contentText, field, stringField } from "../conversation/fields.ts";
+import {
+  type Entry,
+  entryBlocks,
+  isCompactBoundary,
+  rawContent,
+  responseIdOf,
+  type UserEntry,
+} from "../conversation/entry.ts";
 import { isFromQueue, isQueueOperation, isSlashCommand, isTypedMessage } from "../conversation/queued.ts";
-import { entryBlocks, rawContent, responseIdOf } from "../conversation/untrusted.ts";
+import { asList, contentText, field, stringField } from "../conversation/untrusted.ts";
 
 /** Newer versions say why a text left the queue. The agent received it only in this case, or without a reason. */
 const RECEIVED = "absorbed_mid_turn";

@@ -1,7 +1,5 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { contentText, stringField } from "../conversation/fields.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { rawContent } from "../conversation/untrusted.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry, rawContent } from "../conversation/entry.ts";
+import { contentText, stringField } from "../conversation/untrusted.ts";
 
 /**
  * Which of the lines after a boundary were written for its compaction: the summary, messages that were written again

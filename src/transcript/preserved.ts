@@ -1,5 +1,5 @@
 import type { CompactBoundaryEntry } from "../conversation/entry.ts";
-import { field, stringField } from "../conversation/fields.ts";
+import { field, stringField } from "../conversation/untrusted.ts";
 
 /** The messages that a compaction kept, as its boundary records them. They stay where they were in the file. */
 export interface Preserved {

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import type { StepBack } from "../conversation/undo.ts";
+import type { StepBack } from "../conversation/undo-rewind.ts";
 import { indexWithoutDuplicates, readEntries } from "./load.ts";
 import { withQueuedMessages } from "./message-queue.ts";
 import { withSessionFile } from "./session-file.ts";

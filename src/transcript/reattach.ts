@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import { type AssistantEntry, type Entry, isCompactBoundary, type UserEntry } from "../conversation/entry.ts";
 import { PositionSet } from "../conversation/id-table.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { continuedBefore, type EntryIndex, isOnMainThread } from "./entry-index.ts";
 

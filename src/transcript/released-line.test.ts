@@ -5,8 +5,8 @@ import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/supp
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { sessionWriter, wholeSession } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
-import { PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { PREFIX_FIELD } from "../conversation/entry.ts";
+import { field } from "../conversation/untrusted.ts";
 import { loadSession, loadSparsely } from "./load.ts";
 import { LineReleaser, wholeLine } from "./released-line.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/entry.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { HoldEntry } from "./entry-reader.ts";
 import { StoredLines } from "./stored-lines.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { currentConversation, historyBefore } from "./relink.ts";
 
 const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);

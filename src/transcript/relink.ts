@@ -1,9 +1,8 @@
 import { clearedIdsIn } from "../conversation/cleared.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
-import { turnedBack } from "../conversation/rewind.ts";
 import { withStandInsApplied } from "../conversation/stand-ins.ts";
-import { undoRecordOf } from "../conversation/undo.ts";
+import { turnedBack, undoRecordOf } from "../conversation/undo-rewind.ts";
+import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain.ts";
 import { boundaryAt, type EntryIndex, indexEntries, newestLeaf } from "./entry-index.ts";
 import { reattachParallelEntries } from "./reattach.ts";

@@ -1,7 +1,6 @@
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../conversation/entry.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { firstOf, preservedBy } from "./preserved.ts";
 import { wholeLine } from "./released-line.ts";

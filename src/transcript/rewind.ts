@@ -1,6 +1,6 @@
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { undoRecordOf } from "../conversation/undo.ts";
+import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { type ConversationLines, linesFrom, stretchBefore } from "./relink.ts";

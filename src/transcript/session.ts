@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { keptMessagesBelow } from "../conversation/copies.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
-import { recordedModel, respondingModel } from "../conversation/usage.ts";
+import { recordedModel, respondingModel } from "../conversation/reported-usage.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Damage } from "./damage.ts";
 import type { Conversation } from "./relink.ts";

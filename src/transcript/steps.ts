@@ -1,19 +1,13 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { copiedIds } from "../conversation/copies.ts";
-import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
+import { type Entry, isCompactBoundary, type StepKind, type UndoRecord } from "../conversation/entry.ts";
 import { once } from "../conversation/once.ts";
-import { withoutRefusedThinking } from "../conversation/refused-thinking.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
 import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts";
-import {
-  isUndoMark,
-  type StepBack,
-  type StepKind,
-  type UndoRecord,
-  undoRecordOf,
-} from "../conversation/undo.ts";
+import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
+import { stringField } from "../conversation/untrusted.ts";
+import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { isMoreNeeded } from "./chain.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { withHostEdits } from "./host-edits.ts";

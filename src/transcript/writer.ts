@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import type { StepBack } from "../conversation/undo.ts";
+import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { type AppendFile, type OpenedAppendFile, openAppendFile } from "./append-file.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";

@@ -1,6 +1,5 @@
-import { listField } from "../conversation/fields.ts";
-import { isRecord } from "../conversation/untrusted.ts";
-import { inputTokens } from "../conversation/usage.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
+import { isRecord, listField } from "../conversation/untrusted.ts";
 import { type KnownResponse, type OwnUsage, readResponse } from "./any-usage.ts";
 import type { ResponseFacts } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";

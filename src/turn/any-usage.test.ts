@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../conversation/message.ts";
-import { inputTokens } from "../conversation/usage.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { type AnyUsage, readResponse } from "./any-usage.ts";
 import { createCompactor } from "./create-compactor.ts";

@@ -1,7 +1,6 @@
 import type { Usage } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
 import { isPromise, kindOf } from "../conversation/given-messages.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { field, isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { ResponseFacts } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isMicrocompactBoundary } from "../conversation/entry.ts";
-import { withoutThinkingIn } from "../conversation/thinking.ts";
+import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 
 /**
  * Entries of a session as the conversation was: on disk results are whole that a mark says were cleared. The very

@@ -1,5 +1,5 @@
 import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/untrusted.ts";
+import { isEntry } from "../conversation/entry.ts";
 import { visiblePaths } from "../restore/read-state.ts";
 import { inProportion } from "../window/in-proportion.ts";
 import { snapshotOf } from "./snapshot.ts";

@@ -1,4 +1,4 @@
-import { formatCount } from "../conversation/format-count.ts";
+import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { attachMemoryFiles } from "./attach-memory.ts";
 import { clearStale } from "./clear-stale.ts";

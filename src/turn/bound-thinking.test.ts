@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { ApiMessage } from "../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
 import { BoundThinking, withoutBlocks } from "./bound-thinking.ts";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });

@@ -1,10 +1,9 @@
-import { type ContentBlock, contentBlocks, isThinking, tagOf } from "../conversation/block.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { field, listField } from "../conversation/fields.ts";
-import { PLACES_FIELD } from "../conversation/line-fields.ts";
+import { entryBlocks, isEntry, PLACES_FIELD } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { entryBlocks, isBlock, isEntry, isRecord } from "../conversation/untrusted.ts";
+import { type ContentBlock, contentBlocks, isBlock, isThinking, tagOf } from "../conversation/message.ts";
+import { field, isRecord, listField } from "../conversation/untrusted.ts";
 import { extended, hash } from "./message-digest.ts";
 import { jsonOf } from "./same-json.ts";
 

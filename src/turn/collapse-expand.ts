@@ -1,6 +1,6 @@
 import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
-import { type CollapsedSpan, type CollapseMark, collapsedUuids } from "../conversation/collapsed.ts";
-import type { Entry } from "../conversation/entry.ts";
+import { type CollapsedSpan, collapsedUuids } from "../conversation/collapsed.ts";
+import type { CollapseMark, Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Message, Turn } from "./options.ts";
 import { beginRewrite, type Rewrite } from "./rewrite.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { createCompactor } from "./create-compactor.ts";
 

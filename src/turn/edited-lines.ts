@@ -1,12 +1,18 @@
 import { settled } from "../compact/renew-entries.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { field, stringField, stringListField } from "../conversation/fields.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isEntry,
+  isSummaryEntry,
+  type RewindMark,
+  type RewindRecord,
+} from "../conversation/entry.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
-import { type RewindMark, type RewindRecord, turnedBack } from "../conversation/rewind.ts";
-import { isSummaryEntry } from "../conversation/summary-entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
-import { isEntry, isRecord } from "../conversation/untrusted.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import { field, isRecord, stringField, stringListField } from "../conversation/untrusted.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { hungOn, parentOf, relinked } from "./relinked-lines.ts";
 
 /** A conversation after the host changed it. */

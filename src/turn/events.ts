@@ -1,4 +1,4 @@
-import type { StepKind } from "../conversation/undo.ts";
+import type { StepKind } from "../conversation/entry.ts";
 import type { NetSaving } from "../cost/net-saving.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";

@@ -1,4 +1,4 @@
-import { withoutLineFields } from "../conversation/line-fields.ts";
+import { withoutLineFields } from "../conversation/entry.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import { adoptDigests, coreCountOf, coreDigestsOf, extended, isOutdated } from "./message-digest.ts";
 import type { Message } from "./options.ts";

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { withoutBlocks } from "./bound-thinking.ts";
 import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";

@@ -1,6 +1,6 @@
 import { withOldMediaAsMarks } from "../compact/media-marks.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
-import { withoutThinkingFrom } from "../conversation/thinking.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { beginRewrite } from "./rewrite.ts";
 import type { ConversationState } from "./state.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PICTURE_DATA } from "../../test/soak/texts.ts";
-import type { ContentBlock } from "../conversation/block.ts";
-import type { ApiMessage } from "../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
 

@@ -1,6 +1,12 @@
-import type { ContentBlock } from "../conversation/block.ts";
-import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../conversation/entry.ts";
-import { entryBlocks, isEntry } from "../conversation/untrusted.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  entryBlocks,
+  isEntry,
+  isSynthetic,
+  type UserEntry,
+} from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { leastImageTokens } from "../tokens/image-size.ts";
 import { type CountText, measureBlock, measureEntry } from "../tokens/measure.ts";
 

@@ -1,6 +1,6 @@
-import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
-import { withoutLineFields } from "../conversation/line-fields.ts";
+import { withoutLineFields } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import type { Message } from "./options.ts";
 import { isSameJson, jsonCopy, jsonOf } from "./same-json.ts";

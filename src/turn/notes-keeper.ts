@@ -1,8 +1,8 @@
 import { sum } from "../compact/sized.ts";
-import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { AssistantEntry, Entry, Usage } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/untrusted.ts";
-import { inputTokens } from "../conversation/usage.ts";
+import { entryBlocks } from "../conversation/entry.ts";
+import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import { notedUpTo } from "../memory/notes/noted-up-to.ts";

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HeldNotes } from "../../test/engine/notes-file.case.ts";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
-import { contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { contentBlocks } from "../conversation/message.ts";
 import { createHooks } from "../hooks/runner.ts";
 import { isNotesRequest, NOTHING_TO_NOTE } from "../memory/extract/prompt.ts";
 import { NOTES_TEMPLATE } from "../memory/notes/template.ts";

@@ -1,4 +1,3 @@
-import { contentBlocks } from "../conversation/block.ts";
 import type {
   AssistantEntry,
   AssistantMessage,
@@ -7,12 +6,12 @@ import type {
   Usage,
   UserEntry,
 } from "../conversation/entry.ts";
-import { contentText, field } from "../conversation/fields.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import { reminder } from "../conversation/flatten/reminder.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { contentBlocks, isBlock } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
-import { isBlock, isRecord } from "../conversation/untrusted.ts";
+import { contentText, field, isRecord } from "../conversation/untrusted.ts";
 import { isContinuation } from "../summary/continuation.ts";
 import type { Message } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import { tokensLeftOut } from "../clear/api-edits.ts";
 import { planReactive, promptLimit } from "../compact/reactive.ts";
 import { type SizedConversation, sizeUp, sum } from "../compact/sized.ts";
-import { listField } from "../conversation/fields.ts";
+import { listField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";

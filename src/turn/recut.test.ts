@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ContentBlock, contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
 import { HostView } from "./host-view.ts";
 import { outdate } from "./message-digest.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";

@@ -1,5 +1,5 @@
-import { contentBlocks } from "../conversation/block.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { contentBlocks } from "../conversation/message.ts";
 import { type Copy, saysTheSame } from "./host-list.ts";
 import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./message-digest.ts";
 import type { Message } from "./options.ts";

@@ -1,9 +1,9 @@
 import type { Entry } from "../conversation/entry.ts";
-import { stringField } from "../conversation/fields.ts";
+import { isEntry, rawContent } from "../conversation/entry.ts";
 import { isFromQueue, newestLineUuid } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/rewind.ts";
 import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
-import { isEntry, rawContent } from "../conversation/untrusted.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import { stringField } from "../conversation/untrusted.ts";
 
 interface Links {
   /** True if a line with this id was in the conversation before. */

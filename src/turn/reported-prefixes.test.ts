@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { usage } from "../../test/support/builders.ts";
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
-import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/entry.ts";
 import { ReportedPrefixes } from "./reported-prefixes.ts";
 
 interface Sized {

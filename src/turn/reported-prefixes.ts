@@ -1,8 +1,7 @@
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
-import { field } from "../conversation/fields.ts";
-import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/line-fields.ts";
-import { isEntry } from "../conversation/untrusted.ts";
-import { clearedBefore, inputTokens } from "../conversation/usage.ts";
+import { CLEARED_FIELD, isEntry, PREFIX_FIELD } from "../conversation/entry.ts";
+import { clearedBefore, inputTokens } from "../conversation/reported-usage.ts";
+import { field } from "../conversation/untrusted.ts";
 import { extended, hash } from "./message-digest.ts";
 import { isReport } from "./reports-before-mark.ts";
 

@@ -1,8 +1,7 @@
 import { timeOf } from "../conversation/copies.ts";
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
-import { savedTokens } from "../conversation/saved-tokens.ts";
+import { reportedUsage, savedTokens } from "../conversation/reported-usage.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
-import { reportedUsage } from "../conversation/usage.ts";
 
 /** What is known of an entry's report when a conversation is read from the start. */
 interface ReportState {

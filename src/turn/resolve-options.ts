@@ -2,7 +2,7 @@ import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
-import { field } from "../conversation/fields.ts";
+import { field } from "../conversation/untrusted.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";

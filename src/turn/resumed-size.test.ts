@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
-import type { CollapsedSpan, CollapseMark } from "../conversation/collapsed.ts";
-import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import type { CollapsedSpan } from "../conversation/collapsed.ts";
+import type { CollapseMark, Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";

@@ -1,7 +1,8 @@
-import type { ContentBlock } from "../conversation/block.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { asList } from "../conversation/fields.ts";
-import { entryBlocks, isBlock } from "../conversation/untrusted.ts";
+import { entryBlocks } from "../conversation/entry.ts";
+import type { ContentBlock } from "../conversation/message.ts";
+import { isBlock } from "../conversation/message.ts";
+import { asList } from "../conversation/untrusted.ts";
 
 /** True tokens per estimated one, at most: in the letters and languages that every vocabulary was made for. */
 const LATIN_CEILING = 1.65;

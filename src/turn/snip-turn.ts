@@ -1,6 +1,5 @@
 import { type SnipSelection, snip } from "../compact/snip.ts";
-import type { Entry } from "../conversation/entry.ts";
-import type { SnipEnd } from "../conversation/snipped.ts";
+import type { Entry, SnipEnd } from "../conversation/entry.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import type { Message, Turn } from "./options.ts";
 import { isReport } from "./reports-before-mark.ts";

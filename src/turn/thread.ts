@@ -2,11 +2,13 @@ import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { copiedIds } from "../conversation/copies.ts";
+import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
 import {
   type AssistantEntry,
   type AttachmentEntry,
   type Entry,
   isCompactBoundary,
+  isEntry,
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
@@ -15,9 +17,8 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
 import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
-import type { RewindMark, RewindRecord } from "../conversation/rewind.ts";
-import { savedTokens } from "../conversation/saved-tokens.ts";
-import { isEntry, isRecord } from "../conversation/untrusted.ts";
+import { savedTokens } from "../conversation/reported-usage.ts";
+import { isRecord } from "../conversation/untrusted.ts";
 import { type Calibration, startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { asSent } from "./as-sent.ts";

@@ -1,7 +1,7 @@
 import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts";
 import type { Compaction } from "../compact/compact.ts";
 import type { Finding } from "../conversation/check/finding.ts";
-import { formatCount } from "../conversation/format-count.ts";
+import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";

@@ -3,7 +3,7 @@ import { collapsedUuids } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { asOneWrite, movedWith } from "../conversation/one-write.ts";
 import { messagesBehind } from "../conversation/stand-ins.ts";
-import type { StepBack } from "../conversation/undo.ts";
+import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { type AssistantEntry, type Entry, isCompactBoundary, type Usage } from "../conversation/entry.ts";
-import { inputTokens, reportedUsage } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
 import { startCalibration } from "../tokens/calibration.ts";
 import { ContextMeter } from "../tokens/context-meter.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";

@@ -1,6 +1,6 @@
 import type { Usage } from "../conversation/entry.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { isRecord } from "../conversation/untrusted.ts";
-import { inputTokens } from "../conversation/usage.ts";
 import type { EventDetail } from "./events.ts";
 
 /** What hosts put into one step without showing it; seen up to 28,000 in recorded sessions, and allowed for more. */

@@ -1,6 +1,6 @@
 import type { Entry, Usage } from "../conversation/entry.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { isRecord } from "../conversation/untrusted.ts";
-import { inputTokens } from "../conversation/usage.ts";
 import type { EventDetail } from "./events.ts";
 import { ScriptSample } from "./script-sample.ts";
 import { agreesWithEstimate, type UsageFacts, UsageGuard, type UsageVerdict } from "./usage-guard.ts";

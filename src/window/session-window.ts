@@ -3,12 +3,12 @@ import {
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
+  isEntry,
   type RecordedWindow,
   type SessionRecord,
 } from "../conversation/entry.ts";
-import { field, figureField, stringField } from "../conversation/fields.ts";
-import { isEntry } from "../conversation/untrusted.ts";
-import { inputTokens, reportedUsage, respondingModel } from "../conversation/usage.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/reported-usage.ts";
+import { field, figureField, stringField } from "../conversation/untrusted.ts";
 import {
   findModel,
   isSameModel,

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokensLeftOut } from "../../src/clear/api-edits.ts";
-import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
 import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
 import type { JsonRecord } from "../../src/conversation/untrusted.ts";
 import { CLEARED_RESULT } from "../../src/testing/simulator/context/clear-tool-uses.ts";
 import { applyEdits } from "../../src/testing/simulator/context/edits.ts";

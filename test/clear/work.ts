@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { ResultIndex, type ResultIndexOptions } from "../../src/clear/result-index.ts";
-import type { ContentBlock } from "../../src/conversation/block.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
+import type { ContentBlock } from "../../src/conversation/message.ts";
 import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
 import { arbitraryEntries } from "../support/arbitraries.ts";
 import { ConversationBuilder } from "../support/builders.ts";

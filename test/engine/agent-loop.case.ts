@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts";
+import type { ContentBlock, ToolUseBlock } from "../../src/conversation/message.ts";
 import { createRandom, type Random } from "../../src/demo/random.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
 import type { Model, ModelReply, ModelUsage } from "../../src/models/port.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { inputTokens } from "../../src/conversation/usage.ts";
+import { inputTokens } from "../../src/conversation/reported-usage.ts";
 import type { SummaryAttempt } from "../../src/summary/sources.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";

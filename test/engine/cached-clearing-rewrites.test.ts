@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ImageBlock } from "../../src/conversation/block.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { listField } from "../../src/conversation/fields.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ImageBlock } from "../../src/conversation/message.ts";
+import { listField } from "../../src/conversation/untrusted.ts";
 import { ModelError } from "../../src/models/model-error.ts";
 import { currentConversation } from "../../src/transcript/relink.ts";
 import type { CompactorOptions, Turn } from "../../src/turn/options.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { listField } from "../../src/conversation/fields.ts";
+import { listField } from "../../src/conversation/untrusted.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { AgentLoop, connect } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { isCompactBoundary } from "../../src/conversation/entry.ts";
+import { readLedger } from "../../src/conversation/fact-ledger.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { readLedger } from "../../src/conversation/ledger-reader.ts";
 import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";

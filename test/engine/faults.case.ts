@@ -1,6 +1,6 @@
-import { contentBlocks } from "../../src/conversation/block.ts";
-import { listField } from "../../src/conversation/fields.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { contentBlocks } from "../../src/conversation/message.ts";
+import { listField } from "../../src/conversation/untrusted.ts";
 import { createRandom } from "../../src/demo/random.ts";
 import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
 import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";

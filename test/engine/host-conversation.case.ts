@@ -1,6 +1,6 @@
-import { type ContentBlock, contentBlocks } from "../../src/conversation/block.ts";
 import type { EntryLink } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
 import type { ModelReply } from "../../src/models/port.ts";
 import type { Message } from "../../src/turn/options.ts";
 

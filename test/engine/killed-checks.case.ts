@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { contentBlocks } from "../../src/conversation/block.ts";
 import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { contentBlocks } from "../../src/conversation/message.ts";
 import { standInUuids } from "../../src/conversation/stand-ins.ts";
 import { formatNotes, parseNotes } from "../../src/memory/notes/format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";

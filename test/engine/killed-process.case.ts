@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, statSync, writeSync } from "node:fs";
 import { isCompactBoundary } from "../../src/conversation/entry.ts";
-import { stringField } from "../../src/conversation/fields.ts";
+import { stringField } from "../../src/conversation/untrusted.ts";
 import { notesFile } from "../../src/host/notes-file.ts";
 import { parseNotes } from "../../src/memory/notes/format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";

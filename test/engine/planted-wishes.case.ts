@@ -1,5 +1,5 @@
-import type { Ledger, LedgerFact } from "../../src/conversation/ledger.ts";
-import { isInContext } from "../../src/conversation/ledger.ts";
+import type { Ledger, LedgerFact } from "../../src/conversation/fact-ledger.ts";
+import { isInContext } from "../../src/conversation/fact-ledger.ts";
 import { findFacts } from "../../src/summary/facts/check.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 

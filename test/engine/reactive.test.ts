@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../src/conversation/block.ts";
+import type { ContentBlock } from "../../src/conversation/message.ts";
 import { ModelError } from "../../src/models/model-error.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { connect } from "./agent-loop.case.ts";

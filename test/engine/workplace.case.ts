@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolUseBlock } from "../../src/conversation/block.ts";
+import type { ContentBlock, ToolUseBlock } from "../../src/conversation/message.ts";
 import { createRandom, type Random } from "../../src/demo/random.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
 import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inputTokens } from "../../src/conversation/usage.ts";
+import { inputTokens } from "../../src/conversation/reported-usage.ts";
 import {
   type ExtractionOutcome,
   type ExtractionRequest,

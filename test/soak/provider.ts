@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { asList } from "../../src/conversation/fields.ts";
+import { asList } from "../../src/conversation/untrusted.ts";
 import { anthropicModel, type Model } from "../../src/index.ts";
 import type { MovableClock } from "../../src/testing/clock.ts";
 import type { Behaviour } from "../../src/testing/simulator/exchange.ts";

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { ContentBlock } from "../../src/conversation/block.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ContentBlock } from "../../src/conversation/message.ts";
 import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
 import { withCacheMarks } from "../../src/models/anthropic/cache-marks.ts";
 import type { Model, ModelReply } from "../../src/models/port.ts";

@@ -1,4 +1,3 @@
-import type { ContentBlock, MessageContent } from "../../src/conversation/block.ts";
 import type {
   AssistantEntry,
   Attachment,
@@ -9,6 +8,7 @@ import type {
   Usage,
   UserEntry,
 } from "../../src/conversation/entry.ts";
+import type { ContentBlock, MessageContent } from "../../src/conversation/message.ts";
 
 /** Builds a chain of entries the way an agent writes them: each the child of the one before. */
 export class ConversationBuilder {

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import type { ContentBlock } from "../../src/conversation/block.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../src/conversation/message.ts";
 import { arbitraryRequest } from "./arbitraries.ts";
 import { image, thinking, toolResult, toolUse } from "./builders.ts";
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { contentBlocks } from "../../src/conversation/block.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { contentBlocks } from "../../src/conversation/message.ts";
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
-import { contentWithoutThinking } from "../../src/conversation/thinking.ts";
+import { contentWithoutThinking } from "../../src/conversation/without-thinking.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { rewindLoaded } from "../../src/host/rewind-session.ts";
 import { indexEntries } from "../../src/transcript/entry-index.ts";

@@ -9,7 +9,7 @@ import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { soundCuts } from "../../src/conversation/cut.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withoutThinkingFrom } from "../../src/conversation/thinking.ts";
+import { withoutThinkingFrom } from "../../src/conversation/without-thinking.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
 import {

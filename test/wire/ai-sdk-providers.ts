@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { ContentBlock } from "../../src/conversation/block.ts";
+import type { ContentBlock } from "../../src/conversation/message.ts";
 import { aiSdkModel } from "../../src/models/ai-sdk/ai-sdk-model.ts";
 import type { Model, ModelReply, ModelRequest } from "../../src/models/port.ts";
 import { complete } from "../../src/models/reply.ts";

@@ -1,7 +1,7 @@
 import type { Agent, RunResult } from "../../agent/index.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText } from "../../conversation/fields.ts";
-import { rawContent } from "../../conversation/untrusted.ts";
+import { rawContent } from "../../conversation/entry.ts";
+import { contentText } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
 import type { Colours } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";

@@ -1,9 +1,8 @@
 import { sizeUp } from "../../compact/sized.ts";
 import { timeOf } from "../../conversation/copies.ts";
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
 import { countMessages } from "../../conversation/flatten/flatten.ts";
 import { isSnipMarker } from "../../conversation/snipped.ts";
-import { isSummaryEntry } from "../../conversation/summary-entry.ts";
 import { spokenIn } from "../../host/rewind-session.ts";
 import { formatAge, formatCount, plural } from "../view/numbers.ts";
 

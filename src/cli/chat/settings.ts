@@ -1,6 +1,5 @@
 import type { NotesWriter, PermissionMode, PermissionSettings } from "../../agent/index.ts";
-import { field } from "../../conversation/fields.ts";
-import { isRecord } from "../../conversation/untrusted.ts";
+import { field, isRecord } from "../../conversation/untrusted.ts";
 
 /** What a user can set for chats, in their own settings file under `chat`. A project cannot: it may be anybody's. */
 export interface ChatSettings {

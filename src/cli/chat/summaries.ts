@@ -1,8 +1,13 @@
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../conversation/entry.ts";
-import { contentText, stringField } from "../../conversation/fields.ts";
-import { isSummaryEntry } from "../../conversation/summary-entry.ts";
-import { undoRecordOf } from "../../conversation/undo.ts";
-import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  entryBlocks,
+  isCompactBoundary,
+  isSummaryEntry,
+  rawContent,
+} from "../../conversation/entry.ts";
+import { undoRecordOf } from "../../conversation/undo-rewind.ts";
+import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { stretchesOf } from "../../host/session-history.ts";
 import { unwrapSummary } from "../../summary/continuation.ts";
 import type { Session } from "../../transcript/session.ts";

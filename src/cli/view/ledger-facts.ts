@@ -1,5 +1,4 @@
-import type { FactKind } from "../../conversation/facts.ts";
-import type { Fate, Ledger, LedgerFact } from "../../conversation/ledger.ts";
+import type { FactKind, Fate, Ledger, LedgerFact } from "../../conversation/fact-ledger.ts";
 import type { CompactionLedgerReport } from "../ledger-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount } from "./numbers.ts";

@@ -1,4 +1,4 @@
-import { countFates, type Ledger } from "../../conversation/ledger.ts";
+import { countFates, type Ledger } from "../../conversation/fact-ledger.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, plural } from "./numbers.ts";
 import { foldText } from "./text-width.ts";

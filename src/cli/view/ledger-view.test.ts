@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { terminal } from "../../../test/support/terminal.ts";
-import type { Fate, Ledger, LedgerFact } from "../../conversation/ledger.ts";
+import type { Fate, Ledger, LedgerFact } from "../../conversation/fact-ledger.ts";
 import type { CompactionLedgerReport, FateCounts, LedgerReport } from "../ledger-report.ts";
 import { ledgerLine } from "./ledger-line.ts";
 import { ledgerView } from "./ledger-view.ts";

@@ -1,4 +1,4 @@
-import type { Ledger } from "../../conversation/ledger.ts";
+import type { Ledger } from "../../conversation/fact-ledger.ts";
 import type { CompactionLedgerReport, FateCounts, LedgerReport } from "../ledger-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "./bar.ts";

@@ -1,4 +1,4 @@
-import { inputTokens } from "../../conversation/usage.ts";
+import { inputTokens } from "../../conversation/reported-usage.ts";
 import type { NotesProgress } from "../../host/session-notes.ts";
 import type { NotesFigures, NotesReport, NotesSectionReport, NotesWorkReport } from "../notes-report.ts";
 import type { Colours, Terminal } from "../terminal.ts";

@@ -1,4 +1,4 @@
-import { formatCount } from "../../conversation/format-count.ts";
+import { formatCount } from "../../conversation/text.ts";
 import { oneLine } from "./text-width.ts";
 
 export { formatCount };

@@ -1,9 +1,9 @@
-import type { ContentBlock } from "../../conversation/block.ts";
 import { timeOf } from "../../conversation/copies.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText } from "../../conversation/fields.ts";
+import { entryBlocks } from "../../conversation/entry.ts";
 import { sentContent } from "../../conversation/flatten/attachment-content.ts";
-import { entryBlocks } from "../../conversation/untrusted.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { contentText } from "../../conversation/untrusted.ts";
 import type { CollapseReport, SpanMessagesReport } from "../span-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime, plural } from "./numbers.ts";

@@ -1,4 +1,4 @@
-import { inputTokens } from "../../conversation/usage.ts";
+import { inputTokens } from "../../conversation/reported-usage.ts";
 import { SECTION_NAMES } from "../../summary/sections.ts";
 import type { SummaryAttempt } from "../../summary/sources.ts";
 import type { CompactReport } from "../compact-report.ts";

@@ -7,7 +7,7 @@ import { countingPorts, longSession } from "../../../test/support/long-session.t
 import { CLEARED_RESULT_TEXT } from "../../conversation/cleared.ts";
 import { isCollapsedSpan, isCollapseMark } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { ESTIMATORS, measureEntry } from "../../tokens/measure.ts";
 import { type CollapseOptions, commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { expandableSpans, expandSpans } from "./expand.ts";

@@ -1,9 +1,9 @@
 import { clearedResultIds } from "../../conversation/cleared.ts";
-import type { CollapsedSpan, CollapseMark } from "../../conversation/collapsed.ts";
-import type { Entry, EntryLink } from "../../conversation/entry.ts";
+import type { CollapsedSpan } from "../../conversation/collapsed.ts";
+import type { CollapseMark, Entry, EntryLink } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { mayGiveWay } from "../../conversation/stand-ins.ts";
-import { withoutThinkingFrom } from "../../conversation/thinking.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import { type CompactionPorts, newLink } from "../host-fields.ts";
 import { newestLine } from "../snip-marker.ts";
 

@@ -1,15 +1,10 @@
 import { withClearedResults } from "../../conversation/cleared.ts";
-import {
-  type CollapsedSpan,
-  type CollapseMark,
-  collapsedUuids,
-  isCollapsedSpan,
-} from "../../conversation/collapsed.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { stringListField } from "../../conversation/fields.ts";
+import { type CollapsedSpan, collapsedUuids, isCollapsedSpan } from "../../conversation/collapsed.ts";
+import type { CollapseMark, Entry } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
-import { withoutThinkingFrom } from "../../conversation/thinking.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { stringListField } from "../../conversation/untrusted.ts";
+import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import { sum } from "../sized.ts";
 import { type CollapseOptions, LineWriter } from "./commit.ts";
 

@@ -1,9 +1,9 @@
 import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { entryBlocks } from "../../conversation/entry.ts";
+import { unseenFrom } from "../../conversation/newest-response.ts";
 import { mayGiveWay, messagesBehind } from "../../conversation/stand-ins.ts";
-import { unseenFrom } from "../../conversation/unseen.ts";
-import { entryBlocks } from "../../conversation/untrusted.ts";
 import { keepRecentUnder } from "../keep-recent.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
 

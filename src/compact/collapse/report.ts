@@ -1,8 +1,8 @@
 import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText, figureField } from "../../conversation/fields.ts";
+import { rawContent } from "../../conversation/entry.ts";
 import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
-import { rawContent } from "../../conversation/untrusted.ts";
+import { contentText, figureField } from "../../conversation/untrusted.ts";
 
 /** A span as people see it. */
 export interface SpanReport {

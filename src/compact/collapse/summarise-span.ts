@@ -1,5 +1,5 @@
-import { contentText } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { contentText } from "../../conversation/untrusted.ts";
 import { LonghaulError } from "../../errors.ts";
 import { untilAborted } from "../../models/abortable.ts";
 import type { WindowOf } from "../../models/output-limit.ts";

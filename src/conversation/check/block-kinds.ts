@@ -1,5 +1,5 @@
-import { type ContentBlock, tagOf } from "../block.ts";
 import type { ApiMessage } from "../message.ts";
+import { type ContentBlock, tagOf } from "../message.ts";
 import { serverToolResult, serverToolUse } from "./server-tools.ts";
 
 type Role = ApiMessage["role"];

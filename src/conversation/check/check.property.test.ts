@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { arbitraryRequest } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../block.ts";
-import type { ApiRequest } from "../message.ts";
+import type { ApiRequest, ContentBlock } from "../message.ts";
 import { checkRequest } from "./check.ts";
 
 const RUNS = { numRuns: 500 };

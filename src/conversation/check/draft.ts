@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../block.ts";
-import type { ApiMessage, ApiRequest } from "../message.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
 import type { Finding, RepairAction, RuleName } from "./finding.ts";
 import { type SchemasByName, schemasByName } from "./rules/tool-inputs.ts";
 

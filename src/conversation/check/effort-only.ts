@@ -1,4 +1,4 @@
-import { field } from "../fields.ts";
+import { field } from "../untrusted.ts";
 import type { DraftMessage } from "./draft.ts";
 
 /** A system message that does nothing but set the effort: it has no content, and may come before the user. */

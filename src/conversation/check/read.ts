@@ -1,7 +1,6 @@
-import { type ContentBlock, tagOf } from "../block.ts";
-import { field } from "../fields.ts";
 import type { ApiMessage } from "../message.ts";
-import { isBlock, isRecord, type JsonRecord } from "../untrusted.ts";
+import { type ContentBlock, isBlock, tagOf } from "../message.ts";
+import { field, isRecord, type JsonRecord } from "../untrusted.ts";
 import { type Draft, type DraftMessage, type Origin, type Part, textPart } from "./draft.ts";
 
 /** What is not a message at all cannot be sent; what is one but badly made is put right as far as it goes. */

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolResultBlock } from "../block.ts";
+import type { ContentBlock, ToolResultBlock } from "../message.ts";
 
 /**
  * What a tool result said, as user content, for when it can no longer be sent as a result. Media keep

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolResultBlock } from "../block.ts";
+import type { ContentBlock, ToolResultBlock } from "../message.ts";
 import type { Draft, DraftMessage, Part } from "./draft.ts";
 
 /** Returns the part itself to keep it, another to replace it, or undefined to leave it out. */

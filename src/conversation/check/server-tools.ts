@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../block.ts";
+import type { ContentBlock } from "../message.ts";
 
 /** Blocks of tools that the provider runs itself. To us they are opaque but for what pairs them. */
 interface ServerToolUse {

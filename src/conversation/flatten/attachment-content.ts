@@ -1,7 +1,6 @@
-import type { ContentBlock } from "../block.ts";
 import type { Attachment, AttachmentEntry } from "../entry.ts";
-import { field, stringField } from "../fields.ts";
-import { isRecord, type JsonRecord } from "../untrusted.ts";
+import type { ContentBlock } from "../message.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../untrusted.ts";
 import {
   directoryListing,
   editedFile,

@@ -1,5 +1,4 @@
-import { stringField, stringListField } from "../fields.ts";
-import { isRecord, type JsonRecord } from "../untrusted.ts";
+import { isRecord, type JsonRecord, stringField, stringListField } from "../untrusted.ts";
 
 /** Text of a field; empty where there is none. */
 export function textField(record: JsonRecord, name: string): string {

@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../block.ts";
 import { checkRequest } from "../check/check.ts";
 import { Draft, entryPath } from "../check/draft.ts";
 import type { Entry } from "../entry.ts";
-import type { ApiMessage } from "../message.ts";
+import type { ApiMessage, ContentBlock } from "../message.ts";
 import { countMessages, flatten, flattenChecked, frameOf, readEntries } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };

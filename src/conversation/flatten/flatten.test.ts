@@ -4,11 +4,10 @@ import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
-import type { ContentBlock } from "../block.ts";
 import { checkRequest } from "../check/check.ts";
 import { CLEARED_RESULT_TEXT } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
-import type { ApiMessage } from "../message.ts";
+import type { ApiMessage, ContentBlock } from "../message.ts";
 import { flatten, flattenChecked } from "./flatten.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });

@@ -1,9 +1,8 @@
-import { type ContentBlock, isThinking } from "../block.ts";
 import type { Draft } from "../check/draft.ts";
 import { readParts } from "../check/read.ts";
-import { type AssistantEntry, type Entry, isSynthetic } from "../entry.ts";
+import { type AssistantEntry, type Entry, isEntry, isSynthetic, rawContent, responseIdOf } from "../entry.ts";
 import { IdTable } from "../id-table.ts";
-import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
+import { type ContentBlock, isThinking } from "../message.ts";
 import { sentContent } from "./attachment-content.ts";
 
 /** Bits that say what a response holds. */

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../block.ts";
+import type { ContentBlock } from "../message.ts";
 
 const CLOSING = /<\/(?=system-reminder)/gi;
 

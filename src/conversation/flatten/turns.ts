@@ -1,9 +1,16 @@
-import type { MessageContent } from "../block.ts";
-import { isThinking } from "../block.ts";
 import type { Draft, DraftMessage, Part } from "../check/draft.ts";
 import { intactBlocks, readParts } from "../check/read.ts";
-import { type AssistantEntry, type Entry, isSynthetic, type UserEntry } from "../entry.ts";
-import { isEntry, rawContent, responseIdOf } from "../untrusted.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  isEntry,
+  isSynthetic,
+  rawContent,
+  responseIdOf,
+  type UserEntry,
+} from "../entry.ts";
+import type { MessageContent } from "../message.ts";
+import { isThinking } from "../message.ts";
 import { sentContent } from "./attachment-content.ts";
 import { RepeatFilter } from "./repeats.ts";
 

@@ -1,10 +1,10 @@
-import { tagOf } from "../block.ts";
 import type { DraftMessage } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
 import { MAX_CACHE_MARKS } from "../check/limits.ts";
 import type { CheckSettings } from "../check/rule.ts";
 import { begins, startsTurn } from "../check/rules/thinking-first.ts";
 import type { ApiRequest } from "../message.ts";
+import { tagOf } from "../message.ts";
 import { CacheMarks, marksIn } from "./marks.ts";
 import type { OpenPart } from "./open-part.ts";
 import { RequestSize } from "./request-size.ts";

@@ -1,9 +1,8 @@
 import { Draft, entryPath } from "../check/draft.ts";
 import { schemasByName } from "../check/rules/tool-inputs.ts";
-import { type Entry, isSynthetic } from "../entry.ts";
+import { type Entry, isEntry, isSynthetic, responseIdOf } from "../entry.ts";
 import { type FlattenOptions, frameOf, readEntries } from "../flatten/flatten.ts";
 import type { ApiRequest } from "../message.ts";
-import { isEntry, responseIdOf } from "../untrusted.ts";
 import { withoutOnceChecked } from "./checked-messages.ts";
 import { GrowingCheck, type ItemForm } from "./growing-check.ts";
 

@@ -1,9 +1,7 @@
-import type { ContentBlock } from "../block.ts";
 import type { DraftMessage } from "../check/draft.ts";
 import { hasNestedBlocks } from "../check/rewrite.ts";
-import { asList, field } from "../fields.ts";
-import type { ApiRequest } from "../message.ts";
-import { isRecord } from "../untrusted.ts";
+import type { ApiRequest, ContentBlock } from "../message.ts";
+import { asList, field, isRecord } from "../untrusted.ts";
 
 /** How many cache marks there are, and whether one of them is of five minutes, one of an hour. */
 export class CacheMarks {

@@ -1,9 +1,9 @@
-import { type ContentBlock, contentBlocks, isMedia } from "../block.ts";
 import type { Finding } from "../check/finding.ts";
 import { jsonBytes, leastJsonBytes, MOST_BYTES_PER_LEAST_BYTE } from "../check/json-bytes.ts";
 import { hasNestedBlocks } from "../check/rewrite.ts";
 import type { CheckSettings } from "../check/rule.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
+import { type ContentBlock, contentBlocks, isMedia } from "../message.ts";
 import { isAboutMediaLimits } from "./whole-rules.ts";
 
 const COMMA_BYTES = 1;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { image, toolResult, toolUse } from "../../../test/support/builders.ts";
-import type { ContentBlock } from "../block.ts";
 import { checkRequest } from "../check/check.ts";
-import type { ApiMessage, ApiRequest } from "../message.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
 import { CheckedMessages, type CheckedMessagesOptions } from "./checked-messages.ts";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });

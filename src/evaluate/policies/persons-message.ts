@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText } from "../../conversation/fields.ts";
-import { isEntry, rawContent } from "../../conversation/untrusted.ts";
+import { isEntry, rawContent } from "../../conversation/entry.ts";
+import { contentText } from "../../conversation/untrusted.ts";
 import { classifyUserText } from "../../summary/builtin/read/human.ts";
 
 /** Whether a person wrote it, as opposed to all else that travels in user entries. */

@@ -1,4 +1,4 @@
-import { isEntry } from "../../conversation/untrusted.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
 import type { Policy, PolicyName, PolicyOptions } from "../policy.ts";
 import { clearResults } from "./clear-results.ts";

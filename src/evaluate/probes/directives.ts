@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { stringField } from "../../conversation/fields.ts";
+import { stringField } from "../../conversation/untrusted.ts";
 import type { SessionDigest } from "../../summary/builtin/digest.ts";
 import { isRequest } from "../../summary/builtin/exchange.ts";
 import { extractFacts } from "../../summary/facts/extract.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../conversation/block.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { withCacheMarks } from "../../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";

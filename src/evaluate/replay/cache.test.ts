@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../conversation/block.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
 import { withCacheMarks, withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { measureBlock } from "../../tokens/measure.ts";

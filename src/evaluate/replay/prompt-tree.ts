@@ -1,4 +1,4 @@
-import { type ContentBlock, contentBlocks, type MessageContent } from "../../conversation/block.ts";
+import { type ContentBlock, contentBlocks, type MessageContent } from "../../conversation/message.ts";
 
 /** A prefix of prompts: the same blocks in the same order lead to the same node. */
 export class PromptNode {

@@ -2,11 +2,11 @@ import {
   type AssistantEntry,
   type Entry,
   isCompactBoundary,
+  isEntry,
   isMicrocompactBoundary,
   isSynthetic,
 } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
-import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversation/usage.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversation/reported-usage.ts";
 import type { SessionHistory } from "../../host/session-history.ts";
 import { responses } from "../../transcript/responses.ts";
 

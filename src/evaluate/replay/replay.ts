@@ -1,7 +1,6 @@
 import { type Snapshot, sizeUp } from "../../compact/sized.ts";
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
-import { reportedUsage } from "../../conversation/usage.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
+import { reportedUsage } from "../../conversation/reported-usage.ts";
 import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";

@@ -1,6 +1,11 @@
-import { contentBlocks } from "../../conversation/block.ts";
-import { type AssistantEntry, type Entry, isSynthetic, type Usage } from "../../conversation/entry.ts";
-import { responseIdOf } from "../../conversation/untrusted.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  isSynthetic,
+  responseIdOf,
+  type Usage,
+} from "../../conversation/entry.ts";
+import { contentBlocks } from "../../conversation/message.ts";
 import type { CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { CompactorOptions } from "../../turn/options.ts";

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../conversation/block.ts";
 import { type Entry, isSynthetic } from "../../conversation/entry.ts";
-import { isBlock } from "../../conversation/untrusted.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { isBlock } from "../../conversation/message.ts";
 import type { RequestFrame } from "../../summary/sources.ts";
 import { startCalibration } from "../../tokens/calibration.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntries } from "../../tokens/measure.ts";

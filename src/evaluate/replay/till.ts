@@ -1,5 +1,5 @@
 import type { Usage } from "../../conversation/entry.ts";
-import { inputTokens } from "../../conversation/usage.ts";
+import { inputTokens } from "../../conversation/reported-usage.ts";
 import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";

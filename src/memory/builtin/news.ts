@@ -1,4 +1,4 @@
-import type { FollowedTodo } from "../../conversation/todos.ts";
+import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
 import type { SessionDigest } from "../../summary/builtin/digest.ts";
 import type { BackgroundTask } from "../../summary/builtin/read/findings.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toolUse } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import type { ModelReply, StopReason } from "../../models/port.ts";
 import { emptyNotes, notesAsShown } from "../notes/format.ts";
 import type { Notes } from "../notes/notes.ts";

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolUseBlock } from "../../conversation/block.ts";
+import type { ContentBlock, ToolUseBlock } from "../../conversation/message.ts";
 import type { ModelReply } from "../../models/port.ts";
 import { isTruncated, textIn } from "../../summary/request/read-summary.ts";
 import { applyNotesEdit, applyNotesEdits, type NotesTarget } from "../notes/edit.ts";

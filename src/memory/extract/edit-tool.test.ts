@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ToolUseBlock } from "../../conversation/block.ts";
+import type { ToolUseBlock } from "../../conversation/message.ts";
 import type { ToolChoice, ToolDefinition } from "../../models/port.ts";
 import { type EditTool, editsOf, findEditTool, partsInWords } from "./edit-tool.ts";
 

@@ -1,7 +1,6 @@
-import type { ToolUseBlock } from "../../conversation/block.ts";
-import { asList, field, stringField } from "../../conversation/fields.ts";
+import type { ToolUseBlock } from "../../conversation/message.ts";
 import { FILE_TOOLS, PATH_FIELDS } from "../../conversation/tool-kinds.ts";
-import { isRecord } from "../../conversation/untrusted.ts";
+import { asList, field, isRecord, stringField } from "../../conversation/untrusted.ts";
 import type { ToolDefinition } from "../../models/port.ts";
 import type { RequestFrame } from "../../summary/sources.ts";
 import type { Refusal, TextEdit } from "../notes/notes.ts";

@@ -4,9 +4,9 @@ import { forkOf, NOTES, PATH, request, told } from "../../../test/memory/extract
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolUse } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import { contentBlocks } from "../../conversation/block.ts";
 import { checkRequest } from "../../conversation/check/check.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
+import { contentBlocks } from "../../conversation/message.ts";
 import { LonghaulError } from "../../errors.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";

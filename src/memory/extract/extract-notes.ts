@@ -1,6 +1,5 @@
-import type { ContentBlock } from "../../conversation/block.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
 import { abortedError, throwIfAborted } from "../../models/abort.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { WindowOf } from "../../models/output-limit.ts";

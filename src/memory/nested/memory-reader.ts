@@ -1,5 +1,5 @@
-import { field, firstString, stringField } from "../../conversation/fields.ts";
 import { headOf } from "../../conversation/text.ts";
+import { field, firstString, stringField } from "../../conversation/untrusted.ts";
 import { type Ask, type AskOptions, asker, valueOrReason } from "../../restore/ask.ts";
 import type { MemoryFile } from "../../restore/memory-files.ts";
 import { readRule } from "./front-matter.ts";

@@ -1,6 +1,6 @@
 import type { Attachment, Entry } from "../../conversation/entry.ts";
+import { entryBlocks, isEntry } from "../../conversation/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../../conversation/tool-kinds.ts";
-import { entryBlocks, isEntry } from "../../conversation/untrusted.ts";
 import { headThatFits, LEAST_HEAD_TOKENS } from "../../restore/head.ts";
 import { restoredItem } from "../../restore/kind.ts";
 import { attachedMemoryPaths, memoryAttachment } from "../../restore/memory-files.ts";

@@ -1,6 +1,5 @@
 import { copiedIds } from "../../conversation/copies.ts";
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import { memoryPathOf } from "../../restore/read-state.ts";
 import { type CountText, measureEntry } from "../../tokens/measure.ts";
 

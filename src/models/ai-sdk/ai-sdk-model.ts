@@ -1,5 +1,4 @@
-import { field, stringField } from "../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import { abortedError, throwIfAborted } from "../abort.ts";

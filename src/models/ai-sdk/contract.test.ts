@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, expect, it } from "vitest";
 import { ANTHROPIC_WIRES } from "../../../test/wire/anthropic/wires.ts";
 import { wiresOf } from "../../../test/wire/folder.ts";
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import { STANDARD_FAILURES, STANDARD_REPLIES, STANDARD_TEXT } from "../../testing/contract/expected.ts";
 import { modelContract } from "../../testing/contract/model-contract.ts";
 import type { ContractSubject } from "../../testing/contract/subject.ts";

@@ -1,5 +1,5 @@
-import { field } from "../../conversation/fields.ts";
 import type { ApiVersion } from "../../conversation/message.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
 import { type Abortable, abortableBy } from "../abortable.ts";

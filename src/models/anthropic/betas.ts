@@ -1,4 +1,4 @@
-import { asList, field, listField, stringField } from "../../conversation/fields.ts";
+import { asList, field, listField, stringField } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../port.ts";
 
 const COMPACT_EDIT = "compact_20260112";

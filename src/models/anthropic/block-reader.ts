@@ -1,6 +1,5 @@
-import type { ContentBlock } from "../../conversation/block.ts";
-import { asList, field, stringField } from "../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { asList, field, isRecord, type JsonRecord, stringField } from "../../conversation/untrusted.ts";
 import { parsedInput } from "../call-input.ts";
 import type { ModelEvent } from "../port.ts";
 

@@ -1,6 +1,6 @@
-import { type CacheControl, type ContentBlock, contentBlocks, tagOf } from "../../conversation/block.ts";
 import { MAX_CACHE_MARKS } from "../../conversation/check/limits.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { type CacheControl, type ContentBlock, contentBlocks, tagOf } from "../../conversation/message.ts";
 import type { ModelRequest, ToolDefinition } from "../port.ts";
 import {
   type FoundMark,

@@ -1,4 +1,4 @@
-import { field } from "../../conversation/fields.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { isMissingPackage } from "../missing-package.ts";
 import { ModelError } from "../model-error.ts";
 

@@ -1,5 +1,5 @@
-import { field } from "../../conversation/fields.ts";
 import type { ApiVersion } from "../../conversation/message.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { ModelError } from "../model-error.ts";
 import type { AnthropicCallOptions, AnthropicClient } from "./client.ts";
 import { showPings } from "./pings.ts";

@@ -1,5 +1,5 @@
-import type { ContentBlock } from "../../conversation/block.ts";
-import { field } from "../../conversation/fields.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { failureWords, type Remedies } from "../failure-words.ts";
 import { ModelError, type ModelErrorDetails, type ModelFailure } from "../model-error.ts";
 import { overflowIn } from "../overflow.ts";

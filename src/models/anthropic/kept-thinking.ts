@@ -1,5 +1,5 @@
-import { contentBlocks, isThinking } from "../../conversation/block.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { contentBlocks, isThinking } from "../../conversation/message.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import type { ModelRequest } from "../port.ts";
 

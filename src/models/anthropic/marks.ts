@@ -1,7 +1,6 @@
-import type { ContentBlock, MessageContent } from "../../conversation/block.ts";
-import { asList, field, listField } from "../../conversation/fields.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
-import { isBlock, isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import type { ApiMessage, ContentBlock, MessageContent } from "../../conversation/message.ts";
+import { isBlock } from "../../conversation/message.ts";
+import { asList, field, isRecord, type JsonRecord, listField } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../port.ts";
 
 export interface FoundMark {

@@ -1,5 +1,5 @@
-import { field } from "../../conversation/fields.ts";
 import type { ApiVersion } from "../../conversation/message.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";

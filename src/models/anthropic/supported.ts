@@ -1,8 +1,7 @@
-import { type ContentBlock, type MessageContent, tagOf } from "../../conversation/block.ts";
 import { claudeVersion } from "../../conversation/claude-version.ts";
-import { stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { isBlock, isRecord } from "../../conversation/untrusted.ts";
+import { type ContentBlock, isBlock, type MessageContent, tagOf } from "../../conversation/message.ts";
+import { isRecord, stringField } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import type { ModelCapabilities, ModelRequest, RequestChange } from "../port.ts";
 import { isCompactEdit } from "./betas.ts";

@@ -1,7 +1,6 @@
-import { type ContentBlock, isThinking } from "../../conversation/block.ts";
-import { listField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { isBlock } from "../../conversation/untrusted.ts";
+import { type ContentBlock, isBlock, isThinking } from "../../conversation/message.ts";
+import { listField } from "../../conversation/untrusted.ts";
 import { FOREIGN_THINKING_MARK } from "../foreign-thinking.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
 

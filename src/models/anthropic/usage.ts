@@ -1,5 +1,4 @@
-import { field } from "../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord } from "../../conversation/untrusted.ts";
 import type { ModelUsage, StopReason, UsageIteration } from "../port.ts";
 
 const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([

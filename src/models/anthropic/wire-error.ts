@@ -1,4 +1,4 @@
-import { field, stringField } from "../../conversation/fields.ts";
+import { field, stringField } from "../../conversation/untrusted.ts";
 
 /** What can be learned of an error that the SDK threw, whichever version of it. */
 export interface WireError {

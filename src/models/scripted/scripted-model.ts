@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure.ts";
 import { throwIfAborted } from "../abort.ts";
 import { untilAborted } from "../abortable.ts";

@@ -1,7 +1,7 @@
-import { type ContentBlock, contentBlocks, tagOf } from "../../conversation/block.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { contentText, stringField } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../conversation/message.ts";
+import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { isContinuation } from "../continuation.ts";
 import { presentSections } from "../sections.ts";
 

@@ -1,5 +1,5 @@
-import { type ContentBlock, contentBlocks } from "../../conversation/block.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
 import { type BuiltInSummary, type SummariseOptions, summarise } from "../builtin/summarise.ts";
 import { isSummaryRequest } from "../prompt.ts";
 import { entriesOf } from "./entries.ts";

@@ -1,8 +1,7 @@
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
-import { field } from "../../conversation/fields.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
-import type { FollowedTodo } from "../../conversation/todos.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
+import { field } from "../../conversation/untrusted.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, Plan } from "./read/answers.ts";
 import type { RankedName } from "./read/concepts.ts";

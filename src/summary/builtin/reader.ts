@@ -1,9 +1,8 @@
 import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { AssistantEntry, AttachmentEntry, Entry, UserEntry } from "../../conversation/entry.ts";
-import { isSynthetic } from "../../conversation/entry.ts";
-import { contentText, field, stringField } from "../../conversation/fields.ts";
+import { entryBlocks, isSynthetic, rawContent } from "../../conversation/entry.ts";
 import type { ToolPair } from "../../conversation/pairs.ts";
-import { entryBlocks, rawContent } from "../../conversation/untrusted.ts";
+import { contentText, field, stringField } from "../../conversation/untrusted.ts";
 import type { OpenBefore, SessionDigest } from "./digest.ts";
 import { type Exchange, ExchangeBuilder, isEmpty } from "./exchange.ts";
 import { ConceptCounter } from "./read/concepts.ts";

@@ -1,6 +1,5 @@
-import { type Entry, isCompactBoundary } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";

@@ -1,8 +1,8 @@
-import { contentText, field, firstString, stringField } from "../../conversation/fields.ts";
 import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
 import { headOf } from "../../conversation/text.ts";
-import { TodoLedger } from "../../conversation/todos.ts";
+import { TodoLedger } from "../../conversation/todo-ledger.ts";
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
+import { contentText, field, firstString, stringField } from "../../conversation/untrusted.ts";
 import { clip, oneLine } from "./clip.ts";
 import type { OpenBefore, SessionDigest } from "./digest.ts";
 import type { ExchangeBuilder } from "./exchange.ts";

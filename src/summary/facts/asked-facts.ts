@@ -1,7 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { Fact } from "../../conversation/facts.ts";
+import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
-import type { FollowedTodo } from "../../conversation/todos.ts";
+import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
 import { oneLine } from "../builtin/clip.ts";
 import type { OpenBefore, SessionDigest } from "../builtin/digest.ts";
 import type { BackgroundTask } from "../builtin/read/findings.ts";

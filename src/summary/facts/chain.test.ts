@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import type { Fact } from "../../conversation/facts.ts";
+import type { Fact } from "../../conversation/fact-ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts, type FactSheet } from "./extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./mend.ts";

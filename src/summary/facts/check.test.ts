@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fact, FactKind } from "../../conversation/facts.ts";
+import type { Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { findFacts } from "./check.ts";
 
 const isFound = (kind: FactKind, text: string, where: string, needles?: readonly string[]): boolean => {

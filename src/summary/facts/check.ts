@@ -1,4 +1,4 @@
-import type { Fact, FactKind } from "../../conversation/facts.ts";
+import type { Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { TextPaths, withPathsInFull } from "./paths.ts";
 
 /** A needle up to this length could stand inside a longer word or number. */

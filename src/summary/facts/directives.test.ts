@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
-import type { DirectiveStatus } from "../../conversation/facts.ts";
+import type { DirectiveStatus } from "../../conversation/fact-ledger.ts";
 import { extractFacts } from "./extract.ts";
 
 /** What people said, each with what became of it, oldest first. */

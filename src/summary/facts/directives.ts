@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { DirectiveStatus, Fact } from "../../conversation/facts.ts";
+import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
 import type { SessionDigest } from "../builtin/digest.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 import { neededPieces, quotedForm } from "./forms.ts";

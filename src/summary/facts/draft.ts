@@ -1,7 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { Fact } from "../../conversation/facts.ts";
-import { stringField } from "../../conversation/fields.ts";
+import type { Fact } from "../../conversation/fact-ledger.ts";
 import type { PairIndex } from "../../conversation/pairs.ts";
+import { stringField } from "../../conversation/untrusted.ts";
 
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;

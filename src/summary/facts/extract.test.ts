@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
-import type { FactKind } from "../../conversation/facts.ts";
+import type { FactKind } from "../../conversation/fact-ledger.ts";
 import { type ExtractOptions, extractFacts } from "./extract.ts";
 
 const textsOf = (session: ConversationBuilder, kind: FactKind, options: ExtractOptions = {}) =>

@@ -1,6 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { Fact } from "../../conversation/facts.ts";
-import type { KnownFacts, LedgerFact } from "../../conversation/ledger.ts";
+import type { Fact, KnownFacts, LedgerFact } from "../../conversation/fact-ledger.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import { digestSession, type SessionDigest } from "../builtin/digest.ts";
 import { isRequest } from "../builtin/exchange.ts";

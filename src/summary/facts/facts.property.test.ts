@@ -4,7 +4,7 @@ import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import type { DirectiveStatus, Fact, FactKind } from "../../conversation/facts.ts";
+import type { DirectiveStatus, Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts } from "./extract.ts";
 import { quoteFacts } from "./mend.ts";

@@ -1,4 +1,4 @@
-import type { Fact, FactKind } from "../../conversation/facts.ts";
+import type { Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { headOf, tailOf } from "../../conversation/text.ts";
 import { plainText } from "./check.ts";
 import { deedIn, pathOf } from "./file-facts.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fact } from "../../conversation/facts.ts";
+import type { Fact } from "../../conversation/fact-ledger.ts";
 import { parseEarlierSummary } from "../builtin/read/earlier.ts";
 import { continuationMessage } from "../continuation.ts";
 import { findFacts } from "./check.ts";

@@ -1,4 +1,4 @@
-import type { Fact, FactKind } from "../../conversation/facts.ts";
+import type { Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { findFacts } from "./check.ts";
 import { type Form, factLine, factLines, labelOf } from "./lines.ts";

@@ -1,4 +1,4 @@
-import type { DirectiveStatus, Fact } from "../../conversation/facts.ts";
+import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
 import { neededPieces } from "./forms.ts";
 import { quotedLines } from "./section.ts";
 

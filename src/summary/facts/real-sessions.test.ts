@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import type { Ledger } from "../../conversation/ledger.ts";
+import type { Ledger } from "../../conversation/fact-ledger.ts";
 import { findFacts } from "./check.ts";
 import { extractFacts, type FactSheet } from "./extract.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./mend.ts";

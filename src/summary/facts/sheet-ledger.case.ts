@@ -1,4 +1,4 @@
-import type { Ledger } from "../../conversation/ledger.ts";
+import type { Ledger } from "../../conversation/fact-ledger.ts";
 import type { FactSheet } from "./extract.ts";
 
 /** The ledger of a compaction that quoted everything. */

@@ -1,4 +1,4 @@
-import type { DirectiveStatus } from "../../conversation/facts.ts";
+import type { DirectiveStatus } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
 import type { Exchange } from "../builtin/exchange.ts";
 import { isRequest } from "../builtin/exchange.ts";

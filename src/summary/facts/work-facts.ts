@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { Fact } from "../../conversation/facts.ts";
+import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
 import { clip, oneLine } from "../builtin/clip.ts";
 import type { SessionDigest } from "../builtin/digest.ts";

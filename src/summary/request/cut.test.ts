@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
 import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./cut.ts";
 

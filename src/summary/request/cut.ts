@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { groupRounds, type Round } from "../../conversation/rounds.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
 import { type CountText, measureEntries } from "../../tokens/measure.ts";
 
 /** Dropped when the provider does not say by how much a request is too long. */

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolUse } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import { contentBlocks } from "../../conversation/block.ts";
 import { checkRequest } from "../../conversation/check/check.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { contentBlocks } from "../../conversation/message.ts";
 import { findMarks, withoutMarks } from "../../models/anthropic/marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import {

@@ -1,8 +1,8 @@
-import { type ContentBlock, contentBlocks } from "../../conversation/block.ts";
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { field } from "../../conversation/fields.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
+import { field } from "../../conversation/untrusted.ts";
 import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
 import { forgetsThinkingAtNextTurn } from "../../models/anthropic/kept-thinking.ts";
 import { hasOutputRoom, type OutputRoomOptions, thinkingBudget } from "../../models/output-limit.ts";

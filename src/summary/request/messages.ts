@@ -1,11 +1,11 @@
-import { type ContentBlock, isMedia, type MessageContent } from "../../conversation/block.ts";
 import { mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
 import { mediaMarker } from "../../conversation/check/rules/media-marker.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { isEntry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { contentWithoutThinking } from "../../conversation/thinking.ts";
-import { isEntry } from "../../conversation/untrusted.ts";
+import { type ContentBlock, isMedia, type MessageContent } from "../../conversation/message.ts";
+import { contentWithoutThinking } from "../../conversation/without-thinking.ts";
 import type { ToolDefinition } from "../../models/port.ts";
 
 /** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */

@@ -1,7 +1,7 @@
 import type { AssistantEntry, Entry, UserEntry } from "../../conversation/entry.ts";
-import { contentText } from "../../conversation/fields.ts";
+import { entryBlocks, isEntry } from "../../conversation/entry.ts";
 import { countMessages } from "../../conversation/flatten/flatten.ts";
-import { entryBlocks, isEntry } from "../../conversation/untrusted.ts";
+import { contentText } from "../../conversation/untrusted.ts";
 import type { SummaryPoint } from "../prompt.ts";
 
 /** Enough to find a message by, and too little to smuggle much into the request. */

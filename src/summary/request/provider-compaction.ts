@@ -1,7 +1,7 @@
-import { type ContentBlock, tagOf } from "../../conversation/block.ts";
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { stringField } from "../../conversation/fields.ts";
+import { type ContentBlock, tagOf } from "../../conversation/message.ts";
+import { stringField } from "../../conversation/untrusted.ts";
 import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
 import type { ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";
 import { formatSummary } from "../format.ts";

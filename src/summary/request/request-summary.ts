@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
+import { isSummaryEntry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { isSummaryEntry } from "../../conversation/summary-entry.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryPoint, summaryPrompt } from "../prompt.ts";
 import type { SummaryVariant } from "../sources.ts";

@@ -1,6 +1,6 @@
 import { jsonBytes, mostJsonBytes } from "../../conversation/check/json-bytes.ts";
 import { MAX_REQUEST_BYTES } from "../../conversation/check/limits.ts";
-import { inputTokens } from "../../conversation/usage.ts";
+import { inputTokens } from "../../conversation/reported-usage.ts";
 import type { ModelError } from "../../models/model-error.ts";
 import { leastOutputTokens } from "../../models/output-limit.ts";
 import type { ModelReply, ModelRequest } from "../../models/port.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { STANDARD_REQUEST } from "./expected.ts";

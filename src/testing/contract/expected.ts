@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import type { ModelRequest, StopReason } from "../../models/port.ts";
 import type { FailureScenario, ReplyScenario } from "./subject.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ContentBlock } from "../../conversation/block.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
 import type { ModelEvent } from "../../models/port.ts";
 import { collect, comparableBlocks, replyOf, withBench } from "./bench.ts";
 import { type ExpectedReply, STANDARD_REPLIES } from "./expected.ts";

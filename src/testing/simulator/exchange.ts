@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../../conversation/block.ts";
-import type { ApiMessage, ApiVersion } from "../../conversation/message.ts";
+import type { ApiMessage, ApiVersion, ContentBlock } from "../../conversation/message.ts";
 import type { JsonRecord } from "../../conversation/untrusted.ts";
 import type { ClaudeFeatures } from "../../window/claude-features.ts";
 

@@ -1,5 +1,5 @@
-import { stringField } from "../../conversation/fields.ts";
 import type { JsonRecord } from "../../conversation/untrusted.ts";
+import { stringField } from "../../conversation/untrusted.ts";
 import type { SimulatedModel } from "./exchange.ts";
 
 /** How the model thinks in a call: as the request says, or as it does by itself. */

@@ -1,7 +1,11 @@
 import type { Agent, AgentEvent } from "../../../agent/index.ts";
-import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../../../conversation/entry.ts";
-import { isSummaryEntry } from "../../../conversation/summary-entry.ts";
-import { undoRecordOf } from "../../../conversation/undo.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isSummaryEntry,
+} from "../../../conversation/entry.ts";
+import { undoRecordOf } from "../../../conversation/undo-rewind.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";

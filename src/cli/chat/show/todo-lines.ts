@@ -1,4 +1,4 @@
-import type { Todo } from "../../../conversation/todos.ts";
+import type { Todo } from "../../../conversation/todo-ledger.ts";
 import type { Colours } from "../../terminal.ts";
 import { fitText } from "../../view/text-width.ts";
 

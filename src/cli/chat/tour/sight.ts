@@ -1,7 +1,7 @@
-import { contentBlocks } from "../../../conversation/block.ts";
 import { isCleared } from "../../../conversation/cleared.ts";
-import { contentText } from "../../../conversation/fields.ts";
+import { contentBlocks } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { contentText } from "../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
 

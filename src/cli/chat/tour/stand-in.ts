@@ -1,5 +1,5 @@
-import { contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { contentBlocks } from "../../../conversation/message.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";

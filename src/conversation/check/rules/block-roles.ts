@@ -1,4 +1,4 @@
-import { type ContentBlock, isMedia, isThinking } from "../../block.ts";
+import { type ContentBlock, isMedia, isThinking } from "../../message.ts";
 import { mayStandIn, mayStandInResult } from "../block-kinds.ts";
 import { addedMessage, type Draft, type DraftMessage, type Part } from "../draft.ts";
 import { toolResultAsContent } from "../result-text.ts";

@@ -1,6 +1,5 @@
-import { isThinking } from "../../block.ts";
-import { field } from "../../fields.ts";
-import { isBlock, isRecord, type JsonRecord } from "../../untrusted.ts";
+import { isBlock, isThinking } from "../../message.ts";
+import { field, isRecord, type JsonRecord } from "../../untrusted.ts";
 import type { Draft, DraftMessage, Origin, Part } from "../draft.ts";
 import { MAX_CACHE_MARKS } from "../limits.ts";
 import { rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";

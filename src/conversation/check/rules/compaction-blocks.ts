@@ -1,5 +1,5 @@
-import { type ContentBlock, tagOf } from "../../block.ts";
-import { stringField } from "../../fields.ts";
+import { type ContentBlock, tagOf } from "../../message.ts";
+import { stringField } from "../../untrusted.ts";
 import type { Draft, DraftMessage, Part } from "../draft.ts";
 import type { RuleName } from "../finding.ts";
 import { rewriteParts } from "../rewrite.ts";

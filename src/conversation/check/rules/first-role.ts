@@ -1,4 +1,4 @@
-import { tagOf } from "../../block.ts";
+import { tagOf } from "../../message.ts";
 import { addedMessage, type Draft, textPart } from "../draft.ts";
 import { isEffortOnly } from "../effort-only.ts";
 

@@ -1,4 +1,4 @@
-import { type ContentBlock, type DocumentBlock, type ImageBlock, isMedia } from "../../block.ts";
+import { type ContentBlock, type DocumentBlock, type ImageBlock, isMedia } from "../../message.ts";
 import type { Draft, Fault, Origin } from "../draft.ts";
 import { finishDraft } from "../draft.ts";
 import type { RuleName } from "../finding.ts";

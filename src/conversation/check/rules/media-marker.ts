@@ -1,4 +1,4 @@
-import type { DocumentBlock, ImageBlock, TextBlock } from "../../block.ts";
+import type { DocumentBlock, ImageBlock, TextBlock } from "../../message.ts";
 
 const IMAGE_MARKER = "[image]";
 const DOCUMENT_MARKER = "[document]";

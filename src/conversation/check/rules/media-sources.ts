@@ -1,5 +1,5 @@
-import type { ContentBlock, DocumentBlock, ImageBlock } from "../../block.ts";
-import { isMedia } from "../../block.ts";
+import type { ContentBlock, DocumentBlock, ImageBlock } from "../../message.ts";
+import { isMedia } from "../../message.ts";
 import { isRecord, type JsonRecord } from "../../untrusted.ts";
 import type { Draft } from "../draft.ts";
 import { DOCUMENT_MEDIA_TYPES, IMAGE_MEDIA_TYPES } from "../limits.ts";

@@ -1,7 +1,6 @@
-import { tagOf } from "../../block.ts";
 import { claudeVersion, isAtLeast } from "../../claude-version.ts";
-import { field } from "../../fields.ts";
-import { isRecord } from "../../untrusted.ts";
+import { tagOf } from "../../message.ts";
+import { field, isRecord } from "../../untrusted.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 import { FIRST_VERSION_WITHOUT_PREFILL } from "../limits.ts";
 import type { CheckSettings } from "../rule.ts";

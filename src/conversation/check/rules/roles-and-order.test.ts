@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ContentBlock } from "../../block.ts";
-import type { ApiMessage, ApiRequest } from "../../message.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../../message.ts";
 import { checkRequest } from "../check.ts";
 import { EARLIER_PART_MISSING_TEXT } from "./first-role.ts";
 import { GO_ON_TEXT, refusesPrefill } from "./prefill.ts";

@@ -1,4 +1,4 @@
-import { tagOf } from "../../block.ts";
+import { tagOf } from "../../message.ts";
 import type { Draft, DraftMessage } from "../draft.ts";
 import type { CheckSettings } from "../rule.ts";
 

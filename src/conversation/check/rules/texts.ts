@@ -1,5 +1,5 @@
-import type { ContentBlock, MessageContent, TextBlock } from "../../block.ts";
-import { isBlock } from "../../untrusted.ts";
+import type { ContentBlock, MessageContent, TextBlock } from "../../message.ts";
+import { isBlock } from "../../message.ts";
 import type { Draft, Origin } from "../draft.ts";
 import { rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
 

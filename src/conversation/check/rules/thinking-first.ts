@@ -1,4 +1,4 @@
-import { isThinking, tagOf } from "../../block.ts";
+import { isThinking, tagOf } from "../../message.ts";
 import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
 
 /** Blocks that the provider itself puts before a reply. */

@@ -1,4 +1,4 @@
-import { isThinking } from "../../block.ts";
+import { isThinking } from "../../message.ts";
 import type { Draft, DraftMessage } from "../draft.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ToolUseBlock } from "../../block.ts";
+import type { ToolUseBlock } from "../../message.ts";
 import type { Draft, Part } from "../draft.ts";
 import { TOOL_USE_ID_PATTERN } from "../limits.ts";
 import { rewriteParts, withBlock } from "../rewrite.ts";

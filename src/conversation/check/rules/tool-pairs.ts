@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolResultBlock } from "../../block.ts";
+import type { ContentBlock, ToolResultBlock } from "../../message.ts";
 import { addedMessage, type Draft, type DraftMessage, type Part } from "../draft.ts";
 import type { RuleName } from "../finding.ts";
 import { toolResultAsContent } from "../result-text.ts";

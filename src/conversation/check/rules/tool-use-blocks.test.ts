@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ContentBlock } from "../../block.ts";
-import type { ApiMessage } from "../../message.ts";
+import type { ApiMessage, ContentBlock } from "../../message.ts";
 import { checkRequest } from "../check.ts";
 
 const ask: ApiMessage = { role: "user", content: "go" };

@@ -1,6 +1,5 @@
-import { type ContentBlock, tagOf } from "../../block.ts";
-import { field } from "../../fields.ts";
-import { isBlock } from "../../untrusted.ts";
+import { type ContentBlock, isBlock, tagOf } from "../../message.ts";
+import { field } from "../../untrusted.ts";
 import type { Draft } from "../draft.ts";
 import { mapChanged, rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
 import type { CheckSettings } from "../rule.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ContentBlock } from "../../block.ts";
-import type { ApiMessage, ApiRequest } from "../../message.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../../message.ts";
 import { checkRequest } from "../check.ts";
 import type { CheckOptions } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../block.ts";
+import type { ContentBlock } from "../../message.ts";
 import { isRecord, type JsonRecord } from "../../untrusted.ts";
 import { numberField, recordField, textField } from "../attachment-fields.ts";
 import { reminder } from "../reminder.ts";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../block.ts";
+import type { ContentBlock } from "../../message.ts";
 import type { JsonRecord } from "../../untrusted.ts";
 import { recordField, stringsField, textField } from "../attachment-fields.ts";
 import { reminder } from "../reminder.ts";

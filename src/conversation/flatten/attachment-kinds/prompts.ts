@@ -1,5 +1,6 @@
-import type { ContentBlock } from "../../block.ts";
-import { isBlock, type JsonRecord } from "../../untrusted.ts";
+import type { ContentBlock } from "../../message.ts";
+import { isBlock } from "../../message.ts";
+import type { JsonRecord } from "../../untrusted.ts";
 
 /** Typed while the agent was at work: the user's own words, which stand nowhere else. No reminder. */
 export function queuedPrompt(attachment: JsonRecord): readonly ContentBlock[] {

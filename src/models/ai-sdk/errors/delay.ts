@@ -1,4 +1,4 @@
-import { asList, field, stringField } from "../../../conversation/fields.ts";
+import { asList, field, stringField } from "../../../conversation/untrusted.ts";
 import { headerDelayMs } from "../../retry-after.ts";
 import type { ErrorFacts } from "./read-error.ts";
 

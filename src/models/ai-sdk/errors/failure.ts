@@ -1,4 +1,4 @@
-import { stringField } from "../../../conversation/fields.ts";
+import { stringField } from "../../../conversation/untrusted.ts";
 import type { ModelFailure } from "../../model-error.ts";
 import { delayIn } from "./delay.ts";
 import { chain, type ErrorFacts } from "./read-error.ts";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import { failureWords } from "../../failure-words.ts";
 import { ModelError, type ModelErrorDetails, type ModelFailure } from "../../model-error.ts";
 import type { ModelRequest } from "../../port.ts";

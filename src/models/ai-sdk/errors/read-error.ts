@@ -1,5 +1,12 @@
-import { asList, field, firstString, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord, parseJson } from "../../../conversation/untrusted.ts";
+import {
+  asList,
+  field,
+  firstString,
+  isRecord,
+  type JsonRecord,
+  parseJson,
+  stringField,
+} from "../../../conversation/untrusted.ts";
 
 /** What an error of the SDK, of a provider or of the network says, wherever it says it. */
 export interface ErrorFacts {

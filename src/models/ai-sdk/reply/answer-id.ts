@@ -1,4 +1,4 @@
-import { field, stringField } from "../../../conversation/fields.ts";
+import { field, stringField } from "../../../conversation/untrusted.ts";
 
 export interface AnswerId {
   readonly id: string;

@@ -1,6 +1,6 @@
-import type { ContentBlock, ThinkingBlock } from "../../../conversation/block.ts";
-import { field, stringField } from "../../../conversation/fields.ts";
+import type { ContentBlock, ThinkingBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, stringField } from "../../../conversation/untrusted.ts";
 import { callInput } from "../../call-input.ts";
 import type { Dialect } from "../dialect.ts";
 import { missedMetadata, packMemory } from "../provider-memory.ts";

@@ -1,5 +1,5 @@
-import { field, stringField } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, stringField } from "../../../conversation/untrusted.ts";
 import type { StopReason } from "../../port.ts";
 
 /** How a call came to its end, by the SDK's word and the provider's own. */

@@ -1,6 +1,5 @@
 import type { Usage } from "../../../conversation/entry.ts";
-import { field } from "../../../conversation/fields.ts";
-import { isRecord } from "../../../conversation/untrusted.ts";
+import { field, isRecord } from "../../../conversation/untrusted.ts";
 import type { ModelUsage, UsageIteration } from "../../port.ts";
 import type { Flavour } from "../dialect.ts";
 

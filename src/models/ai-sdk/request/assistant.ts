@@ -1,6 +1,5 @@
-import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
-import { field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { type ContentBlock, isThinking } from "../../../conversation/message.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { callInput } from "../../call-input.ts";
 import { mergeOptions, withOptions } from "../provider-options.ts";
 import { wireToolId } from "../tool-ids.ts";

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
-import { asList, field, firstString, stringField } from "../../../conversation/fields.ts";
-import { isBlock } from "../../../conversation/untrusted.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
+import { isBlock } from "../../../conversation/message.ts";
+import { asList, field, firstString, stringField } from "../../../conversation/untrusted.ts";
 
 /**
  * What a block says, for a provider that has no form for it. What only its own provider could read

@@ -1,5 +1,5 @@
-import { field } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field } from "../../../conversation/untrusted.ts";
 import type { ModelRequest, RequestChange } from "../../port.ts";
 import { ChangeLog } from "../changes.ts";
 import type { Dialect } from "../dialect.ts";

@@ -1,5 +1,4 @@
-import { field } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Mapping } from "./prompt.ts";
 
 /** A prompt-cache mark as an option of Anthropic's; other providers have none and cache by themselves. */

@@ -1,6 +1,5 @@
-import type { DocumentBlock, ImageBlock } from "../../../conversation/block.ts";
-import { field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import type { DocumentBlock, ImageBlock } from "../../../conversation/message.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { documentText, mediaAsText } from "./block-text.ts";
 import type { Mapping } from "./prompt.ts";
 

@@ -1,5 +1,4 @@
-import { field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ModelRequest } from "../../port.ts";
 import { mergeOptions } from "../provider-options.ts";
 import { markOptions } from "./marks.ts";

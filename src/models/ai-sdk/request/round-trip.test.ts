@@ -9,7 +9,7 @@ import {
   TEXT,
 } from "../../../../test/wire/ai-sdk-providers.ts";
 import { wireOf } from "../../../../test/wire/folder.ts";
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import type { ModelRequest } from "../../port.ts";
 
 describe("what a provider needs back", () => {

@@ -1,5 +1,5 @@
-import type { ContentBlock, MessageContent } from "../../../conversation/block.ts";
-import { isBlock } from "../../../conversation/untrusted.ts";
+import type { ContentBlock, MessageContent } from "../../../conversation/message.ts";
+import { isBlock } from "../../../conversation/message.ts";
 import { withOptions } from "../provider-options.ts";
 import { blockAsText } from "./block-text.ts";
 import { markOptions } from "./marks.ts";

@@ -1,5 +1,5 @@
-import { field, stringField } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, stringField } from "../../../conversation/untrusted.ts";
 import type { ModelRequest } from "../../port.ts";
 import type { Mapping } from "./prompt.ts";
 

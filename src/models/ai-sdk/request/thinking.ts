@@ -1,6 +1,6 @@
-import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/block.ts";
-import { field } from "../../../conversation/fields.ts";
+import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field } from "../../../conversation/untrusted.ts";
 import { type ProviderMemory, unpackMemory } from "../provider-memory.ts";
 import type { Mapping, PromptPart } from "./prompt.ts";
 

@@ -1,7 +1,6 @@
-import type { ContentBlock, ToolResultBlock } from "../../../conversation/block.ts";
-import { isMedia } from "../../../conversation/block.ts";
-import { field } from "../../../conversation/fields.ts";
-import { isBlock } from "../../../conversation/untrusted.ts";
+import type { ContentBlock, ToolResultBlock } from "../../../conversation/message.ts";
+import { isBlock, isMedia } from "../../../conversation/message.ts";
+import { field } from "../../../conversation/untrusted.ts";
 import { withOptions } from "../provider-options.ts";
 import { wireToolId } from "../tool-ids.ts";
 import { blockAsText, documentText } from "./block-text.ts";

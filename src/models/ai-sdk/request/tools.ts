@@ -1,5 +1,4 @@
-import { field } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ToolChoice, ToolDefinition } from "../../port.ts";
 import { withOptions } from "../provider-options.ts";
 import type { AiSdk } from "../sdk.ts";

@@ -1,8 +1,7 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
-import { stringField } from "../../../conversation/fields.ts";
 import { reminder } from "../../../conversation/flatten/reminder.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
-import { isBlock } from "../../../conversation/untrusted.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
+import { isBlock } from "../../../conversation/message.ts";
+import { stringField } from "../../../conversation/untrusted.ts";
 import type { Mapping } from "./prompt.ts";
 import { systemText } from "./system.ts";
 

@@ -1,4 +1,4 @@
-import { type ContentBlock, isMedia, type ToolResultBlock } from "../../../conversation/block.ts";
+import { type ContentBlock, isMedia, type ToolResultBlock } from "../../../conversation/message.ts";
 import { mergeOptions } from "../provider-options.ts";
 import { blockAsText } from "./block-text.ts";
 import { markOptions } from "./marks.ts";

@@ -1,5 +1,4 @@
-import { asList, field, listField, stringField } from "../../../conversation/fields.ts";
-import { isRecord } from "../../../conversation/untrusted.ts";
+import { asList, field, isRecord, listField, stringField } from "../../../conversation/untrusted.ts";
 
 /** A question the agent put to the person, with what the person chose or wrote. */
 export interface Answer {

@@ -1,6 +1,6 @@
-import { listField, stringField } from "../../../conversation/fields.ts";
 import { headOf } from "../../../conversation/text.ts";
 import { fileUseOf, writesWholeFile } from "../../../conversation/tool-kinds.ts";
+import { listField, stringField } from "../../../conversation/untrusted.ts";
 
 export interface FileRecord {
   readonly path: string;

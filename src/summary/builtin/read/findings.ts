@@ -1,4 +1,4 @@
-import { stringField } from "../../../conversation/fields.ts";
+import { stringField } from "../../../conversation/untrusted.ts";
 
 /** What a subagent or a background task brought back. */
 export interface Finding {

@@ -1,5 +1,5 @@
-import { contentText } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { contentText } from "../../../conversation/untrusted.ts";
 import type { Behaviour, Turn } from "../exchange.ts";
 
 export function textTurn(text: string): Turn {

@@ -1,5 +1,10 @@
-import { contentText, field, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import {
+  contentText,
+  field,
+  isRecord,
+  type JsonRecord,
+  stringField,
+} from "../../../conversation/untrusted.ts";
 import { createRandom, type Random } from "../../../demo/random.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import type { Behaviour, SeenRequest, Turn, TurnBlock } from "../exchange.ts";

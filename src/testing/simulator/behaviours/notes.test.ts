@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../../conversation/block.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { type AnswerRules, type TakenAnswer, takeAnswer } from "../../../memory/extract/answer.ts";
 import { findEditTool } from "../../../memory/extract/edit-tool.ts";
 import { notesPrompt } from "../../../memory/extract/prompt.ts";

@@ -1,5 +1,5 @@
-import { listField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { listField } from "../../../conversation/untrusted.ts";
 import { NOTHING_TO_NOTE } from "../../../memory/extract/prompt.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import type { FaultCandidate } from "../server/faults.ts";

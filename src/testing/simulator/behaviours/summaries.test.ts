@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../../conversation/block.ts";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { createDemoSession } from "../../../demo/demo.ts";
 import { withoutQuotedFacts } from "../../../summary/facts/section.ts";
 import { formatSummary } from "../../../summary/format.ts";

@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Behaviour, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import { BETAS } from "../wording/betas.ts";
 import {
   asked,

@@ -1,5 +1,5 @@
-import { contentBlocks, isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { contentBlocks, isThinking } from "../../../conversation/message.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { refuse } from "../wording/refuse.ts";
 import { BoundPrefixes, type PrefixWalk } from "./bound-prefix.ts";

@@ -1,7 +1,7 @@
-import { type ContentBlock, contentBlocks, isMedia } from "../../../conversation/block.ts";
-import { stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { type ContentBlock, contentBlocks, isMedia } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { stringField } from "../../../conversation/untrusted.ts";
 import { type BlockParts, blockParts, toolParts } from "../prompt/block-key.ts";
 import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
 import type { Conversation } from "./conversation.ts";

@@ -1,7 +1,7 @@
-import { contentBlocks, isThinking } from "../../../conversation/block.ts";
-import { field } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { contentBlocks, isThinking } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field } from "../../../conversation/untrusted.ts";
 
 /** Thinking that stays: of this many turns that have any, the newest ones. */
 export type KeptTurns = number | "all";

@@ -1,7 +1,6 @@
-import { type ContentBlock, contentBlocks, type ToolUseBlock } from "../../../conversation/block.ts";
-import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { type ContentBlock, contentBlocks, type ToolUseBlock } from "../../../conversation/message.ts";
+import { asList, field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { textOf } from "../wording/refuse.ts";
 
 /** The defaults of the edit as documented. */

@@ -1,5 +1,5 @@
-import { type CacheControl, type ContentBlock, contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { type CacheControl, type ContentBlock, contentBlocks } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock } from "../exchange.ts";
 import { withoutMarks } from "../prompt/block-key.ts";

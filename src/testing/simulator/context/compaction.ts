@@ -1,6 +1,5 @@
-import { field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal, ReplyBlock } from "../exchange.ts";
 import { refusal } from "../wording/refuse.ts";
 import type { PrefixWalk } from "./bound-prefix.ts";

@@ -1,7 +1,6 @@
-import { type ContentBlock, type MessageContent, tagOf } from "../../../conversation/block.ts";
-import { listField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { isBlock, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { type ContentBlock, isBlock, type MessageContent, tagOf } from "../../../conversation/message.ts";
+import { isRecord, type JsonRecord, listField } from "../../../conversation/untrusted.ts";
 
 /** The parts of a request that make up what a model is shown. */
 export interface Conversation {

@@ -1,5 +1,5 @@
-import { contentBlocks } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { contentBlocks } from "../../../conversation/message.ts";
 import { blockPath } from "./conversation.ts";
 import type { SentThinking } from "./sent-thinking.ts";
 

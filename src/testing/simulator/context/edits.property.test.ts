@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
-import type { ContentBlock } from "../../../conversation/block.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { type AppliedEdit, applyEdits, type EditedMessages } from "./edits.ts";
 import { asked, BINDING, FORGETFUL, result, said, simulatedModel, thought, used } from "./talk.case.ts";

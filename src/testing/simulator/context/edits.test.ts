@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../../conversation/block.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { CLEARED_RESULT } from "./clear-tool-uses.ts";
 import { applyEdits, type EditedMessages, withoutPastTurns } from "./edits.ts";

@@ -1,6 +1,5 @@
-import { listField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { isRecord, type JsonRecord, listField } from "../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { clearThinking, keptTurns, stripEarlierThinking } from "./clear-thinking.ts";
 import { clearToolUses, isTriggered, readClearToolUses } from "./clear-tool-uses.ts";

@@ -1,5 +1,5 @@
-import { field } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { field } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";

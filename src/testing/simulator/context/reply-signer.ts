@@ -1,4 +1,4 @@
-import { type ContentBlock, isThinking } from "../../../conversation/block.ts";
+import { type ContentBlock, isThinking } from "../../../conversation/message.ts";
 import type { PrefixWalk } from "./bound-prefix.ts";
 import { asCompaction, hasSummary } from "./conversation.ts";
 import type { Sealer } from "./seal.ts";

@@ -1,5 +1,5 @@
-import { type ContentBlock, contentBlocks, isThinking } from "../../../conversation/block.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { type ContentBlock, contentBlocks, isThinking } from "../../../conversation/message.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
 import { asCompaction, hasSummary } from "./conversation.ts";
 import type { ReadThinking, SignatureReader } from "./signature.ts";

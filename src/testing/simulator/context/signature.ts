@@ -1,4 +1,4 @@
-import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/block.ts";
+import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/message.ts";
 import type { PrefixWalk } from "./bound-prefix.ts";
 import { type Sealer, shortDigest } from "./seal.ts";
 

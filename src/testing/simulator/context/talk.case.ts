@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { ContentBlock } from "../../../conversation/block.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";

@@ -1,7 +1,6 @@
-import { type ContentBlock, contentBlocks, tagOf } from "../../../conversation/block.ts";
-import { asList, field, stringField } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../../conversation/message.ts";
+import { asList, field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
 import { asCompaction } from "./conversation.ts";
 

@@ -1,5 +1,4 @@
-import { asList, stringField } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { asList, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
 import { withoutMarks } from "./block-key.ts";
 import { CountCache } from "./count-cache.ts";

@@ -1,6 +1,6 @@
 import { claudeVersion } from "../../../conversation/claude-version.ts";
-import { field, stringField } from "../../../conversation/fields.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field, stringField } from "../../../conversation/untrusted.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { thinkingMode } from "../thinking-mode.ts";
 import type { PrefixFacts } from "./prefix-tree.ts";

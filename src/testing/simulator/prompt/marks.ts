@@ -1,5 +1,4 @@
-import { asList } from "../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { asList, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 
 export type CacheTtl = "5m" | "1h";
 

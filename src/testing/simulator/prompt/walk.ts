@@ -1,5 +1,11 @@
-import { asList, listField, stringField } from "../../../conversation/fields.ts";
-import { isBlock, isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { isBlock } from "../../../conversation/message.ts";
+import {
+  asList,
+  isRecord,
+  type JsonRecord,
+  listField,
+  stringField,
+} from "../../../conversation/untrusted.ts";
 import { referencedTools } from "../context/tool-changes.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type BlockParts, blockParts, toolParts } from "./block-key.ts";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ReportedUsage, Turn, TurnBlock } from "../exchange.ts";
 import { TOOL_BLOCK_TOKENS } from "../prompt/count.ts";

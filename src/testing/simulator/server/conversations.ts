@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
-import { field } from "../../../conversation/fields.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { field } from "../../../conversation/untrusted.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { Summarise } from "../context/compaction.ts";
 import {

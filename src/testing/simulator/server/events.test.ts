@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { encodeEvent, pieces, type ReplyMessage, type StreamEvent, streamEvents } from "./events.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../../conversation/block.ts";
+import type { ContentBlock } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 
 /** A whole answer of `POST /v1/messages`. */

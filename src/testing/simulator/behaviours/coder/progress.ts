@@ -1,6 +1,6 @@
-import { type ContentBlock, contentBlocks, tagOf } from "../../../../conversation/block.ts";
-import { stringField } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
+import { type ContentBlock, contentBlocks, tagOf } from "../../../../conversation/message.ts";
+import { stringField } from "../../../../conversation/untrusted.ts";
 import { withoutSummaryRequest } from "../../../../summary/builtin-model/summarise-messages.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
 import { splitSections } from "../../../../summary/sections.ts";

@@ -1,7 +1,12 @@
-import { contentBlocks } from "../../../../conversation/block.ts";
-import { contentText, firstString, stringField } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
-import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { contentBlocks } from "../../../../conversation/message.ts";
+import {
+  contentText,
+  firstString,
+  isRecord,
+  type JsonRecord,
+  stringField,
+} from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 import { LOOK_BACK_MESSAGES } from "./progress.ts";
 import { kindOf, type ToolKind } from "./tools.ts";

@@ -1,5 +1,4 @@
-import { asList, field, stringField } from "../../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { asList, field, isRecord, type JsonRecord, stringField } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 
 /** What a tool is for. One that is none of the usual ones is called by its schema alone. */

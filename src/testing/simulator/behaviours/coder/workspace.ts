@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import { contentBlocks } from "../../../../conversation/block.ts";
-import { contentText } from "../../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
+import { contentBlocks } from "../../../../conversation/message.ts";
+import { contentText } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { contentBlocks } from "../../../../conversation/block.ts";
 import type { ApiMessage } from "../../../../conversation/message.ts";
+import { contentBlocks } from "../../../../conversation/message.ts";
 import { NOT_EVERYTHING } from "../../../../memory/extract/answer.ts";
 import { type NotesRequestFacts, readNotesRequest } from "../../../../memory/extract/prompt.ts";
 

@@ -1,5 +1,4 @@
-import { asList } from "../../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import { numberIn, resolve, same } from "./schema.ts";
 
 /** Room for the rounding of decimal fractions, relative to the quotient. */

@@ -1,5 +1,4 @@
-import { asList } from "../../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 
 /** References can go in circles; no sensible schema chains more of them. */
 const MAX_REFERENCES = 16;

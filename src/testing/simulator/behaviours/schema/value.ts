@@ -1,5 +1,4 @@
-import { asList } from "../../../../conversation/fields.ts";
-import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
+import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
 import { chance } from "../lexicon.ts";
 import { conforms } from "./conforms.ts";

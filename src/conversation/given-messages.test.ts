@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries, arbitraryRequest } from "../../test/support/arbitraries.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import { foreignShape, isWholeReply } from "./foreign-shape.ts";
-import { requireReadable } from "./given-messages.ts";
+import { foreignShape, isWholeReply, requireReadable } from "./given-messages.ts";
 import { parseJson } from "./untrusted.ts";
 
 const isForeign = (message: unknown): boolean => foreignShape(message) !== undefined || isWholeReply(message);

@@ -1,4 +1,4 @@
-import { asList, field, firstString, listField, stringField } from "./fields.ts";
+import { asList, field, firstString, listField, stringField } from "./untrusted.ts";
 
 export interface Todo {
   readonly content: string;

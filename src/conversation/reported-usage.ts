@@ -1,6 +1,16 @@
-import { type AssistantEntry, type Entry, isCompactBoundary, isSynthetic, type Usage } from "./entry.ts";
-import { field, firstString, stringField } from "./fields.ts";
-import { CLEARED_FIELD } from "./line-fields.ts";
+import { isCollapseMark } from "./collapsed.ts";
+import {
+  type AssistantEntry,
+  CLEARED_FIELD,
+  type Entry,
+  isCompactBoundary,
+  isEntry,
+  isMicrocompactBoundary,
+  isSynthetic,
+  type Usage,
+} from "./entry.ts";
+import { isSnipEnd } from "./snipped.ts";
+import { field, figureField, firstString, stringField } from "./untrusted.ts";
 
 /** All that the model read for this response. Cached tokens occupy the window as well. */
 export function inputTokens(usage: Usage): number {
@@ -40,4 +50,15 @@ export function isOutputProvisional(entry: AssistantEntry): boolean {
 export function clearedBefore(entry: AssistantEntry): number {
   const tokens = field(entry, CLEARED_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
+}
+
+/**
+ * What a mark says that the last reported usage overstates: results that were cleared since, spans that were
+ * collapsed, messages that were removed. Below 0 where something came back. Undefined for what is no such mark.
+ */
+export function savedTokens(entry: Entry): number | undefined {
+  if (!isEntry(entry)) return undefined;
+  if (isMicrocompactBoundary(entry)) return figureField(entry.microcompactMetadata, "tokensSaved");
+  if (isSnipEnd(entry)) return figureField(entry.snip, "tokensSaved");
+  return isCollapseMark(entry) ? figureField(entry.collapse, "tokensSaved") : undefined;
 }

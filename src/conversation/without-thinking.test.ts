@@ -6,7 +6,7 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/s
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import type { Entry } from "./entry.ts";
 import { flatten } from "./flatten/flatten.ts";
-import { contentWithoutThinking, withoutThinkingFrom } from "./thinking.ts";
+import { contentWithoutThinking, withoutThinkingFrom } from "./without-thinking.ts";
 
 describe("thinking after a change", () => {
   it("is left out from that place on, and only from there", () => {

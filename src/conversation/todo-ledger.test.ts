@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TodoLedger } from "./todos.ts";
+import { TodoLedger } from "./todo-ledger.ts";
 
 function ledgerAfter(...calls: readonly (readonly [name: string, input: object, result?: string])[]) {
   const ledger = new TodoLedger();

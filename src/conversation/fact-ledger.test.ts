@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { CompactBoundaryEntry } from "./entry.ts";
-import type { Ledger } from "./ledger.ts";
-import { readLedger } from "./ledger-reader.ts";
+import type { Ledger } from "./fact-ledger.ts";
+import { readLedger } from "./fact-ledger.ts";
 
 const LEDGER: Ledger = {
   facts: [

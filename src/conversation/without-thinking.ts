@@ -1,0 +1,186 @@
+import { mapChanged } from "./check/rewrite.ts";
+import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
+import {
+  type AssistantEntry,
+  type CompactBoundaryEntry,
+  type Entry,
+  entryBlocks,
+  isEntry,
+  isMicrocompactBoundary,
+  rawContent,
+  responseIdOf,
+} from "./entry.ts";
+import { isBlock, isThinking, type MessageContent } from "./message.ts";
+import { isSnipMarker, snippedUuids } from "./snipped.ts";
+import { standInUuids } from "./stand-ins.ts";
+import { field, stringListField } from "./untrusted.ts";
+
+interface WithoutThinking {
+  /** The very list where there was nothing to leave out. */
+  readonly entries: readonly Entry[];
+  /** How many thinking blocks are missing from it. */
+  readonly blocks: number;
+}
+
+/**
+ * Leaves out the thinking of every response that begins at this entry or later. Where a model binds its
+ * thinking to the exact history before it, a change at `index` makes that thinking invalid. All entries of a
+ * response are sent as one message, where the first of them stands; so what goes is the end of the thinking
+ * as it is sent, and what stays is not bound to any of it, however entries lie interleaved.
+ * An entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent.
+ */
+export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
+  const from = Math.max(0, Math.trunc(index) || 0);
+  let blocks = 0;
+  let begunBefore: ReadonlySet<string> | undefined;
+  let rewritten: Entry[] | undefined;
+  for (let at = from; at < entries.length; at++) {
+    const entry = entries[at] as Entry;
+    if (!holdsThinking(entry)) continue;
+    const responseId = responseIdOf(entry);
+    if (responseId !== undefined) {
+      begunBefore ??= responsesIn(entries, from);
+      if (begunBefore.has(responseId)) continue;
+    }
+    const after = entryWithoutThinking(entry);
+    blocks += entry.message.content.length - after.message.content.length;
+    rewritten ??= entries.slice();
+    rewritten[at] = after;
+  }
+  return { entries: rewritten ?? entries, blocks };
+}
+
+/** What was written before `to` by responses that begin at `from` or later. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** As {@link withoutThinkingFrom}, of several parts: what was written after a change has known it. */
+export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Span[]): readonly Entry[] {
+  const bounds = earliestStarts(entries.length, spans);
+  const begins = new Map<string, number>();
+  return mapChanged(entries, (entry, at) => {
+    if (!isEntry(entry) || entry.type !== "assistant") return entry;
+    const responseId = responseIdOf(entry);
+    const begin = (responseId === undefined ? undefined : begins.get(responseId)) ?? at;
+    if (responseId !== undefined) begins.set(responseId, begin);
+    return begin >= (bounds[at] ?? at + 1) && holdsThinking(entry) ? entryWithoutThinking(entry) : entry;
+  });
+}
+
+/** For each index where the first of the spans begins that end after it. */
+function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
+  const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
+  for (const { from, to } of spans) {
+    const last = Math.min(to, length) - 1;
+    if (last >= 0) starts[last] = Math.min(starts[last] ?? from, from);
+  }
+  for (let at = length - 2; at >= 0; at--) starts[at] = Math.min(starts[at] ?? 0, starts[at + 1] ?? 0);
+  return starts;
+}
+
+function entryWithoutThinking(entry: AssistantEntry): AssistantEntry {
+  return { ...entry, message: { ...entry.message, content: contentWithoutThinking(entry.message.content) } };
+}
+
+/** The very content when it holds none. */
+export function contentWithoutThinking(content: MessageContent): MessageContent {
+  if (!Array.isArray(content) || !content.some(isThinkingBlock)) return content;
+  return content.filter((block) => !isThinkingBlock(block));
+}
+
+function holdsThinking(entry: Entry): entry is AssistantEntry {
+  if (!isEntry(entry) || entry.type !== "assistant") return false;
+  const content = rawContent(entry);
+  return Array.isArray(content) && content.some(isThinkingBlock);
+}
+
+const isThinkingBlock = (block: unknown): boolean => isBlock(block) && isThinking(block);
+
+function responsesIn(entries: readonly Entry[], end: number): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (let at = 0; at < end; at++) {
+    const entry = entries[at];
+    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
+}
+
+/**
+ * Lines of a session without the thinking that the model would no longer take. On disk nothing is changed: a
+ * compaction, a clearing, a snip and a collapse leave their marks only, and what stands between the change and its
+ * mark still has its thinking, bound to a history that is gone. What came after the mark was written in knowledge
+ * of it.
+ */
+export function withoutRefusedThinking(
+  entries: readonly Entry[],
+  boundary: CompactBoundaryEntry | undefined,
+): readonly Entry[] {
+  const spans = [...keptSpan(entries, boundary), ...markedSpans(entries)];
+  return spans.length === 0 ? entries : withoutThinkingIn(entries, spans);
+}
+
+function keptSpan(entries: readonly Entry[], boundary: CompactBoundaryEntry | undefined): readonly Span[] {
+  const upTo = boundary?.compactMetadata?.longhaul?.withoutThinkingUpTo;
+  const end = upTo === undefined ? -1 : entries.findIndex((entry) => isEntry(entry) && entry.uuid === upTo);
+  return end === -1 ? [] : [{ from: 0, to: end + 1 }];
+}
+
+function markedSpans(entries: readonly Entry[]): readonly Span[] {
+  const marks: { readonly changed: readonly string[]; readonly to: number }[] = [];
+  for (const [to, entry] of entries.entries()) {
+    if (!isEntry(entry)) continue;
+    const changed = changedBy(entry);
+    if (changed.length > 0) marks.push({ changed, to });
+  }
+  if (marks.length === 0) return [];
+  const places = placesOf(entries);
+  return marks.map(({ changed, to }) => {
+    let from = to;
+    // What is not here any more stood before everything that is.
+    for (const id of changed) from = Math.min(from, places.get(id) ?? 0);
+    return { from, to };
+  });
+}
+
+/** Ids of the calls, messages or spans that a mark tells of, where the model binds its thinking. */
+function changedBy(entry: Entry): readonly string[] {
+  if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
+  // Lines that are never sent are in a span as well, and not all of them are read.
+  if (isCollapsedSpan(entry)) return entry.collapsed.bindsThinking === true ? [entry.uuid] : [];
+  if (field(field(entry, "collapse"), "bindsThinking") === true) return expandedSpanIds(entry);
+  if (!isMicrocompactBoundary(entry)) return [];
+  const { microcompactMetadata } = entry;
+  if (field(field(microcompactMetadata, "longhaul"), "bindsThinking") !== true) return [];
+  return stringListField(microcompactMetadata, "compactedToolIds");
+}
+
+/** The first index whose thinking has a changed history: of a message itself, of a call what follows its response. */
+function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const begins = new Map<string, number>();
+  for (const [at, entry] of entries.entries()) {
+    if (!isEntry(entry)) continue;
+    const place = placeOf(entry, at, places);
+    if (typeof entry.uuid === "string") places.set(entry.uuid, place);
+    if (isCollapsedSpan(entry)) places.set(entry.collapsed.spanId, place);
+    if (entry.type !== "assistant") continue;
+    const responseId = responseIdOf(entry);
+    const begin = (responseId === undefined ? undefined : begins.get(responseId)) ?? at;
+    if (responseId !== undefined) begins.set(responseId, begin);
+    for (const block of entryBlocks(entry)) {
+      if (block.type !== "tool_use" || typeof block.id !== "string") continue;
+      places.set(block.id, Math.min(places.get(block.id) ?? begin + 1, begin + 1));
+    }
+  }
+  return places;
+}
+
+/** What stands for others stands where the first of them was. */
+function placeOf(entry: Entry, at: number, places: ReadonlyMap<string, number>): number {
+  let place = at;
+  for (const uuid of standInUuids(entry)) place = Math.min(place, places.get(uuid) ?? at);
+  return place;
+}
