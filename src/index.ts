@@ -122,8 +122,9 @@ export { untilAborted } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
-export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/cache-marks.ts";
 export type { AnthropicClient } from "./models/anthropic/client.ts";
+export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/prompt-cache-marks.ts";
+export { complete } from "./models/complete.ts";
 export { failureOf } from "./models/foreign-error.ts";
 export {
   ModelError,
@@ -149,7 +150,6 @@ export type {
   ToolDefinition,
   UsageIteration,
 } from "./models/port.ts";
-export { complete } from "./models/reply.ts";
 export { requireModel } from "./models/require-model.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
 export {

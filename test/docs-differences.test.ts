@@ -12,7 +12,7 @@ import { notesAsSummary } from "../src/memory/notes/as-summary.ts";
 import { parseNotes } from "../src/memory/notes/format.ts";
 import { NOTES_LIMITS } from "../src/memory/notes/limits.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../src/memory/notes/template.ts";
-import { PLAIN_CAPABILITIES } from "../src/models/plain-capabilities.ts";
+import { PLAIN_CAPABILITIES } from "../src/models/plain-model.ts";
 import type { Model } from "../src/models/port.ts";
 import { restoreAll } from "../src/restore/restore-all.ts";
 import { FACTS_BUDGET_TOKENS } from "../src/summary/facts/mend.ts";

@@ -1,8 +1,7 @@
 import type { HookOutcome } from "../hooks/hook.ts";
 import { withRunLimit } from "../hooks/runner.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
-import { throwIfAborted } from "../models/abort.ts";
-import { type Abortable, abortableBy } from "../models/abortable.ts";
+import { type Abortable, abortableBy, throwIfAborted } from "../models/abortable.ts";
 import type { NotesSource } from "../summary/chain.ts";
 import { withoutQuotedFacts } from "../summary/facts/section.ts";
 import type { CompactOptions } from "./compact-options.ts";

@@ -1,7 +1,7 @@
 import { contentText } from "../conversation/untrusted.ts";
+import { complete } from "../models/complete.ts";
 import { outputTokensFor } from "../models/output-limit.ts";
 import type { Model } from "../models/port.ts";
-import { complete } from "../models/reply.ts";
 import type { HookEvent, HookInput } from "./hook.ts";
 
 /** Enough for the most that is read of one hook's answer, whatever the language. */

@@ -7,7 +7,7 @@ import { sumUsage } from "../memory/extract/sum-usage.ts";
 import { formatNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
 import { changedSections, saveNotes } from "../memory/update.ts";
-import { throwIfAborted } from "../models/abort.ts";
+import { throwIfAborted } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { abortableBy } from "./abortable.ts";
 import { anthropicModel } from "./anthropic/anthropic-model.ts";
 import type { AnthropicClient } from "./anthropic/client.ts";
+import { complete } from "./complete.ts";
 import type { ModelRequest } from "./port.ts";
-import { complete } from "./reply.ts";
 
 const request: ModelRequest = { messages: [{ role: "user", content: "Hello." }] };
 const never = new Promise<never>(() => undefined);

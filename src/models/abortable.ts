@@ -1,4 +1,4 @@
-import { abortedError, throwIfAborted } from "./abort.ts";
+import { ModelError } from "./model-error.ts";
 
 /** Lets work be waited for only as long as a signal allows: whatever it does, the wait ends with the signal. */
 export interface Abortable {
@@ -33,6 +33,21 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
   };
 }
 
+/** A controller that also fires with a signal given from outside. */
+export interface LinkedController {
+  readonly controller: AbortController;
+  /** Forgets the outer signal. To be called at the end, like {@link Abortable.release}. */
+  release(): void;
+}
+
+export function linkedTo(signal: AbortSignal | undefined): LinkedController {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  return { controller, release: () => signal?.removeEventListener("abort", stop) };
+}
+
 /** Waits for one piece of work; see {@link abortableBy}. */
 export async function untilAborted<T>(signal: AbortSignal | undefined, work: PromiseLike<T>): Promise<T> {
   const abortable = abortableBy(signal);
@@ -59,4 +74,10 @@ async function* eachUntil<T>(source: AsyncIterable<T>, wait: Abortable["wait"]):
     // Not waited for: a source that hangs must not hold up who is leaving.
     if (!isOver) items.return?.()?.catch(() => undefined);
   }
+}
+
+export const abortedError = (): ModelError => new ModelError({ kind: "aborted" }, "The call was aborted.");
+
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedError();
 }

@@ -1,7 +1,6 @@
 import { field, isRecord, type JsonRecord, parseJson, stringField } from "../conversation/untrusted.ts";
-import { abortedError } from "./abort.ts";
-import { modelErrorOf } from "./ai-sdk/errors/model-error-of.ts";
-import { chain } from "./ai-sdk/errors/read-error.ts";
+import { abortedError } from "./abortable.ts";
+import { chain, modelErrorOf } from "./ai-sdk/failure.ts";
 import { modelErrorFrom } from "./anthropic/failure.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelRequest } from "./port.ts";

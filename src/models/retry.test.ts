@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { complete } from "./complete.ts";
 import { ModelError, type ModelFailure } from "./model-error.ts";
 import type { ModelEvent, ModelRequest } from "./port.ts";
-import { complete } from "./reply.ts";
 import { type Retry, type RetryOptions, withRetries } from "./retry.ts";
 import { scriptedModel } from "./scripted/scripted-model.ts";
 

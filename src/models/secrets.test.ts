@@ -6,9 +6,9 @@ import type { WireAnswer } from "../testing/contract/subject.ts";
 import { serveWires } from "../testing/contract/wire-server.ts";
 import { aiSdkModel } from "./ai-sdk/ai-sdk-model.ts";
 import { anthropicModel } from "./anthropic/anthropic-model.ts";
+import { complete } from "./complete.ts";
 import { ModelError } from "./model-error.ts";
 import type { Model } from "./port.ts";
-import { complete } from "./reply.ts";
 
 const KEY = "sk-ant-SECRET-0123456789abcdef";
 const TEXT = "the crocodile SECRET sleeps under the third bridge";

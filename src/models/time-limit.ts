@@ -1,6 +1,5 @@
-import { type Abortable, abortableBy } from "./abortable.ts";
-import { failureWords } from "./failure-words.ts";
-import { ModelError, type ModelFailure } from "./model-error.ts";
+import { type Abortable, abortableBy, linkedTo } from "./abortable.ts";
+import { failedCall, type ModelError, type ModelFailure } from "./model-error.ts";
 import type { Model, ModelEvent } from "./port.ts";
 
 /** The longest that a timer can wait, some 24 days: with more it would fire at once. */
@@ -31,31 +30,7 @@ export function timeLimitsOf(
   };
 }
 
-/**
- * Does something that is told to end, by the signal that it gets, when the time is over or the signal given fires. With
- * a timer of its own: a signal that is made of others (`AbortSignal.any`) can be forgotten by the garbage collector of
- * Node 20 together with its timeout, and then never fires.
- */
-export async function withTimeLimit<Result>(
-  signal: AbortSignal,
-  limitMs: number,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  signal.throwIfAborted();
-  const end = new AbortController();
-  const stop = (): void => end.abort(signal.reason);
-  const timer = setTimeout(() => end.abort(new TimeLimitError(limitMs)), Math.min(limitMs, LONGEST_MS));
-  // Only the work itself keeps a program alive, not the limit that it has.
-  (timer as { unref?: () => void }).unref?.();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await work(end.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
-}
-
+/** Work that outlasts its time limit is told to end with this as the reason. */
 export class TimeLimitError extends Error {
   constructor(limitMs: number) {
     super(`it took longer than ${limitMs / 1_000} seconds`);
@@ -64,7 +39,8 @@ export class TimeLimitError extends Error {
 
 /**
  * A span of time for several pieces of work, one after the other. At its end each of them is told by its signal, and
- * nobody waits for one that ignores it. Somebody waits for the result, so the timer keeps the program alive.
+ * nobody waits for one that ignores it. The timer is its own: a signal that is made of others (`AbortSignal.any`) can
+ * be forgotten by the garbage collector of Node 20 together with its timeout, and then never fires.
  */
 export class TimeBudget {
   /** Fires when the time is over, and when the caller's signal does. */
@@ -73,23 +49,20 @@ export class TimeBudget {
   readonly #release: () => void;
   #isOver = false;
 
-  constructor(signal: AbortSignal | undefined, limitMs: number) {
-    const end = new AbortController();
-    const stop = (): void => end.abort(signal?.reason);
-    const timer = setTimeout(
-      () => {
-        this.#isOver = true;
-        end.abort(new TimeLimitError(limitMs));
-      },
-      Math.min(limitMs, LONGEST_MS),
-    );
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop, { once: true });
-    this.signal = end.signal;
-    this.#abortable = abortableBy(end.signal);
+  /** The timer keeps the program alive, because somebody waits for the result, unless `isBackground` is set. */
+  constructor(signal: AbortSignal | undefined, limitMs: number, isBackground = false) {
+    const { controller, release } = linkedTo(signal);
+    const end = (): void => {
+      this.#isOver = true;
+      controller.abort(new TimeLimitError(limitMs));
+    };
+    const timer = setTimeout(end, Math.min(limitMs, LONGEST_MS));
+    if (isBackground) (timer as { unref?: () => void }).unref?.();
+    this.signal = controller.signal;
+    this.#abortable = abortableBy(this.signal);
     this.#release = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      release();
       this.#abortable.release();
     };
   }
@@ -128,6 +101,21 @@ export async function withinTime<T>(
   }
 }
 
+/** Does background work that ends by itself when the signal fires that it gets: no time limit keeps a program alive. */
+export async function withTimeLimit<Result>(
+  signal: AbortSignal,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const budget = new TimeBudget(signal, limitMs, true);
+  try {
+    return await work(budget.signal);
+  } finally {
+    budget.close();
+  }
+}
+
 /** The same model, whose calls fail with `timed-out` when the first event takes longer than this. */
 export function withFirstByteLimit(model: Model, firstByteMs: number): Model {
   return {
@@ -147,14 +135,11 @@ async function* eventsWithin(
   firstByteMs: number,
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
 ): AsyncGenerator<ModelEvent, void, undefined> {
-  const call = new AbortController();
-  const stop = (): void => call.abort(signal?.reason);
-  if (signal?.aborted) stop();
-  signal?.addEventListener("abort", stop, { once: true });
+  const { controller, release } = linkedTo(signal);
   let events: AsyncIterator<ModelEvent> | undefined;
   let isOver = false;
   try {
-    const opened = open(call.signal)[Symbol.asyncIterator]();
+    const opened = open(controller.signal)[Symbol.asyncIterator]();
     events = opened;
     let step = await withinTime(
       signal,
@@ -168,10 +153,10 @@ async function* eventsWithin(
     }
     isOver = true;
   } finally {
-    signal?.removeEventListener("abort", stop);
+    release();
     // Not waited for: a call that hangs must not hold up its caller.
     if (!isOver) {
-      call.abort();
+      controller.abort();
       events?.return?.()?.catch(() => undefined);
     }
   }
@@ -184,6 +169,5 @@ export function timedOut(
 ): ModelError {
   const failure: ModelFailure = { kind: "timed-out", limitMs, waitedFor };
   const what = waitedFor === "first-byte" ? "no first byte" : "no complete answer";
-  const { message, remedy } = failureWords(failure, model, `${what} within ${limitMs / 1_000} seconds`);
-  return new ModelError(failure, message, remedy === undefined ? {} : { remedy });
+  return failedCall(failure, model, { said: `${what} within ${limitMs / 1_000} seconds` });
 }

@@ -1,7 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../errors.ts";
-import { abortedError, throwIfAborted } from "../models/abort.ts";
+import { abortedError, throwIfAborted } from "../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
 import type { WindowOf } from "../models/output-limit.ts";
 import type { Model, ModelUsage } from "../models/port.ts";

@@ -5,7 +5,7 @@ import { RESULT_SHARE } from "../compact/plan-under.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
-import { throwIfAborted } from "../models/abort.ts";
+import { throwIfAborted } from "../models/abortable.ts";
 import { asker } from "../restore/ask.ts";
 import { inProportion } from "../window/in-proportion.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";

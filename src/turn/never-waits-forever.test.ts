@@ -5,7 +5,7 @@ import type { ApiMessage } from "../conversation/message.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import { createHooks } from "../hooks/runner.ts";
 import { ModelError } from "../models/model-error.ts";
-import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelEvent } from "../models/port.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { createCompactor } from "./create-compactor.ts";

@@ -3,7 +3,7 @@ import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
 import type { CompactionPorts } from "../compact/host-fields.ts";
 import { field } from "../conversation/untrusted.ts";
-import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";

@@ -3,7 +3,7 @@ import { toolResult, toolUse } from "../../test/support/builders.ts";
 import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError } from "../models/model-error.ts";
-import { PLAIN_CAPABILITIES } from "../models/plain-capabilities.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";

@@ -3,7 +3,7 @@ import type { Compaction } from "../compact/compact.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
-import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/cache-marks.ts";
+import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import { inProportion } from "../window/in-proportion.ts";

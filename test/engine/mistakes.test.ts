@@ -4,7 +4,7 @@ import { checkRequest } from "../../src/conversation/check/check.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { LonghaulError } from "../../src/errors.ts";
-import { complete } from "../../src/models/reply.ts";
+import { complete } from "../../src/models/complete.ts";
 import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 import { accountTokens } from "../../src/tokens/accounting.ts";
 import { contextTokens } from "../../src/tokens/context.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApiMessage } from "../../src/conversation/message.ts";
-import { findMarks, withoutMarks } from "../../src/models/anthropic/marks.ts";
+import { findMarks, withoutMarks } from "../../src/models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../src/models/port.ts";
 import { summaryPrompt } from "../../src/summary/prompt.ts";
 import { requestFork } from "../../src/summary/request/fork.ts";

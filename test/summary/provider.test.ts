@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { complete } from "../../src/models/reply.ts";
+import { complete } from "../../src/models/complete.ts";
 import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../../src/summary/chain.ts";
 import type { RequestFrame } from "../../src/summary/sources.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";

@@ -3,7 +3,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { createDemoSession } from "../../demo/demo.ts";
-import { withCacheMarks } from "../../models/anthropic/cache-marks.ts";
+import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type Body, createScene } from "../../testing/simulator/prompt/scene.case.ts";
 import { measureBlock } from "../../tokens/measure.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
-import { withCacheMarks, withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
+import { withCacheMarks, withReadMarkOnly } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { measureBlock } from "../../tokens/measure.ts";
 import { type InputParts, PrefixCache, usageOf } from "./cache.ts";

@@ -2,7 +2,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import { FlattenedEntries } from "../../conversation/outgoing/flattened-entries.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { CACHE_TTL_MS } from "../../cost/rates.ts";
-import { withCacheMarks } from "../../models/anthropic/cache-marks.ts";
+import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { Policy, PolicyCall } from "../policy.ts";

@@ -1,5 +1,4 @@
-import { throwIfAborted } from "../../models/abort.ts";
-import { untilAborted } from "../../models/abortable.ts";
+import { throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { anthropicCapabilities } from "../../models/anthropic/capabilities.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";

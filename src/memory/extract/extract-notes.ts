@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
-import { abortedError, throwIfAborted } from "../../models/abort.ts";
+import { abortedError, throwIfAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { complete } from "../complete.ts";
 import { ModelError } from "../model-error.ts";
 import type { Model, ModelEvent, ModelReply, ModelRequest } from "../port.ts";
-import { complete } from "../reply.ts";
 import { type AiSdkModelOptions, aiSdkModel } from "./ai-sdk-model.ts";
 import type { AiSdk } from "./sdk.ts";
 

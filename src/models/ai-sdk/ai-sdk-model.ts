@@ -1,13 +1,11 @@
-import { field, isRecord, type JsonRecord, stringField } from "../../conversation/untrusted.ts";
+import { isRecord, type JsonRecord, listField, stringField } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
-import { abortedError, throwIfAborted } from "../abort.ts";
-import { abortableBy } from "../abortable.ts";
-import { estimateRequest } from "../estimate.ts";
-import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
+import { abortableBy, abortedError, linkedTo, throwIfAborted } from "../abortable.ts";
+import { failedCall } from "../model-error.ts";
+import { estimateRequest, PLAIN_CAPABILITIES } from "../plain-model.ts";
 import type {
   CallOptions,
-  ContextEdit,
   Model,
   ModelCapabilities,
   ModelEvent,
@@ -16,13 +14,11 @@ import type {
   RequestChange,
   TokenCount,
 } from "../port.ts";
+import { mapCall } from "./call.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
-import { type CallState, callError, modelErrorOf } from "./errors/model-error-of.ts";
-import { answerIdIn } from "./reply/answer-id.ts";
-import { ReplyReader } from "./reply/reply-reader.ts";
-import { endingOf } from "./reply/stop-reason.ts";
-import { usageOf } from "./reply/usage.ts";
-import { mapCall } from "./request/call.ts";
+import { modelErrorOf } from "./failure.ts";
+import { answerIdIn, appliedEditsIn, endingOf, usageOf, warningsIn } from "./reply-facts.ts";
+import { ReplyReader } from "./reply-reader.ts";
 import { type AiSdk, type AiSdkLanguageModel, loadAiSdk } from "./sdk.ts";
 
 export interface AiSdkModelOptions {
@@ -59,23 +55,17 @@ class AiSdkModel implements Model {
   async *stream(request: ModelRequest, options: CallOptions = {}): AsyncGenerator<ModelEvent, void, void> {
     throwIfAborted(options.signal);
     const reader = new ReplyReader(this.#dialect, toolIdsIn(request));
-    const state = (): CallState => ({
-      model: this.name,
-      hasBegun: reader.hasBegun,
-      partial: reader.complete,
-      request,
-    });
-    // Ours, so that a caller who stops listening ends the call as well.
-    const hangUp = new AbortController();
-    const stop = (): void => hangUp.abort();
-    options.signal?.addEventListener("abort", stop, { once: true });
+    // A controller of our own, so that a caller who stops listening ends the call as well.
+    const { controller, release } = linkedTo(options.signal);
     try {
-      yield* this.#listen(request, reader, hangUp.signal);
+      yield* this.#listen(request, reader, controller.signal);
     } catch (error) {
-      throw options.signal?.aborted ? abortedError() : modelErrorOf(error, state());
+      if (options.signal?.aborted) throw abortedError();
+      const { hasBegun, complete: partial } = reader;
+      throw modelErrorOf(error, { model: this.name, hasBegun, partial, request });
     } finally {
-      options.signal?.removeEventListener("abort", stop);
-      hangUp.abort();
+      release();
+      controller.abort();
     }
   }
 
@@ -88,9 +78,7 @@ class AiSdkModel implements Model {
     const sdk = this.#options.sdk ?? (await abortable.wait(loadAiSdk()));
     const call = mapCall(request, this.#dialect, sdk, {
       images: this.capabilities.images,
-      ...(this.#options.providerOptions === undefined
-        ? {}
-        : { providerOptions: this.#options.providerOptions }),
+      providerOptions: this.#options.providerOptions,
     });
     const result = sdk.streamText({
       ...call.options,
@@ -134,20 +122,20 @@ class AiSdkModel implements Model {
 
   #replyOf(reader: ReplyReader, changes: readonly RequestChange[]): ModelReply {
     const { content, finish } = reader;
-    const state: CallState = { model: this.name, hasBegun: true, partial: reader.complete };
-    if (finish === undefined) throw callError({ kind: "cut-off" }, state);
-    const calls = content.some(({ type }) => type === "tool_use");
-    const ending = endingOf(finish, calls);
-    if (ending.kind === "failed") throw callError({ kind: "other", retry: true }, state);
-    if (ending.kind !== "stopped") throw callError(ending, state);
-    const { flavour } = this.#dialect;
+    const partial = reader.complete;
+    if (finish === undefined) throw failedCall({ kind: "cut-off" }, this.name, { partial });
+    const ending = endingOf(
+      finish,
+      content.some(({ type }) => type === "tool_use"),
+    );
+    if (ending.kind !== "stopped") throw failedCall(ending, this.name, { partial });
     return {
       id: stringField(finish.response, "id") ?? "",
       model: stringField(finish.response, "modelId") ?? this.name,
       content: [...content],
       stopReason: ending.reason,
-      usage: usageOf(finish.usage, finish.providerMetadata, flavour),
-      appliedEdits: appliedEdits(finish.providerMetadata),
+      usage: usageOf(finish.usage, finish.providerMetadata, this.#dialect.flavour),
+      appliedEdits: appliedEditsIn(finish.providerMetadata),
       changes,
     };
   }
@@ -171,33 +159,8 @@ function capabilitiesOf({ flavour, modelId }: Dialect, images: boolean): ModelCa
 
 async function* noParts(): AsyncGenerator<never, void, void> {}
 
-function* toolIdsIn(request: ModelRequest): Generator<string> {
-  for (const { content } of request.messages) {
-    if (typeof content === "string" || !Array.isArray(content)) continue;
-    for (const block of content) {
-      const id = stringField(block, "type") === "tool_use" ? stringField(block, "id") : undefined;
-      if (id !== undefined) yield id;
-    }
-  }
-}
-
-/** What the SDK says it could not send. */
-function warningsIn(part: JsonRecord): readonly RequestChange[] {
-  const warnings: readonly unknown[] = Array.isArray(part.warnings) ? part.warnings : [];
-  return warnings.map((warning) => {
-    const feature = stringField(warning, "feature") ?? stringField(warning, "setting");
-    const words = [feature, stringField(warning, "details") ?? stringField(warning, "message")];
-    return { type: "not-supported", what: words.filter(Boolean).join(": ") || "a setting" };
-  });
-}
-
-function appliedEdits(metadata: unknown): readonly ContextEdit[] {
-  const edits = field(field(field(metadata, "anthropic"), "contextManagement"), "appliedEdits");
-  if (!Array.isArray(edits)) return [];
-  return edits.filter(isRecord).map((edit) => withSnakeFields(edit) as ContextEdit);
-}
-
-const withSnakeFields = (edit: JsonRecord): JsonRecord =>
-  Object.fromEntries(Object.entries(edit).map(([name, value]) => [snakeCase(name), value]));
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toolIdsIn = ({ messages }: ModelRequest): readonly string[] =>
+  messages
+    .flatMap((message) => listField(message, "content"))
+    .filter((block) => stringField(block, "type") === "tool_use")
+    .flatMap((block) => stringField(block, "id") ?? []);

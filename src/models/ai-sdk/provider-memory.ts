@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, parseJson } from "../../conversation/untrusted.ts";
-import { FOREIGN_THINKING_MARK } from "../foreign-thinking.ts";
+import { FOREIGN_THINKING_MARK } from "../canonical-form.ts";
 
 /**
  * What a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought

@@ -1,8 +1,8 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import * as sdkSix from "ai";
 import { describe, expect, it } from "vitest";
+import { complete } from "../complete.ts";
 import type { ModelRequest } from "../port.ts";
-import { complete } from "../reply.ts";
 import { type AiSdkModelOptions, aiSdkModel } from "./ai-sdk-model.ts";
 import { type AiSdk, loadAiSdk } from "./sdk.ts";
 

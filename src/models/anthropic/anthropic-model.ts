@@ -1,18 +1,32 @@
 import type { ApiVersion } from "../../conversation/message.ts";
 import { field } from "../../conversation/untrusted.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
-import { throwIfAborted } from "../abort.ts";
-import { type Abortable, abortableBy } from "../abortable.ts";
-import { estimateRequest } from "../estimate.ts";
-import { failureWords } from "../failure-words.ts";
-import { ModelError } from "../model-error.ts";
-import type { CallOptions, Model, ModelCapabilities, ModelEvent, TokenCount } from "../port.ts";
-import { anthropicCapabilities } from "./capabilities.ts";
-import { type AnthropicClient, type ClientOptions, createClient } from "./client.ts";
-import { countedTokens, openStream, type Sending, sendCount } from "./exchange.ts";
+import { type Abortable, abortableBy, throwIfAborted } from "../abortable.ts";
+import { failedCall } from "../model-error.ts";
+import { estimateRequest } from "../plain-model.ts";
+import type {
+  CallOptions,
+  Model,
+  ModelCapabilities,
+  ModelEvent,
+  ModelRequest,
+  RequestChange,
+  TokenCount,
+} from "../port.ts";
+import { anthropicCapabilities, onlySupported } from "./capabilities.ts";
+import {
+  type AnthropicClient,
+  type AnthropicParams,
+  type ClientOptions,
+  countTokens,
+  createClient,
+  openStream,
+  type Sending,
+} from "./client.ts";
 import { type FailedCall, modelErrorFrom } from "./failure.ts";
-import { type Prepared, preparation } from "./preparation.ts";
-import { createReplyReader, type ReplyReader } from "./reply-reader.ts";
+import { ReplyReader } from "./reply-reader.ts";
+import { countCall, messageCall } from "./request.ts";
+import { droppingMismatches, hasThinking, ThinkingMemory, thinkingLeftOut } from "./sent-thinking.ts";
 
 export interface AnthropicModelOptions extends ClientOptions {
   /** As the provider names it. Names of other makers work too, on servers that speak this API. */
@@ -57,9 +71,9 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
     stream: (request, { signal } = {}) =>
       streamReply({ model: name, request, secrets }, signal, async (abortable) => {
         const send = await sending(abortable, signal);
-        return prepare(request, async (prepared) => ({
-          events: await abortable.wait(openStream(send, prepared)),
-          reader: createReplyReader(name, prepared.changes),
+        return prepare(request, async ({ params, changes }) => ({
+          events: await abortable.wait(openStream(send, params)),
+          reader: new ReplyReader(name, changes),
         }));
       }),
     countTokens: (request, { signal }: CallOptions = {}) =>
@@ -67,8 +81,49 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
         ? estimateRequest(request, { signal }, /claude/i.test(name) ? ESTIMATORS.claude : ESTIMATORS.o200k)
         : count({ model: name, request, secrets }, signal, async (abortable) => {
             const send = await sending(abortable, signal);
-            return prepare(request, (prepared: Prepared) => abortable.wait(sendCount(send, prepared)));
+            return prepare(request, (prepared) =>
+              abortable.wait(countTokens(send, countCall(prepared.request, options))),
+            );
           }),
+  };
+}
+
+/** A request as it will go out, and what of it differs from what was given. */
+interface Prepared {
+  readonly request: ModelRequest;
+  readonly params: AnthropicParams;
+  readonly changes: readonly RequestChange[];
+}
+
+/** Sends a request, and once more without its thinking where that was refused. */
+type Prepare = <T>(request: ModelRequest, send: (prepared: Prepared) => Promise<T>) => Promise<T>;
+
+function preparation(options: AnthropicModelOptions, capabilities: ModelCapabilities): Prepare {
+  const { model, onThinkingMismatch = "leave-out" } = options;
+  const memory = new ThinkingMemory();
+
+  const prepared = (given: ModelRequest, reason: string): Prepared => {
+    const supported = onlySupported(given, capabilities, model);
+    const leftOut = onThinkingMismatch === "leave-out" ? memory.leaveOut(supported.request) : undefined;
+    const kept = leftOut?.request ?? supported.request;
+    const drops = onThinkingMismatch === "drop-block" && capabilities.boundThinking;
+    const request = drops ? droppingMismatches(kept) : kept;
+    const { params, changes } = messageCall(request, options);
+    const left = thinkingLeftOut(leftOut?.blocks ?? 0, reason);
+    return { request, params, changes: [...supported.changes, ...changes, ...left] };
+  };
+
+  return async (given, send) => {
+    const first = prepared(given, "refused before, unsigned, or of another maker");
+    try {
+      return await send(first);
+    } catch (thrown) {
+      const error = modelErrorFrom(thrown, { model, hasBegun: false, partial: [] });
+      const canRecover = onThinkingMismatch === "leave-out" && hasThinking(first.request);
+      if (error.failure.kind !== "thinking-mismatch" || !canRecover) throw thrown;
+      memory.refuse(first.request);
+      return await send(prepared(given, "refused: written after another history"));
+    }
   };
 }
 
@@ -101,12 +156,10 @@ async function* streamReply(
     }
     // The SDK ends its stream in silence when it was aborted.
     throwIfAborted(signal);
-    const { message, ...remedy } = failureWords({ kind: "cut-off" }, call.model, undefined);
-    throw new ModelError({ kind: "cut-off" }, message, { ...remedy, partial: [...reader.content] });
+    throw failedCall({ kind: "cut-off" }, call.model, { partial: [...reader.content] });
   } catch (thrown) {
     throwIfAborted(signal);
-    const { content: partial = [] } = reader ?? {};
-    throw modelErrorFrom(thrown, { ...call, hasBegun: reader !== undefined, partial });
+    throw modelErrorFrom(thrown, { ...call, hasBegun: reader !== undefined, partial: reader?.content ?? [] });
   } finally {
     abortable.release();
   }
@@ -115,12 +168,12 @@ async function* streamReply(
 async function count(
   call: Call,
   signal: AbortSignal | undefined,
-  ask: (abortable: Abortable) => Promise<unknown>,
+  ask: (abortable: Abortable) => Promise<number>,
 ): Promise<TokenCount> {
   const abortable = abortableBy(signal);
   try {
     throwIfAborted(signal);
-    return { tokens: countedTokens(await ask(abortable)), source: "exact" };
+    return { tokens: await ask(abortable), source: "exact" };
   } catch (thrown) {
     throwIfAborted(signal);
     throw modelErrorFrom(thrown, { ...call, hasBegun: false, partial: [] });

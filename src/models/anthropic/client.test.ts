@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ANTHROPIC_WIRES } from "../../../test/wire/anthropic/wires.ts";
 import { serveWires } from "../../testing/contract/wire-server.ts";
+import { complete } from "../complete.ts";
 import type { ModelRequest } from "../port.ts";
-import { complete } from "../reply.ts";
 import { anthropicModel } from "./anthropic-model.ts";
 
 const request: ModelRequest = { messages: [{ role: "user", content: "Hello." }] };

@@ -1,3 +1,4 @@
+import type { ApiVersion } from "../../conversation/message.ts";
 import { field } from "../../conversation/untrusted.ts";
 import { isMissingPackage } from "../missing-package.ts";
 import { ModelError } from "../model-error.ts";
@@ -21,7 +22,7 @@ export interface AnthropicParams {
   readonly messages: readonly unknown[];
 }
 
-export interface AnthropicCallOptions {
+interface AnthropicCallOptions {
   readonly signal?: AbortSignal | null | undefined;
   readonly maxRetries?: number | undefined;
 }
@@ -69,4 +70,78 @@ async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
       cause,
     });
   }
+}
+
+export interface Sending {
+  readonly client: AnthropicClient;
+  readonly apiVersion: ApiVersion | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The wire's events, from the client's own reader of streams. */
+export async function openStream(send: Sending, params: AnthropicParams): Promise<AsyncIterable<unknown>> {
+  const options = { ...callOptions(send), middleware: [showPings] };
+  const stream = await send.client.beta.messages.create(params, options);
+  if (isAsyncIterable(stream)) return stream;
+  throw new ModelError(
+    { kind: "other", retry: false },
+    "The client answered a request for a stream with something else.",
+  );
+}
+
+export async function countTokens(send: Sending, params: AnthropicParams): Promise<number> {
+  const answer = await send.client.beta.messages.countTokens(params, callOptions(send));
+  const tokens = field(answer, "input_tokens");
+  if (typeof tokens === "number") return tokens;
+  throw new ModelError({ kind: "other", retry: false }, "The answer to a count holds no number.");
+}
+
+/** The port never tries again by itself: who calls decides, and sees each try. */
+function callOptions({ apiVersion, signal }: Sending): AnthropicCallOptions {
+  return {
+    maxRetries: 0,
+    ...(signal === undefined ? {} : { signal }),
+    ...(apiVersion === undefined ? {} : { headers: { "anthropic-version": apiVersion } }),
+  };
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+/** As the SDK's middleware is called; by structure, like the client. */
+type Middleware = <Request>(
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+) => Promise<Response>;
+
+/**
+ * The SDK swallows the `ping` events by which the API shows that it is alive while a model thinks in
+ * silence. Under another name it hands them on: their data still says what they are.
+ */
+const showPings: Middleware = async (request, next) => {
+  const response = await next(request);
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") ?? false;
+  if (!response.ok || !isStream || response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(renamePings()), { status, statusText, headers });
+};
+
+/** Works on whole lines; what follows the last line break waits, as it does in the SDK's own parser. */
+function renamePings(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = "";
+  const send = (text: string, controller: TransformStreamDefaultController<Uint8Array>): void => {
+    if (text !== "")
+      controller.enqueue(encoder.encode(text.replace(/^event: ?ping(?=\r?$)/gm, "event: alive")));
+  };
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      const text = rest + decoder.decode(chunk, { stream: true });
+      const cut = text.lastIndexOf("\n") + 1;
+      rest = text.slice(cut);
+      send(text.slice(0, cut), controller);
+    },
+    flush: (controller) => send(rest + decoder.decode(), controller),
+  });
 }

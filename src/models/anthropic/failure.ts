@@ -1,20 +1,10 @@
 import type { ContentBlock } from "../../conversation/message.ts";
-import { field } from "../../conversation/untrusted.ts";
-import { failureWords, type Remedies } from "../failure-words.ts";
-import { ModelError, type ModelErrorDetails, type ModelFailure } from "../model-error.ts";
+import { field, stringField } from "../../conversation/untrusted.ts";
+import { failedCall, ModelError, type ModelFailure, type Remedies } from "../model-error.ts";
 import { overflowIn } from "../overflow.ts";
 import type { ModelRequest } from "../port.ts";
 import { fitToShow } from "../provider-words.ts";
-import { headerDelayMs } from "../retry-after.ts";
-import {
-  isAboutModel,
-  isSpendLimit,
-  isThinkingMismatch,
-  isThinkingMissing,
-  isTooMuchMedia,
-  isWithoutCredentials,
-} from "./error-texts.ts";
-import { readWireError, type WireError } from "./wire-error.ts";
+import { headerDelayMs } from "../retry.ts";
 
 export interface FailedCall {
   readonly model: string;
@@ -33,9 +23,15 @@ export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {
   const failure = wire.isAnswer
     ? failureOfAnswer(wire, call.model)
     : failureWithoutAnswer(thrown, wire, call);
-  const said = fitToShow(wire.text, call.request, call.secrets);
-  const { message, ...remedy } = failureWords(failure, call.model, said, REMEDIES);
-  return new ModelError(failure, message, { ...detailsOf(wire, call), ...remedy, cause: thrown });
+  return failedCall(failure, call.model, {
+    said: fitToShow(wire.text, call.request, call.secrets),
+    remedies: REMEDIES,
+    status: wire.status,
+    requestId: wire.requestId,
+    providerCode: wire.code ?? wire.type,
+    partial: [...call.partial],
+    cause: thrown,
+  });
 }
 
 const REMEDIES: Remedies = {
@@ -44,15 +40,19 @@ const REMEDIES: Remedies = {
   unreachable: "Check the network and the address (baseURL, ANTHROPIC_BASE_URL).",
 };
 
-function detailsOf(wire: WireError, call: FailedCall): ModelErrorDetails {
-  const providerCode = wire.code ?? wire.type;
-  return {
-    ...(wire.status === undefined ? {} : { status: wire.status }),
-    ...(wire.requestId === undefined ? {} : { requestId: wire.requestId }),
-    ...(providerCode === undefined ? {} : { providerCode }),
-    partial: [...call.partial],
-  };
-}
+/**
+ * The only place where the provider's words are matched: for what has neither a status nor a code of its
+ * own. The wording may change; then the failure is still typed, as `other`.
+ */
+const WORDS = {
+  tooMuchMedia: /too much media|image exceeds .* maximum|maximum of \d+ pdf pages|too many images/i,
+  thinkingMismatch:
+    /invalid `signature` in `(?:redacted_)?thinking` block|blocks in the latest assistant message cannot be modified|bound to a different conversation/i,
+  thinkingMissing: /expected `thinking` or `redacted_thinking`, but found/i,
+  spendLimit: /reached your (?:specified )?api usage limits|spend limit|credit balance is too low/i,
+  noCredentials: /could not resolve authentication method|`apiKey` function|api key is required/i,
+  aboutModel: /\bmodel\b/i,
+};
 
 /** Status and type say the same thing; an error in mid-stream has the type alone, some proxies only the status. */
 function failureOfAnswer(wire: WireError, model: string): ModelFailure {
@@ -61,7 +61,7 @@ function failureOfAnswer(wire: WireError, model: string): ModelFailure {
   if (is(429, "rate_limit_error")) return rateLimit(wire);
   if (is(413, "request_too_large")) return { kind: "too-large" };
   if (is(401, "authentication_error") || is(403, "permission_error")) return { kind: "authentication" };
-  if (is(404, "not_found_error") && wire.code === undefined && isAboutModel(wire.text)) {
+  if (is(404, "not_found_error") && wire.code === undefined && WORDS.aboutModel.test(wire.text)) {
     return { kind: "unknown-model", model };
   }
   return (
@@ -80,16 +80,16 @@ function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
   if (code !== undefined && OTHER_CODES.test(code)) return undefined;
   const overflow = overflowIn(text);
   if (overflow !== undefined) return { kind: "too-long", ...overflow };
-  if (isThinkingMismatch(text)) return { kind: "thinking-mismatch" };
-  if (isThinkingMissing(text)) return { kind: "thinking-missing" };
-  if (isTooMuchMedia(text)) return { kind: "too-large" };
+  if (WORDS.thinkingMismatch.test(text)) return { kind: "thinking-mismatch" };
+  if (WORDS.thinkingMissing.test(text)) return { kind: "thinking-missing" };
+  if (WORDS.tooMuchMedia.test(text)) return { kind: "too-large" };
   return undefined;
 }
 
 /** A spend limit has the same status, but does not go away by waiting. */
 function rateLimit(wire: WireError): ModelFailure {
   const isSpent =
-    wire.code === undefined ? isSpendLimit(wire.text) : wire.code === "enforced_spend_limit_reached";
+    wire.code === undefined ? WORDS.spendLimit.test(wire.text) : wire.code === "enforced_spend_limit_reached";
   return isSpent ? { kind: "other", retry: false } : { kind: "rate-limited", ...delayOf(wire) };
 }
 
@@ -107,7 +107,7 @@ function mayPass({ status, type, header }: WireError): boolean {
 }
 
 function failureWithoutAnswer(thrown: unknown, wire: WireError, call: FailedCall): ModelFailure {
-  if (isWithoutCredentials(wire.text)) return { kind: "authentication" };
+  if (WORDS.noCredentials.test(wire.text)) return { kind: "authentication" };
   if (call.hasBegun) return { kind: "cut-off" };
   return isConnectionError(thrown) ? { kind: "unreachable" } : { kind: "other", retry: false };
 }
@@ -117,4 +117,48 @@ function isConnectionError(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if ("status" in thrown && "requestID" in thrown) return true;
   return thrown instanceof TypeError && field(thrown, "cause") instanceof Error;
+}
+
+/** What can be learned of an error that the SDK threw, whichever version of it. */
+interface WireError {
+  readonly status: number | undefined;
+  /** `error.type` of the body, such as `overloaded_error`. */
+  readonly type: string | undefined;
+  /** `error.details.error_code`: the stable name of the cause, where there is one. */
+  readonly code: string | undefined;
+  /** The provider's words, or the SDK's. */
+  readonly text: string;
+  readonly requestId: string | undefined;
+  /** It came from the provider: with a status, or as an event of the stream. */
+  readonly isAnswer: boolean;
+  header(name: string): string | undefined;
+}
+
+function readWireError(thrown: unknown): WireError {
+  const status = field(thrown, "status");
+  // The body is the SDK's `error`; an event of a stream that was not read by the SDK is the body itself.
+  const body = field(thrown, "type") === "error" ? thrown : field(thrown, "error");
+  const error = field(body, "error") ?? body;
+  const headers = field(thrown, "headers");
+  return {
+    status: typeof status === "number" ? status : undefined,
+    type: stringField(error, "type"),
+    code: stringField(field(error, "details"), "error_code"),
+    text:
+      stringField(error, "message") ?? (thrown instanceof Error ? deepestMessage(thrown) : String(thrown)),
+    requestId: stringField(thrown, "requestID") ?? stringField(body, "request_id"),
+    isAnswer: typeof status === "number" || field(body, "error") !== undefined,
+    header: (name) => (headers instanceof Headers ? (headers.get(name) ?? undefined) : undefined),
+  };
+}
+
+/** The SDK's "Connection error." hides what the system said, such as that nobody listens at the address. */
+function deepestMessage(error: Error): string {
+  let told = error.message;
+  let cause = error.cause;
+  for (let depth = 0; depth < 5 && cause instanceof Error; depth++) {
+    if (cause.message !== "") told = cause.message;
+    cause = cause.cause;
+  }
+  return told === error.message ? told : `${error.message.replace(/\.$/, "")}: ${told}`;
 }

@@ -5,8 +5,7 @@ import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { ModelRequest } from "../port.ts";
-import { withCacheMarks, withReadMarkOnly } from "./cache-marks.ts";
-import { findMarks, withoutMarks } from "./marks.ts";
+import { findMarks, withCacheMarks, withoutMarks, withReadMarkOnly } from "./prompt-cache-marks.ts";
 
 const turns: readonly ApiMessage[] = [
   { role: "user", content: "Count the boats." },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ModelEvent } from "../port.ts";
-import { createReplyReader } from "./reply-reader.ts";
+import { ReplyReader } from "./reply-reader.ts";
 
 const start = {
   type: "message_start",
@@ -13,7 +13,7 @@ const finish = (stop_reason: unknown = "end_turn"): readonly object[] => [
 ];
 
 function read(events: readonly unknown[]): readonly ModelEvent[] {
-  const reader = createReplyReader("claude-x", []);
+  const reader = new ReplyReader("claude-x", []);
   return events.flatMap((event) => reader.read(event));
 }
 

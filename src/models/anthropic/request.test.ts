@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../../test/support/arbitrary-request.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ModelRequest } from "../port.ts";
-import { anthropicCapabilities } from "./capabilities.ts";
+import { anthropicCapabilities, onlySupported } from "./capabilities.ts";
 import { messageCall } from "./request.ts";
-import { onlySupported } from "./supported.ts";
 
 const MODEL = "claude-opus-4-6";
 const hello: ModelRequest = { messages: [{ role: "user", content: "Hello." }] };

@@ -1,23 +1,35 @@
 import type { ApiVersion } from "../../conversation/message.ts";
-import { field } from "../../conversation/untrusted.ts";
+import { field, listField, stringField, stringListField } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
-import { betasFor } from "./betas.ts";
 import type { AnthropicParams } from "./client.ts";
 
-export interface WireOptions {
+interface WireOptions {
   readonly model: string;
-  readonly betas: readonly string[];
-  readonly apiVersion: ApiVersion | undefined;
+  readonly betas?: readonly string[];
+  readonly apiVersion?: ApiVersion | undefined;
 }
 
-export interface WireCall {
+interface WireCall {
   readonly params: AnthropicParams;
   readonly changes: readonly RequestChange[];
 }
 
-const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
+export function messageCall(request: ModelRequest, options: WireOptions): WireCall {
+  const { params, changes } = withoutSampling(request, options);
+  return {
+    params: {
+      ...params,
+      ...betasField(request, options),
+      model: options.model,
+      messages: request.messages,
+      max_tokens: request.max_tokens ?? findModel(options.model).maxOutputTokens,
+      stream: true,
+    } as AnthropicParams,
+    changes,
+  };
+}
 
 /** Fields that the counting endpoint takes; it refuses all others. */
 const COUNTED_FIELDS: readonly string[] = [
@@ -35,41 +47,19 @@ const COUNTED_FIELDS: readonly string[] = [
   "cache_edits",
 ];
 
-export function messageCall(request: ModelRequest, options: WireOptions): WireCall {
-  const { params, changes } = withoutSampling(request, options);
-  return {
-    params: {
-      ...params,
-      ...betasField(request, options),
-      model: options.model,
-      messages: request.messages,
-      max_tokens: request.max_tokens ?? findModel(options.model).maxOutputTokens,
-      stream: true,
-    } as AnthropicParams,
-    changes,
-  };
-}
-
 export function countCall(request: ModelRequest, options: WireOptions): AnthropicParams {
   const counted = Object.entries(request).filter(([name]) => COUNTED_FIELDS.includes(name));
+  // Asking for a summary does not change the count; a threshold edit stays, for what it leaves out.
+  const { compaction: _, ...withoutCompaction } = request;
   return {
     ...Object.fromEntries(counted),
-    ...betasField(withoutCompaction(request), options),
+    ...betasField(withoutCompaction, options),
     model: options.model,
     messages: request.messages,
   } as AnthropicParams;
 }
 
-/** Asking for a summary does not change the count; a threshold edit stays, for what it leaves out. */
-function withoutCompaction(request: ModelRequest): ModelRequest {
-  const { compaction: _, ...rest } = request;
-  return rest;
-}
-
-function betasField(request: ModelRequest, options: WireOptions): { readonly betas?: readonly string[] } {
-  const betas = betasFor(request, options.betas);
-  return betas.length === 0 ? {} : { betas };
-}
+const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
 
 /**
  * The newer version of the API has no sampling fields, and which one a client speaks cannot be seen from
@@ -86,4 +76,69 @@ function withoutSampling(
     Object.entries(request).filter(([name]) => !given.some((sampling) => sampling === name)),
   );
   return { params, changes: given.map((what) => ({ type: "not-supported", what })) };
+}
+
+/** A beta is named only by a request that uses it: the API refuses names that it does not know. */
+const NEEDS: Readonly<Record<string, (request: ModelRequest) => boolean>> = {
+  "context-management-2025-06-27": hasContextEdit,
+  "compact-2026-01-12": needsThresholdCompaction,
+  "compact-2026-09-04": needsCompactionOnDemand,
+  "thinking-binding-controls-2026-08-01": ({ thinking }) => isSet(field(thinking, "block_binding")),
+  "thinking-display-updates-2026-08-18": ({ thinking }) => field(thinking, "display") === "updates",
+  "task-budgets-2026-03-13": ({ output_config }) => isSet(field(output_config, "task_budget")),
+  "mid-conversation-tool-changes-2026-07-01": (request) =>
+    hasSystemBlock(request, ["tool_addition", "tool_removal"]),
+  "mid-conversation-system-clear-at-2026-08-21": (request) => hasSystemField(request, "clear_at"),
+  "mid-conversation-output-config-2026-07-01": (request) => hasSystemField(request, "output_config"),
+  "message-threads-2026-08-12": (request) => isSet(field(request, "thread")),
+};
+
+/** Betas that the caller asked for first, then those the request needs; each once. */
+function betasField(
+  request: ModelRequest,
+  { betas = [] }: WireOptions,
+): { readonly betas?: readonly string[] } {
+  const needed = Object.keys(NEEDS).filter((beta) => NEEDS[beta]?.(request));
+  const all = [...new Set([...betas, ...stringListField(request, "betas"), ...needed])];
+  return all.length === 0 ? {} : { betas: all };
+}
+
+export const isCompactEdit = ({ type }: { readonly type: string }): boolean => type === "compact_20260112";
+
+function hasContextEdit({ context_management }: ModelRequest): boolean {
+  return context_management?.edits.some((edit) => !isCompactEdit(edit)) ?? false;
+}
+
+/** The two kinds of compaction exclude each other in one request: the edit decides, then the signature. */
+function needsThresholdCompaction(request: ModelRequest): boolean {
+  if (request.context_management?.edits.some(isCompactEdit)) return true;
+  const blocks = compactionBlocks(request);
+  return request.compaction === undefined && blocks.length > 0 && !blocks.some(isSigned);
+}
+
+function needsCompactionOnDemand(request: ModelRequest): boolean {
+  if (request.compaction !== undefined) return true;
+  return !needsThresholdCompaction(request) && compactionBlocks(request).length > 0;
+}
+
+function compactionBlocks({ messages }: ModelRequest): readonly unknown[] {
+  return messages.flatMap((message) =>
+    listField(message, "content").filter((block) => stringField(block, "type") === "compaction"),
+  );
+}
+
+const isSigned = (block: unknown): boolean => isSet(field(block, "signature"));
+const isSystem = (message: unknown): boolean => field(message, "role") === "system";
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+function hasSystemBlock({ messages }: ModelRequest, types: readonly string[]): boolean {
+  return messages.some(
+    (message) =>
+      isSystem(message) &&
+      listField(message, "content").some((block) => types.includes(stringField(block, "type") ?? "")),
+  );
+}
+
+function hasSystemField({ messages }: ModelRequest, name: string): boolean {
+  return messages.some((message) => isSystem(message) && isSet(field(message, name)));
 }

@@ -5,12 +5,12 @@ import { toolResult } from "../../../test/support/builders.ts";
 import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
 import type { Turn } from "../../testing/simulator/exchange.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../testing/simulator/simulator.ts";
+import { complete } from "../complete.ts";
 import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../port.ts";
-import { complete } from "../reply.ts";
 import { withRetries } from "../retry.ts";
 import { type AnthropicModelOptions, anthropicModel } from "./anthropic-model.ts";
-import { withCacheMarks } from "./cache-marks.ts";
 import type { AnthropicClient } from "./client.ts";
+import { withCacheMarks } from "./prompt-cache-marks.ts";
 
 const LINES: readonly (readonly [line: string, make: (baseURL: string) => AnthropicClient])[] = [
   ["1.x", (baseURL) => new Anthropic({ baseURL, apiKey: "key", logLevel: "off" })],

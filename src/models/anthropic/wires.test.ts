@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { ANTHROPIC_WIRES, anthropicWire } from "../../../test/wire/anthropic/wires.ts";
 import type { WireAnswer } from "../../testing/contract/subject.ts";
 import { type ReceivedRequest, serveWires } from "../../testing/contract/wire-server.ts";
+import { complete } from "../complete.ts";
 import type { Model, ModelEvent, ModelReply, ModelRequest } from "../port.ts";
-import { complete } from "../reply.ts";
 import { type AnthropicModelOptions, anthropicModel } from "./anthropic-model.ts";
 import type { AnthropicClient } from "./client.ts";
 

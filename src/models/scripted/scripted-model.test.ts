@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toolUse } from "../../../test/support/builders.ts";
+import { complete } from "../complete.ts";
 import { ModelError } from "../model-error.ts";
 import type { ModelEvent, ModelRequest } from "../port.ts";
-import { complete } from "../reply.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] };

@@ -1,10 +1,8 @@
 import type { ContentBlock } from "../../conversation/message.ts";
 import { ESTIMATORS, measureContent, measureRequest } from "../../tokens/measure.ts";
-import { throwIfAborted } from "../abort.ts";
-import { untilAborted } from "../abortable.ts";
-import { estimateRequest } from "../estimate.ts";
+import { throwIfAborted, untilAborted } from "../abortable.ts";
 import { ModelError } from "../model-error.ts";
-import { PLAIN_CAPABILITIES } from "../plain-capabilities.ts";
+import { estimateRequest, PLAIN_CAPABILITIES } from "../plain-model.ts";
 import type {
   CallOptions,
   Model,

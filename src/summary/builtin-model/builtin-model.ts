@@ -1,6 +1,5 @@
-import { throwIfAborted } from "../../models/abort.ts";
-import { estimateRequest } from "../../models/estimate.ts";
-import { PLAIN_CAPABILITIES } from "../../models/plain-capabilities.ts";
+import { throwIfAborted } from "../../models/abortable.ts";
+import { estimateRequest, PLAIN_CAPABILITIES } from "../../models/plain-model.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";

@@ -1,6 +1,6 @@
+import { complete } from "../../models/complete.ts";
 import { type OutputRoomOptions, withFittingOutput, withLessOutput } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";
-import { complete } from "../../models/reply.ts";
 import { withRetries } from "../../models/retry.ts";
 import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/time-limit.ts";
 import type { OnSummaryProgress } from "../progress.ts";

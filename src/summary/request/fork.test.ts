@@ -7,7 +7,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { contentBlocks } from "../../conversation/message.ts";
-import { findMarks, withoutMarks } from "../../models/anthropic/marks.ts";
+import { findMarks, withoutMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import {
   type ScriptedAnswer,

@@ -2,7 +2,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { type ContentBlock, tagOf } from "../../conversation/message.ts";
 import { stringField } from "../../conversation/untrusted.ts";
-import { withReadMarkOnly } from "../../models/anthropic/cache-marks.ts";
+import { withReadMarkOnly } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";
 import { formatSummary } from "../format.ts";
 import { compactionInstructions, type SummaryPromptOptions } from "../prompt.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
+import { complete } from "../../../models/complete.ts";
 import type { Model } from "../../../models/port.ts";
-import { complete } from "../../../models/reply.ts";
 import { always } from "../../../testing/simulator/behaviours/answers.ts";
 import { type Simulator, startSimulator } from "../../../testing/simulator/simulator.ts";
 import { loopbackClient } from "./loopback-client.ts";
