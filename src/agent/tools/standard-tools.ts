@@ -11,9 +11,7 @@ import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
 import { recallTool } from "./session/recall.ts";
 import { skillTool } from "./session/skill.ts";
 import { todoWriteTool } from "./session/todo-write.ts";
-import { bashTool } from "./shell/bash.ts";
-import { bashOutputTool } from "./shell/bash-output.ts";
-import { killShellTool } from "./shell/kill-shell.ts";
+import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
 import { webFetchTool } from "./web/web-fetch.ts";
 
 /** What an agent has unless it is given something else. Always in this order: they stand first in what is cached. */

@@ -1,10 +1,16 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import type { ShellCommand, ShellRequest, Workplace } from "../../workplace.ts";
+import type {
+  ShellCommand,
+  ShellEnd,
+  ShellOutput,
+  ShellRequest,
+  Shells,
+  Workplace,
+} from "../../workplace.ts";
 import { throttled } from "../throttled.ts";
 import { commandNeed } from "./command-need.ts";
 import { safeGit } from "./safe-git.ts";
-import { duration, endLine, leftBehindLine, paragraphs, shortEnd, summaryOf } from "./words.ts";
 
 /** What the model need not say: enough for most builds, short enough to notice that something hangs. */
 const USUAL_TIMEOUT_MS = 120_000;
@@ -26,7 +32,7 @@ const DESCRIPTION = `Runs a command in the shell (bash where there is one, else 
 - Keys of model providers (such as ANTHROPIC_API_KEY) are not in its environment unless the user allows it.
 - To find and read files use Glob, Grep and Read, to change them Edit and Write, rather than find, grep, cat and sed. Commands that depend on each other go into one call with \`&&\`.`;
 
-const input = z.object({
+const bashInput = z.object({
   command: z
     .string()
     .refine((command) => command.trim() !== "", "is empty")
@@ -40,14 +46,14 @@ const input = z.object({
     .describe("Gives an id at once; it runs until it ends or the session does."),
 });
 
-type BashInput = z.infer<typeof input>;
+type BashInput = z.infer<typeof bashInput>;
 type Place = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;
 
 export function bashTool(place: Place): Tool {
-  return defineTool<BashInput>({
+  return defineTool({
     name: "Bash",
     description: DESCRIPTION,
-    input,
+    input: bashInput,
     title: ({ command }) => oneLine(command),
     needs: async ({ command, run_in_background: isBackground = false }) => [
       await commandNeed(place, { command, line: oneLine(command), isBackground }),
@@ -55,6 +61,63 @@ export function bashTool(place: Place): Tool {
     call: (given, context) =>
       given.run_in_background ? runBehind(place, given) : run(place, given, context),
   });
+}
+
+export function bashOutputTool({ shells }: Pick<Workplace, "shells">): Tool {
+  return defineTool({
+    name: "BashOutput",
+    description:
+      "Gives what a command in the background has printed since you last looked, and whether it still runs. " +
+      "It does not wait: do something else, or sleep in a command, before you look again.",
+    input: z.object({ bash_id: z.string().describe("The id that Bash gave.") }),
+    isReadOnly: true,
+    title: ({ bash_id }) => bash_id,
+    call: async ({ bash_id }) => {
+      const running = shells.find(bash_id);
+      if (running === undefined) return unknownShell(bash_id, shells);
+      // Before the look: what it printed last is then part of it.
+      const { end } = running;
+      const output = await running.look();
+      const printed = output.text === "" ? "(nothing new)" : output.text;
+      return {
+        content: paragraphs(stateLine(running, end), printed, end === undefined ? "" : leftBehindLine(end)),
+        summary: summaryOf(end === undefined ? "running" : shortEnd(end), running.runsForMs, output),
+      };
+    },
+  });
+}
+
+export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
+  return defineTool({
+    name: "KillShell",
+    description: "Ends a command in the background, with everything it started.",
+    input: z.object({ shell_id: z.string().describe("The id that Bash gave.") }),
+    title: ({ shell_id }) => shell_id,
+    // It ends only what the agent itself was allowed to start.
+    needs: () => [],
+    call: async ({ shell_id }) => {
+      const running = shells.find(shell_id);
+      if (running === undefined) return unknownShell(shell_id, shells);
+      if (running.end !== undefined) {
+        return { content: `${shell_id} had ended already. ${endLine(running.end)}`, summary: "had ended" };
+      }
+      await running.kill();
+      return {
+        content: `${shell_id} was ended after ${duration(running.runsForMs)}. BashOutput still gives what it printed.`,
+        summary: "ended",
+      };
+    },
+  });
+}
+
+function unknownShell(id: string, shells: Shells): ToolOutcome {
+  const ids = shells.list().map((one) => one.id);
+  const known = ids.length === 0 ? "There is none in the background." : `There are: ${ids.join(", ")}.`;
+  return {
+    content: `There is no command ${id}. ${known} Commands in the background end with the session that started them.`,
+    isError: true,
+    summary: "no such command",
+  };
 }
 
 /** Not by an expression: one for white space around line ends takes minutes for a megabyte of spaces. */
@@ -143,3 +206,62 @@ const timeoutLine = (limitMs: number): string =>
   (limitMs < LONGEST_TIMEOUT_MS
     ? "Give it a longer timeout, or run_in_background."
     : "Use run_in_background for what takes longer.");
+
+function stateLine({ id, runsForMs }: ShellCommand, end: ShellCommand["end"]): string {
+  if (end === undefined) return `${id} is running, for ${duration(runsForMs)} so far.`;
+  return `${id} has ended after ${duration(runsForMs)}. ${endLine(end) || "Exit code 0"}`;
+}
+
+/** "3.2 s", "2 min 5 s". */
+function duration(milliseconds: number): string {
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** How it ended, in one line for people: "exit 1 · 3.2 s · 120 lines". */
+const summaryOf = (how: string, runsForMs: number, { lines }: ShellOutput): string =>
+  [how, duration(runsForMs), lines === 1 ? "1 line" : `${lines} lines`].join(" · ");
+
+/** In a word or two. */
+function shortEnd(end: ShellEnd): string {
+  switch (end.how) {
+    case "exited":
+      return `exit ${end.code}`;
+    case "signalled":
+      return end.signal;
+    case "killed":
+      return "ended";
+    case "not-started":
+      return "not started";
+  }
+}
+
+/** For the model, as the first line of a result; empty where all is well. */
+function endLine(end: ShellEnd): string {
+  switch (end.how) {
+    case "exited":
+      return end.code === 0 ? "" : `Exit code ${end.code}`;
+    case "signalled":
+      return `Ended by ${end.signal}, with no exit code.`;
+    case "killed":
+      return "It was ended before it was done.";
+    case "not-started":
+      return `Nothing was run: ${end.reason}.`;
+  }
+}
+
+/** For the model, as the last line. */
+function leftBehindLine(end: ShellEnd): string {
+  return end.how === "exited" && end.leftBehind
+    ? "[The command had left processes running, which were ended with it. What is to go on needs run_in_background.]"
+    : "";
+}
+
+/** What is there of these, each on lines of its own. */
+function paragraphs(...parts: readonly string[]): string {
+  return parts
+    .map((part) => part.trimEnd())
+    .filter((part) => part !== "")
+    .join("\n");
+}

@@ -6,10 +6,16 @@ import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
 import type { Workplace } from "../../workplace.ts";
 import { isSecret, isThere } from "../files/file-place.ts";
-import { commandKey, exactKey, READERS } from "./command-key.ts";
-import { changesNoFile, commandsIn, isOnlyLooking, runsNoProjectCode } from "./command-parts.ts";
-import { repositoryAt } from "./repository.ts";
-import { isGitReader } from "./safe-git.ts";
+import {
+  changesNoFile,
+  commandKey,
+  commandsIn,
+  exactKey,
+  isOnlyLooking,
+  READERS,
+  runsNoProjectCode,
+} from "./command-text.ts";
+import { isGitReader, repositoryAt } from "./safe-git.ts";
 
 export interface CommandToAllow {
   readonly command: string;

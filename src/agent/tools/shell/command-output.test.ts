@@ -3,9 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
-import { CappedText } from "./capped-text.ts";
-import { CommandOutput } from "./command-output.ts";
-import { OutputFile } from "./output-file.ts";
+import { CappedText, CommandOutput, OutputFile } from "./command-output.ts";
 
 const folder = temporaryFolder();
 let files = 0;

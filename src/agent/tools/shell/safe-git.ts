@@ -1,17 +1,47 @@
-import { commandKey, GIT_READERS, simpleWords } from "./command-key.ts";
-import { isOnlyLooking } from "./command-parts.ts";
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { promisify } from "node:util";
+import { commandKey, GIT_READERS, isOnlyLooking, simpleWords } from "./command-text.ts";
+
+/**
+ * Looks of git (`git status`, `git log`, …), in a form in which no setting of the repository starts a program, and the
+ * reasons for which such a look asks all the same: the repository may come from anybody, and so may its settings.
+ */
 
 /** A command of git that only looks, in a form in which no setting of the repository starts a program. */
-export interface SafeGit {
+interface SafeGit {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Undefined for every other command, which runs as it is written. A command that is made of several looks gets the
+ * settings by its environment. That leaves the programs of drivers, which are looked for before the question.
+ */
+export function safeGit(command: string): SafeGit | undefined {
+  if (!isGitReader(command))
+    return isOnlyLooking(command) ? { command, environment: safeEnvironment() } : undefined;
+  const [, subcommand = "", ...others] = simpleWords(command) ?? [];
+  const settings = SAFE_SETTINGS.map((setting) => `-c ${setting}`);
+  const options = Object.hasOwn(SAFE_OPTIONS, subcommand) ? [SAFE_OPTIONS[subcommand]] : [];
+  return {
+    command: ["git", "--no-pager", ...settings, subcommand, ...options, ...others].join(" "),
+    environment: SAFE_VARIABLES,
+  };
+}
+
+/** True for one simple command of git that changes nothing. */
+export function isGitReader(command: string): boolean {
+  const [program, subcommand = ""] = commandKey(command).words ?? [];
+  return program === "git" && GIT_READERS.has(subcommand);
 }
 
 /**
  * Settings that start programs, each with a value that starts none. They go before those of the repository, whose
  * files the agent, or the author of the project, may have written.
  */
-export const SAFE_SETTINGS: readonly string[] = [
+const SAFE_SETTINGS: readonly string[] = [
   "safe.bareRepository=explicit",
   "core.fsmonitor=false",
   "core.hooksPath=/dev/null",
@@ -30,7 +60,7 @@ export const SAFE_SETTINGS: readonly string[] = [
 ];
 
 /** No lock that starts a hook when it is released, no download of missing objects, no question. */
-export const SAFE_VARIABLES: Readonly<Record<string, string>> = {
+const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   GIT_TERMINAL_PROMPT: "0",
@@ -60,24 +90,116 @@ function safeEnvironment(): Readonly<Record<string, string>> {
   return { ...SAFE_VARIABLES, GIT_PAGER: "cat", GIT_CONFIG_COUNT, ...Object.fromEntries(variables) };
 }
 
-/** True for one simple command of git that changes nothing. */
-export function isGitReader(command: string): boolean {
-  const [program, subcommand = ""] = commandKey(command).words ?? [];
-  return program === "git" && GIT_READERS.has(subcommand);
+/** A repository as it presents itself. */
+interface Repository {
+  /** Reasons for which even a look asks each time. */
+  readonly reasons: readonly string[];
+  /** Folders that git reads from: the working tree, git's own folder and its objects. None outside of a repository. */
+  readonly folders: readonly string[];
 }
 
+/** Reading settings takes milliseconds. A file that never ends was put there on purpose. */
+const LONGEST_LOOK_MS = 5_000;
+/** Thousands of settings fit. */
+const MOST_OUTPUT_BYTES = 1_000_000;
+/** Entries of git's own folder that are looked at. */
+const MOST_ENTRIES = 20_000;
+
+/** A pattern of names of settings. They may hold any character. */
+const settings = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join("|")})$`, "s");
+
 /**
- * Undefined for every other command, which runs as it is written. A command that is made of several looks gets the
- * settings by its environment. That leaves the programs of drivers, which are looked for before the question.
+ * Settings by which even a look runs programs or quotes other files, and that no option switches off. Filters run for
+ * every changed file, and without them the differences would be wrong.
  */
-export function safeGit(command: string): SafeGit | undefined {
-  if (!isGitReader(command))
-    return isOnlyLooking(command) ? { command, environment: safeEnvironment() } : undefined;
-  const [, subcommand = "", ...others] = simpleWords(command) ?? [];
-  const settings = SAFE_SETTINGS.map((setting) => `-c ${setting}`);
-  const options = Object.hasOwn(SAFE_OPTIONS, subcommand) ? [SAFE_OPTIONS[subcommand]] : [];
-  return {
-    command: ["git", "--no-pager", ...settings, subcommand, ...options, ...others].join(" "),
-    environment: SAFE_VARIABLES,
-  };
+const DANGEROUS = settings(
+  "filter\\..*\\.(?:clean|smudge|process)",
+  "core\\.(?:worktree|attributesfile|excludesfile)",
+  "mailmap\\.file",
+  "diff\\.orderfile",
+);
+
+/** Settings that options switch off in a simple command. A combined one cannot be given options. */
+const DANGEROUS_COMBINED = settings(
+  "diff\\.(?:external|submodule|.*\\.(?:command|textconv))",
+  "merge\\..*\\.driver",
+  "blame\\.ignorerevsfile",
+  "submodule\\..*\\.ignore",
+);
+
+/**
+ * Looks at the repository around a folder without running anything of it. The user's own settings do not count, they are
+ * trusted. In a combined command no option keeps git out of submodules.
+ */
+export async function repositoryAt(cwd: string, use: "alone" | "combined"): Promise<Repository> {
+  try {
+    const listed = await git(cwd, "config", "--list", "--show-scope", "--name-only", "-z");
+    const folders = await foldersOf(cwd);
+    const links = folders === undefined ? [] : await linksIn(folders.own);
+    const submodules = folders !== undefined && use === "combined" ? await submodulesIn(folders.top) : [];
+    return {
+      reasons: [...dangerousIn(listed, use), ...links, ...submodules],
+      folders: folders === undefined ? [] : [folders.top, folders.own, folders.common, folders.objects],
+    };
+  } catch (error) {
+    // Without git there is nothing to run.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      return { reasons: [], folders: [cwd] };
+    return { reasons: ["settings that cannot be read"], folders: [] };
+  }
+}
+
+async function git(cwd: string, ...args: readonly string[]): Promise<string> {
+  const limits = { timeout: LONGEST_LOOK_MS, maxBuffer: MOST_OUTPUT_BYTES };
+  const env = { ...process.env, ...SAFE_VARIABLES };
+  const safe = SAFE_SETTINGS.flatMap((setting) => ["-c", setting]);
+  const { stdout } = await promisify(execFile)("git", [...safe, ...args], { cwd, env, ...limits });
+  return stdout;
+}
+
+/** Undefined where there is no repository with a working tree. */
+async function foldersOf(
+  cwd: string,
+): Promise<Readonly<Record<"top" | "own" | "common" | "objects", string>> | undefined> {
+  const where = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "objects"];
+  const output = await git(cwd, "rev-parse", ...where).catch(() => "");
+  if (output === "") return undefined;
+  const [top, own, common, objects] = output.split("\n").map((line) => resolve(cwd, line));
+  return top && own && common && objects ? { top, own, common, objects } : undefined;
+}
+
+function dangerousIn(listed: string, use: "alone" | "combined"): readonly string[] {
+  const parts = listed.split("\0");
+  const isOwn = (at: number): boolean => /^(?:system|global|command)$/.test(parts[at - 1] ?? "");
+  const names = parts.filter((_, at) => at % 2 === 1 && !isOwn(at)).map((name) => name.toLowerCase());
+  const isDangerous = (name: string): boolean =>
+    DANGEROUS.test(name) || (use === "combined" && DANGEROUS_COMBINED.test(name));
+  return [...new Set(names.filter(isDangerous))];
+}
+
+/** Git makes no links in its own folder. One may lead to a file that git quotes when it makes no sense. */
+async function linksIn(folder: string): Promise<readonly string[]> {
+  const open = [folder];
+  const found: string[] = [];
+  let seen = 0;
+  for (let at = open.shift(); at !== undefined && found.length === 0; at = open.shift()) {
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
+    if (entries === undefined) return ["a folder that cannot be read"];
+    seen += entries.length;
+    if (seen > MOST_ENTRIES) return ["more files than can be checked"];
+    for (const entry of entries) {
+      const path = join(at, entry.name);
+      const name = `.git/${relative(folder, path)}`;
+      if (entry.isSymbolicLink()) found.push(`the link ${name}`);
+      else if (name === ".git/objects/info/alternates") found.push("objects from elsewhere");
+      else if (entry.isDirectory() && !/^\.git\/(?:objects\/[0-9a-f]{2}|modules|lfs)$/.test(name))
+        open.push(path);
+    }
+  }
+  return found;
+}
+
+async function submodulesIn(top: string): Promise<readonly string[]> {
+  const names: readonly string[] = await readdir(top).catch(() => []);
+  return names.includes(".gitmodules") ? ["submodules"] : [];
 }

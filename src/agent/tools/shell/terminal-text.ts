@@ -1,3 +1,8 @@
+/**
+ * Our own reader of control characters: packages such as strip-ansi remove colors, but do not replay what a carriage
+ * return or a backspace writes over, and want the whole text at once.
+ */
+
 /** A line is held back until it is whole, as a carriage return may void it; not longer than this, whatever comes. */
 const LONGEST_HELD_CHARS = 16_384;
 

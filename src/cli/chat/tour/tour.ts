@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Agent, AgentOptions } from "../../../agent/options.ts";
-import { commandKey } from "../../../agent/tools/shell/command-key.ts";
+import { commandKey } from "../../../agent/tools/shell/command-text.ts";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
 import { createRunningClock } from "../../../testing/clock.ts";
 import { coder } from "../../../testing/simulator/behaviours/coder.ts";

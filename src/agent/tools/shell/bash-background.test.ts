@@ -4,9 +4,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { gone, isRunning, pidIn, shellPlace } from "../../../../test/support/shell-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import type { ToolContext } from "../../tool.ts";
-import { bashTool } from "./bash.ts";
-import { bashOutputTool } from "./bash-output.ts";
-import { killShellTool } from "./kill-shell.ts";
+import { bashOutputTool, bashTool, killShellTool } from "./bash.ts";
 
 const folder = realpathSync(temporaryFolder());
 const place = shellPlace(folder);

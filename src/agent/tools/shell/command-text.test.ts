@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { ruleAllows } from "../../permissions/rules.ts";
-import { commandKey } from "./command-key.ts";
+import { commandKey } from "./command-text.ts";
 
 const folder = temporaryFolder();
 

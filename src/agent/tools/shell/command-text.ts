@@ -1,0 +1,311 @@
+/**
+ * Reads a command off its text alone, without running or resolving anything. It answers how far a permission for the
+ * command reaches (`commandKey`), and whether all parts of a combined command only look or change no file.
+ *
+ * The key comes in two kinds:
+ * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm test`), so
+ *   one permission covers them with other arguments. For all others it is the whole command.
+ * - `shell-exact:…` for everything that a shell could make more than one command of, and for programs that run what
+ *   their arguments say. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
+ *   `npm test; rm -rf x`, whose key begins with `shell-exact:`.
+ */
+
+interface CommandKey {
+  readonly key: string;
+  /** In words: what "always" would allow. */
+  readonly scope: string;
+  /** The words without quotes, where one key covers the command with other arguments. */
+  readonly words?: readonly string[];
+}
+
+export function commandKey(command: string): CommandKey {
+  const quoted = simpleWords(command);
+  if (quoted === undefined || mayRunOthers(quoted)) return exactKey(command);
+  const prefix = prefixOf(quoted);
+  return prefix === undefined
+    ? { key: `shell:${quoted.join(" ")}`, scope: "exactly this command" }
+    : { key: `shell:${prefix}`, scope: `commands that begin with ${prefix}`, words: quoted.map(unquoted) };
+}
+
+export const exactKey = (command: string): CommandKey => ({
+  key: `shell-exact:${command}`,
+  scope: "exactly this command",
+});
+
+const unquoted = (word: string): string => word.replace(/["']/g, "");
+
+/**
+ * Signs that mean themselves in every shell, quoted or not. All others (`;` `&` `|` `$` backticks, backslashes,
+ * redirections, brackets, `%` and `^` of Windows, line ends) may join, hide or replace commands somewhere.
+ */
+const PLAIN = "\\p{L}\\p{N}_./:=@+,\\-";
+const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
+const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
+const WORDS = new RegExp(WORD, "gu");
+
+/** The words of a command as they are written, with quotes; undefined where it may be more than one command. */
+export function simpleWords(command: string): readonly string[] | undefined {
+  if (!SIMPLE.test(command)) return undefined;
+  const words = command.match(WORDS) ?? [];
+  // `PATH=/tmp/evil npm test` runs another npm. A program in quotes, or in letters that look like others, is odd enough.
+  return /^[A-Za-z0-9_./@+-]+$/.test(words[0] ?? "") ? words : undefined;
+}
+
+/** Names of programs or subcommands, a row for each kind. */
+const names = (...rows: readonly string[]): ReadonlySet<string> =>
+  new Set(rows.flatMap((row) => row.split(" ")));
+const oneOf = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patterns.join("|")})$`);
+
+/** They run what their arguments say, or read code from them. */
+const RUNNERS = names(
+  "sudo doas su runuser pkexec chroot unshare nsenter setpriv",
+  "sh bash dash zsh ksh fish csh tcsh ash busybox cmd powershell pwsh",
+  "env xargs parallel nohup nice ionice timeout time watch setsid stdbuf",
+  "script strace ltrace gdb lldb perf entr expect screen tmux flock at",
+  "eval exec command builtin source . trap alias coproc function start call",
+  "if then else elif while until do for case select",
+  "find fd awk gawk mawk nawk sed gsed ed ex vi vim nvim emacs",
+  "npx pnpx bunx uvx pipx tsx ts-node corepack ssh docker podman kubectl",
+  "tar rsync less more man crontab systemd-run osascript wsl direnv asdf mise",
+);
+
+/** With an option in front they may run any code (`node -e`, `python -c`, `git -c alias.x=!rm`). */
+const OPTIONS_FIRST_ARE_CODE = names(
+  "node deno bun python python2 python3 ruby perl php lua R Rscript julia",
+  "git npm pnpm yarn cargo go make gmake java gradle mvn ghci swift elixir",
+);
+
+/** Subcommands that run what comes behind them. */
+const RUNNING_SUBCOMMANDS = oneOf(
+  "npm (?:exec|x)",
+  "(?:pnpm|yarn) (?:exec|dlx)",
+  "bun x",
+  "deno (?:eval|run)",
+  "(?:uv|poetry|pipenv|conda|cargo|go) run",
+  "(?:bundle|dotnet) exec",
+  "git (?:bisect|submodule|rebase|filter-branch|config|difftool|mergetool)",
+);
+
+/** Options by which programs that only look, test or build start others, or work where they are told, after all. */
+const STARTS_OTHERS =
+  /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
+/** The same in one letter: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. To git and grep they mean nothing bad. */
+const ELSEWHERE = /^-[Co]/;
+/** `make test SHELL=/tmp/x`: a setting in the middle may name a program. */
+const SETTING = /^[A-Za-z_]\w*[:+]*=/;
+
+function mayRunOthers(quoted: readonly string[]): boolean {
+  const words = quoted.map(unquoted);
+  const [program = "", first = "", ...others] = words;
+  const name = nameOf(program);
+  if (isListed(name, first) && !hasPlainOptions([name, first, ...others])) return true;
+  if (REGISTRY_LOOKS.test(`${name} ${first}`) && !others.every((word) => PACKAGE_OR_OPTION.test(word)))
+    return true;
+  if (name === "tsc" && !isOnlyCheck(words)) return true;
+  // A file of arguments may hold any option.
+  if (CHECKERS.has(name) && words.some((word) => word.startsWith("@"))) return true;
+  if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.test(`${name} ${first}`)) return true;
+  if (isModule(name, words)) return others.slice(1).some(isRisky);
+  if (OPTIONS_FIRST_ARE_CODE.has(name) && first.startsWith("-")) return true;
+  if (TARGETS.has(name) && others.some((word) => word.startsWith("-") && !OPTION_OF_MAKE.test(word)))
+    return true;
+  const hasElsewhere = name === "eslint" || (name !== "git" && OPTIONS_FIRST_ARE_CODE.has(name));
+  return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
+}
+
+/** Given an address in place of a package's name, they start git, and connect to any host. */
+const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/;
+const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
+
+/** Without `--noEmit`, or with settings from another file than a guarded one, tsc writes files anywhere. */
+const isOnlyCheck = (words: readonly string[]): boolean =>
+  words.includes("--noEmit") &&
+  words
+    .slice(1)
+    .every((word) =>
+      /^(?:--noEmit|--pretty|--skipLibCheck|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word),
+    );
+
+/** Programs that only look, and the subcommands of git whose options are known. */
+const isListed = (name: string, first: string): boolean =>
+  READERS.has(name) || (name === "git" && GIT_STAGERS.has(first));
+
+const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
+
+/** Without its folder and what Windows puts behind it. */
+const nameOf = (program: string): string =>
+  (program.split("/").at(-1) ?? "").replace(/\.(?:exe|cmd|bat|com)$/i, "");
+
+/** Modules that test and check, as programs of their own do. */
+const MODULES = names("pytest unittest mypy ruff black");
+
+const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
+  /^python3?$/.test(name) && option === "-m" && MODULES.has(module);
+
+/** Programs that only look, whatever their arguments. */
+export const READERS: ReadonlySet<string> = names(
+  "ls cat head tail wc pwd which stat du df echo grep diff cmp",
+  "basename dirname realpath readlink uname whoami true false sleep",
+);
+
+/** One word: they check or test, whatever their arguments. */
+const CHECKERS = names("tsc eslint pytest vitest jest mocha ruff mypy");
+
+/** Subcommands of git that change nothing. */
+export const GIT_READERS: ReadonlySet<string> = names(
+  "status diff log show blame ls-files rev-parse shortlog describe",
+);
+/** They name files without changing them; `git commit` runs hooks all the same. */
+const GIT_STAGERS: ReadonlySet<string> = new Set([...GIT_READERS, "add", "commit"]);
+
+/** Two words, the second from the list. */
+const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  git: GIT_STAGERS,
+  npm: names("test ls outdated view"),
+  pnpm: names("test ls outdated"),
+  yarn: names("test build lint"),
+  bun: names("test"),
+  cargo: names("build check test clippy fmt doc tree bench"),
+  go: names("build test vet fmt list version"),
+  // Not its tests: what they may do is said in options behind it (`deno test -A`).
+  deno: names("check lint fmt"),
+};
+/** A script of the project, by its name. */
+const RUNS_SCRIPTS = oneOf("(?:npm|pnpm|yarn|bun) run", "npm run-script");
+const TARGETS = names("make gmake just");
+/** How much at once, and how loud. All others may lead to another file with other rules, in full or cut short. */
+const OPTION_OF_MAKE = /^-(?:j\d*|k|s)$/;
+/** The name of a script or a target: no option, no path, no quotes. */
+const NAME = /^[A-Za-z0-9][\w:.-]*$/;
+
+/** As many first words as say what the command does; undefined for what is not known. */
+function prefixOf(words: readonly string[]): string | undefined {
+  const [program = "", first = "", second = "", ...others] = words;
+  if (READERS.has(program) || CHECKERS.has(program)) return program;
+  if (Object.hasOwn(SUBCOMMANDS, program) && SUBCOMMANDS[program]?.has(first)) return `${program} ${first}`;
+  if (RUNS_SCRIPTS.test(`${program} ${first}`) && NAME.test(second)) return `${program} ${first} ${second}`;
+  // What comes behind a target is another one: `make test deploy`.
+  const isOneTarget = [second, ...others].every((word) => word === "" || word.startsWith("-"));
+  if (TARGETS.has(program) && NAME.test(first) && isOneTarget) return `${program} ${first}`;
+  return isModule(program, words) ? `${program} -m ${second}` : undefined;
+}
+
+/**
+ * Options of programs that only look, by which they look at nothing but the files that they are told. A list of what is
+ * known to be harmless, because programs take options in more spellings than anybody can forbid: abbreviated, bundled,
+ * with the value attached. Everything else asks for exactly this command.
+ */
+const OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
+  ls: /^-(?:[aAlhtrRS1dFisUcgpnG]+|-(?:all|almost-all|human-readable|reverse|recursive|color(?:=\w+)?))$/,
+  cat: /^-[nAbsvetET]+$/,
+  head: /^-(?:[nc]?\d+|[ncqv])$/,
+  tail: /^-(?:[nc]?\+?\d+|[ncqvfF])$/,
+  wc: /^-[lwcmL]+$/,
+  pwd: /^-[LP]$/,
+  which: /^-a$/,
+  stat: /^-[tx]$/,
+  du: /^-(?:[shackm]+|d\d*|-(?:max-depth=\d+|human-readable|summarize))$/,
+  df: /^-[hTik]+$/,
+  echo: /^-/,
+  grep: oneOf(
+    "-(?:[nivwxclLoHhsqEFGPa]+|[nivwxclLoHhsqEFGPa]*[ABCm]\\d*|e)",
+    "--(?:colou?r(?:=\\w+)?|line-number|ignore-case|count|only-matching|files-with-matches|word-regexp)",
+    "--(?:fixed-strings|extended-regexp|with-filename|no-filename)",
+    "--(?:context|after-context|before-context|max-count)=\\d+",
+  ),
+  diff: /^-(?:[uwbBiqya]+|U\d*|-(?:unified(?:=\d+)?|brief|side-by-side|ignore-all-space|color(?:=\w+)?))$/,
+  cmp: /^-[slb]+$/,
+  basename: /^-[as]$/,
+  realpath: /^-[ems]$/,
+  readlink: /^-[fen]$/,
+  uname: /^-[amnprsv]+$/,
+});
+
+const SHOWS_CHANGES = [
+  "--(?:stat|numstat|shortstat|summary|name-only|name-status|raw|patch|no-patch|minimal|patience|histogram)",
+  "--(?:check|exit-code|word-diff|color-words|no-color|color(?:=\\w+)?|no-renames|find-renames|abbrev(?:=\\d+)?)",
+  "--(?:ignore-all-space|ignore-space-change|ignore-blank-lines|diff-filter=[A-Za-z]+|unified=\\d+)",
+  "-(?:[pswbMz]|U\\d+)",
+];
+const SHOWS_COMMITS = [
+  ...SHOWS_CHANGES,
+  "-(?:n|n?\\d+)",
+  "-[SG][\\w.-]*",
+  "--(?:oneline|graph|all|decorate(?:=\\w+)?|no-decorate|no-merges|merges|first-parent|reverse|follow)",
+  "--(?:abbrev-commit|topo-order|date-order|branches|tags|remotes|max-count=\\d+|skip=\\d+|relative-date)",
+  "--(?:since|until|after|before|author|committer|grep|date)=[\\w .:@/+-]+",
+  "--(?:pretty|format)=(?:oneline|short|medium|full|fuller|reference|email|raw)",
+];
+
+const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
+  status: oneOf(
+    "-(?:[sb]+|u|u(?:no|normal|all))",
+    "--(?:short|branch|long|porcelain(?:=v?\\d)?|show-stash|ignored)",
+  ),
+  diff: oneOf(...SHOWS_CHANGES, "--(?:cached|staged|merge-base)"),
+  log: oneOf(...SHOWS_COMMITS),
+  show: oneOf(...SHOWS_COMMITS),
+  blame: oneOf("-(?:[wesltfn]|L\\d*|L\\d+,\\+?\\d+)", "--(?:date=\\w+|show-name|show-number|show-email)"),
+  "ls-files": oneOf("-[cdmostvz]+", "--(?:cached|deleted|modified|others|stage|exclude-standard|full-name)"),
+  "rev-parse": oneOf(
+    "--(?:abbrev-ref|short(?:=\\d+)?|verify|quiet|symbolic-full-name)",
+    "--(?:show-toplevel|show-prefix|is-inside-work-tree|git-dir|absolute-git-dir)",
+  ),
+  shortlog: oneOf("-[sne]+", "--(?:summary|numbered|email|all|no-merges)"),
+  describe: oneOf("--(?:tags|always|all|long|contains|abbrev=\\d+)"),
+  commit: oneOf(
+    "-(?:m|a|am|q|s)",
+    "--(?:amend|no-edit|signoff|quiet|message|all)",
+    "--message=[\\w .:,@/+-]*",
+  ),
+  // It may add credentials, which a later look would show: only files that are named.
+  add: oneOf("-v", "--verbose"),
+});
+
+/** True where no option of the command reaches further than the files that it names. */
+function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
+  const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
+  const words = program === "git" ? others : [first, ...others];
+  // Also behind `--`, which may be the value of the option before it: `grep -e -- -r`.
+  const options = words.filter((word) => word.startsWith("-") && !/^--?$/.test(word));
+  return options.every((option) => known?.test(option) ?? false);
+}
+
+/** Commands that a shell may see in a text, each by itself. */
+export const commandsIn = (command: string): readonly string[] =>
+  command.replace(/>\||>&|&>/g, ">").split(/&&|\|\||[;|&\n]/);
+
+/** Programs that only look, or take what another one prints. */
+const LOOKS: ReadonlySet<string> = new Set([...READERS, ...names("cd jq cut tr column nl rev tac test")]);
+
+/** System programs whose work does not depend on the project's code. */
+const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
+  ...LOOKS,
+  ...names("rm rmdir mv cp mkdir touch chmod chown ln", "curl wget kill pkill ps"),
+  ...names("printf sort uniq unzip zip gzip gunzip sha256sum md5sum base64 date"),
+]);
+
+/** Commands that look, of git and of others, whatever joins them. In another folder git finds another repository. */
+export const isOnlyLooking = (command: string): boolean =>
+  isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
+
+/** Commands that change no file in the working tree. `git commit` may still run hooks. */
+export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);
+
+/** Commands of the system, whose work does not depend on the project's code. */
+export const runsNoProjectCode = (command: string): boolean =>
+  isOnlyOf(command, RUNS_NO_PROJECT_CODE, new Set());
+
+/** True where the command is made of nothing but these programs and these subcommands of git. */
+function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: ReadonlySet<string>): boolean {
+  const bare = command
+    .replace(/'[^']*'|"[^"$`\\]*"/g, "Q")
+    .replace(/\d?>&\d|\d?>\s*\/dev\/null(?=\s|$)/g, "");
+  if (/[<>`$\\(){}"']/.test(bare)) return false;
+  return commandsIn(bare).every((part) => {
+    const [program = "", subcommand = ""] = part.trim().split(/\s+/);
+    // It writes a file after all.
+    if (program === "git" && /\s--out/.test(part)) return false;
+    return program === "" || programs.has(program) || (program === "git" && subcommands.has(subcommand));
+  });
+}
