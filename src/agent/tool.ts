@@ -25,6 +25,13 @@ export interface ToolOutcome {
   readonly display?: string;
 }
 
+/** An outcome that says why nothing came of the call. */
+export const failure = (content: string, summary: string): ToolOutcome => ({
+  content,
+  isError: true,
+  summary,
+});
+
 /** About one call. What the tools of a conversation share comes from its `Workplace`. */
 export interface ToolContext {
   readonly callId: string;
@@ -76,7 +83,7 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
     call: async (input, context) => {
       const parsed = spec.input.safeParse(input);
       if (parsed.success) return await spec.call(parsed.data, context);
-      return { content: wrongInput(spec.name, parsed.error), isError: true, summary: "wrong input" };
+      return failure(wrongInput(spec.name, parsed.error), "wrong input");
     },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type {
   ShellCommand,
   ShellEnd,
@@ -113,11 +113,10 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
 function unknownShell(id: string, shells: Shells): ToolOutcome {
   const ids = shells.list().map((one) => one.id);
   const known = ids.length === 0 ? "There is none in the background." : `There are: ${ids.join(", ")}.`;
-  return {
-    content: `There is no command ${id}. ${known} Commands in the background end with the session that started them.`,
-    isError: true,
-    summary: "no such command",
-  };
+  return failure(
+    `There is no command ${id}. ${known} Commands in the background end with the session that started them.`,
+    "no such command",
+  );
 }
 
 /** Not by an expression: one for white space around line ends takes minutes for a megabyte of spaces. */
@@ -187,11 +186,10 @@ async function outcomeOf(running: ShellCommand, timedOutMs: number | undefined):
   const output = await running.look();
   const { end = { how: "killed" }, runsForMs } = running;
   if (timedOutMs !== undefined) {
-    return {
-      content: paragraphs(timeoutLine(timedOutMs), output.text),
-      isError: true,
-      summary: summaryOf("timed out", runsForMs, output),
-    };
+    return failure(
+      paragraphs(timeoutLine(timedOutMs), output.text),
+      summaryOf("timed out", runsForMs, output),
+    );
   }
   const isWell = end.how === "exited" && end.code === 0;
   return {

@@ -4,8 +4,8 @@ import { request as httpsRequest, type RequestOptions } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { FetchFailure } from "./fetch-failure.ts";
-import type { PrivateNetwork } from "./private-network.ts";
+import { withoutHidden } from "./page-text.ts";
+import type { PrivateNetwork } from "./web-address.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -181,4 +181,68 @@ async function readSome(body: Readable): Promise<{ readonly bytes: Buffer; reado
     if (length > MAX_BODY_BYTES) break;
   }
   return { bytes: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES), isCut: length > MAX_BODY_BYTES };
+}
+
+/** A failure that this tool found, in words for the model: what happened and what to do. */
+class FetchFailure extends Error {
+  /** A few words for people. */
+  readonly summary: string;
+
+  constructor(message: string, summary: string) {
+    super(message);
+    this.summary = summary;
+  }
+}
+
+/** Characters. Node quotes certificates in its messages, and a server chooses what its certificate says. */
+const MAX_FOREIGN_CHARS = 200;
+const OTHER_SOURCE = "Use another source.";
+
+/** Codes of node's errors, with a few words for people and a sentence for the model. */
+const KNOWN: readonly (readonly [code: RegExp, summary: string, words: string])[] = [
+  [/^ENOTFOUND$/, "no such host", "The host name has no address. Check its spelling."],
+  [
+    /^EAI_/,
+    "no such host",
+    "The host name could not be looked up. Check the network connection, then try again.",
+  ],
+  [/^ECONNREFUSED$/, "not reached", "Nothing listens on that host and port. Check both."],
+  [
+    /^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/,
+    "not reached",
+    `This machine cannot reach the host. ${OTHER_SOURCE}`,
+  ],
+  [
+    /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/,
+    "incomplete",
+    "The server closed the connection before the page was complete. Try again once, then use another source.",
+  ],
+  [
+    /^HPE_HEADER_OVERFLOW$/,
+    "endless",
+    `The server sent more than ${MAX_HEADER_BYTES / KIB} KB of headers. ${OTHER_SOURCE}`,
+  ],
+  [/^HPE_/, "no valid HTTP", `The server did not send a valid HTTP response. ${OTHER_SOURCE}`],
+  [/^(?:EPROTO|ERR_SSL_)/, "no HTTPS", "The server does not speak HTTPS on this port. Check the port."],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/,
+    "bad certificate",
+    `The certificate of the server is not valid for this host. ${OTHER_SOURCE}`,
+  ],
+  [
+    /^(?:Z_|ERR__ERROR_|ERR_BROTLI)/,
+    "incomplete",
+    `The compressed page is damaged or incomplete. ${OTHER_SOURCE}`,
+  ],
+];
+
+/** Node's errors in words for the model. Quotes nothing that a server wrote, apart from a short unknown message. */
+export function connectionFailure(error: unknown): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const [, summary, known] = KNOWN.find(([pattern]) => pattern.test(code)) ?? [];
+  if (known !== undefined && summary !== undefined) return new FetchFailure(`${known} (${code})`, summary);
+  const foreign = error instanceof Error ? error.message || code || error.name : String(error);
+  const words = withoutHidden(foreign).replace(/\s+/g, " ").slice(0, MAX_FOREIGN_CHARS).toWellFormed();
+  return new FetchFailure(`The connection failed: ${words}. ${OTHER_SOURCE}`, "not reached");
 }

@@ -8,11 +8,8 @@ import {
   gzipSync,
 } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { scriptedModel } from "../../../testing/index.ts";
-import type { ToolOutcome } from "../../tool.ts";
-import { connectionFailure } from "./fetch-failure.ts";
-import { type Fetched, fetchPage } from "./fetch-page.ts";
 import {
+  context,
   drip,
   flood,
   type HostileServer,
@@ -20,11 +17,13 @@ import {
   lookupThatAnswers,
   STOPPED_BYTES,
   sendBomb,
-} from "./hostile-server.case.ts";
-import { Pages, type PagesOptions } from "./pages.ts";
-import { type PrivateNetwork, privateNetwork } from "./private-network.ts";
-import { readRedirect } from "./redirect.ts";
-import { context, textIn } from "./web-fetch.case.ts";
+  textIn,
+} from "../../../../test/support/web-server.ts";
+import { scriptedModel } from "../../../testing/index.ts";
+import type { ToolOutcome } from "../../tool.ts";
+import { connectionFailure } from "./download.ts";
+import { type Fetched, fetchPage, Pages, type PagesOptions } from "./pages.ts";
+import { type PrivateNetwork, privateNetwork, readRedirect } from "./web-address.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
 const MIB = 1024 * 1024;

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, LookupFunction } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { context, textIn } from "../../../../test/support/web-server.ts";
 import { type Model, ModelError } from "../../../index.ts";
 import { scriptedModel } from "../../../testing/index.ts";
 import type { Tool, ToolOutcome } from "../../tool.ts";
-import { context, textIn } from "./web-fetch.case.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { htmlText, withoutTags } from "./html-text.ts";
+import { htmlText, withoutTags } from "./page-text.ts";
 
 const never = new AbortController().signal;
 

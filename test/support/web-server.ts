@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type LookupFunction, type Socket } from
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Gzip } from "node:zlib";
+import type { ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
 
 const MIB = 1024 * 1024;
 /** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */
@@ -107,4 +108,18 @@ export function lookupThatAnswers(...answers: readonly (readonly string[])[]): {
       else tell(null, addresses[0] ?? "", found[0]?.family);
     },
   };
+}
+
+export const context = (details: Partial<ToolContext> = {}): ToolContext => ({
+  callId: "c1",
+  signal: new AbortController().signal,
+  onProgress: () => undefined,
+  ...details,
+});
+
+/** The text between the two marks, which is the part that the server wrote. */
+export function textIn(content: ToolOutcome["content"]): string {
+  const [, , text] = /\n(page-[0-9a-f-]{36})\n([\s\S]*)\n\1$/.exec(String(content)) ?? [];
+  if (text === undefined) throw new Error(`No text of a server in: ${String(content).slice(0, 500)}`);
+  return text;
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readAddress } from "./address.ts";
-import { privateNetwork } from "./private-network.ts";
+import { privateNetwork, readAddress } from "./web-address.ts";
 
 const network = privateNetwork();
 

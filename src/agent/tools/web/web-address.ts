@@ -1,5 +1,71 @@
 import { BlockList, isIP } from "node:net";
 
+/** Addresses that WebFetch may fetch: which are valid, which are private, and where a redirect may lead. */
+
+export interface WebAddress {
+  readonly url: URL;
+  /** Decided by the host name alone. */
+  readonly isPrivate: boolean;
+}
+
+/** Characters. A longer address carries data out rather than names a page. */
+const MAX_ADDRESS_CHARS = 2_000;
+
+interface WrongAddress {
+  /** A sentence for the model. */
+  readonly wrong: string;
+  /** Only for a model that wrote the address itself. A redirect to a file must not advise it to read the file. */
+  readonly advice: string;
+}
+
+const TOO_LONG: WrongAddress = {
+  wrong: `The address is longer than ${MAX_ADDRESS_CHARS} characters.`,
+  advice: "Use a shorter one.",
+};
+
+/** The address to fetch, or the reason why it is refused. */
+export function readAddress(text: string, network: PrivateNetwork): WebAddress | WrongAddress {
+  if (text.length > MAX_ADDRESS_CHARS) return TOO_LONG;
+  if (!URL.canParse(text))
+    return {
+      wrong: "The address is not valid.",
+      advice: "Pass a complete one, such as https://example.org/page.",
+    };
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return { wrong: "WebFetch fetches only http and https addresses.", advice: "Use Read for files." };
+  if (url.username !== "" || url.password !== "")
+    return { wrong: "The address contains a user name or a password.", advice: "Remove it." };
+  const isPrivate = network.hasHost(url.hostname);
+  // Private networks often serve only http, and the user grants each of their hosts.
+  if (!isPrivate && url.protocol === "http:") url.protocol = "https:";
+  url.hash = "";
+  // Encoding makes some characters nine times as long.
+  return url.href.length > MAX_ADDRESS_CHARS ? TOO_LONG : { url, isPrivate };
+}
+
+/** A redirect that needs a call and a permission of its own. */
+export interface OtherAddress {
+  readonly kind: "redirect";
+  readonly to: string;
+  readonly isPrivate: boolean;
+  readonly reason: "other-host" | "no-encryption";
+}
+
+type Redirect = { readonly kind: "same-host"; readonly url: URL } | OtherAddress | WrongAddress;
+
+/** Decides about a `Location` header. A permission covers one host and port, so only those are followed. */
+export function readRedirect(from: URL, location: string, network: PrivateNetwork): Redirect {
+  const to = URL.canParse(location, from.href) ? new URL(location, from.href).href : location;
+  const address = readAddress(to, network);
+  if ("wrong" in address) return address;
+  const { url, isPrivate } = address;
+  const other = { kind: "redirect", to: url.href, isPrivate } as const;
+  if (url.host !== from.host) return { ...other, reason: "other-host" };
+  if (from.protocol === "https:" && url.protocol === "http:") return { ...other, reason: "no-encryption" };
+  return { kind: "same-host", url };
+}
+
 /** Addresses that lead to this machine, its network, or nowhere. A server there does not serve the public. */
 const IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
