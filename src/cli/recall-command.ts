@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { RecallCommandOptions } from "./commands/recall.ts";
+import type { RecallCommandOptions } from "./commands/recall-run.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parseMessage, SESSION_ARGUMENT } from "./option-values.ts";
 
@@ -34,6 +34,6 @@ export function addRecall(program: Command, compose: () => Promise<Composition>)
     .option("--json", "print the hits as JSON")
     .addHelpText("after", HELP)
     .action(async (session: string, query: readonly string[], options: RecallCommandOptions) =>
-      (await import("./commands/recall.ts")).recall(session, query.join(" "), options, await compose()),
+      (await import("./commands/recall-run.ts")).recall(session, query.join(" "), options, await compose()),
     );
 }

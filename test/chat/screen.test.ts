@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { QUIET_MS } from "../../src/cli/chat/screen/questions.ts";
+import { QUIET_MS } from "../../src/cli/chat/screen/choice.ts";
 import type { Choice } from "../../src/cli/chat/screen/screen.ts";
 import {
   openScreenInBuffer,

@@ -1,3 +1,7 @@
+import { plural } from "../view/numbers.ts";
+import type { Screen } from "./screen/screen.ts";
+import { unfoldedBody } from "./show/call-line.ts";
+
 /** Something of which only a line was shown. */
 export interface FoldedItem {
   readonly title: string;
@@ -23,4 +27,19 @@ export class Folded {
   get size(): number {
     return this.#items.length;
   }
+}
+
+interface Unfolding {
+  readonly folded: Folded;
+  readonly screen: Pick<Screen, "colours">;
+  say(text: string): void;
+}
+
+/** Shows the n-th from the end; 1 is the newest. */
+export function unfold(nth: number, { folded, screen, say }: Unfolding): void {
+  const item = folded.back(nth);
+  if (item !== undefined)
+    say(`${screen.colours.bold(item.title)}\n${unfoldedBody(item.body, screen.colours)}`);
+  else if (folded.size === 0) say("Nothing has been folded yet.");
+  else say(`There are only ${plural(folded.size, "call")}.`);
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../agent/index.ts";
-import type { ModelUsage } from "../../models/port.ts";
+import type { Usage } from "../../conversation/entry.ts";
 import type { CompactorEvent } from "../../turn/events.ts";
 import { costOf, type PriceTable } from "../../window/prices.ts";
 
@@ -17,7 +17,7 @@ export interface TallyRow {
   readonly dollars: number | undefined;
 }
 
-const NOTHING: TallyRow = {
+export const NO_CALLS: TallyRow = {
   calls: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -41,7 +41,7 @@ export class Tally {
     else if (event.type === "agent") this.see(event.event, model, "subagents");
   }
 
-  add(purpose: CallPurpose, usage: Partial<ModelUsage>, model: string, calls = 1): void {
+  add(purpose: CallPurpose, usage: Partial<Usage>, model: string, calls = 1): void {
     const row = this.of(purpose);
     this.#rows.set(purpose, summed(row, rowOf(usage, model, calls, this.#prices)));
   }
@@ -60,20 +60,15 @@ export class Tally {
   }
 
   of(purpose: CallPurpose): TallyRow {
-    return this.#rows.get(purpose) ?? NOTHING;
+    return this.#rows.get(purpose) ?? NO_CALLS;
   }
 
   total(): TallyRow {
-    return [...this.#rows.values()].reduce(summed, NOTHING);
+    return [...this.#rows.values()].reduce(summed, NO_CALLS);
   }
 }
 
-export function rowOf(
-  usage: Partial<ModelUsage>,
-  model: string,
-  calls: number,
-  prices: PriceTable,
-): TallyRow {
+export function rowOf(usage: Partial<Usage>, model: string, calls: number, prices: PriceTable): TallyRow {
   const whole = { ...usage, input_tokens: usage.input_tokens ?? 0, output_tokens: usage.output_tokens ?? 0 };
   return {
     calls,

@@ -1,7 +1,7 @@
 import { openAgent } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import { runChat } from "../chat/chat.ts";
-import { processScreen, unattendedScreen } from "../chat/process-screen.ts";
+import { processScreen, unattendedScreen } from "../chat/screen/open-screen.ts";
 import { openTour } from "../chat/tour/tour.ts";
 import { tourView } from "../chat/tour/tour-view.ts";
 import type { Composition } from "../composition.ts";

@@ -11,7 +11,7 @@ import type { OutputFormat } from "../chat/print/output-format.ts";
 import { pipedText } from "../chat/print/piped-text.ts";
 import { printChat } from "../chat/print/print-chat.ts";
 import { errorFacts } from "../chat/print/print-report.ts";
-import { processScreen } from "../chat/process-screen.ts";
+import { processScreen } from "../chat/screen/open-screen.ts";
 import { type ChatSettings, readChatSettings } from "../chat/settings.ts";
 import { errorLines } from "../chat/show/error-lines.ts";
 import { viewTerminal } from "../chat/view-terminal.ts";

@@ -33,6 +33,21 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
 
+/** "" where a file has no time, or none that can be read. */
+export function ageWords(timestamp: string | undefined, now: number): string {
+  const at = Date.parse(timestamp ?? "");
+  return Number.isNaN(at) ? "" : formatAge(now - at);
+}
+
+/** 0.4 s · 12 s · 3 min 5 s: as long as somebody waited. */
+export function formatSeconds(milliseconds: number): string {
+  const whole = Math.max(0, milliseconds) / 1_000;
+  if (whole < 10) return `${whole.toFixed(1)} s`;
+  const rounded = Math.round(whole);
+  if (rounded < 60) return `${rounded} s`;
+  return `${formatCount(Math.floor(rounded / 60))} min ${rounded % 60} s`;
+}
+
 /** To the minute; "" where a file has none. */
 export const formatTime = (timestamp: unknown): string =>
   oneLine(String(timestamp ?? ""))

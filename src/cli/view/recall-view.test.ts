@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { terminal } from "../../../test/support/terminal.ts";
 import type { RecallHit } from "../../recall/query.ts";
-import type { RecallReport } from "../recall-report.ts";
-import { readingView, recallView } from "./recall-view.ts";
+import type { RecallReport } from "../commands/recall-run.ts";
+import { readingView, recallView } from "../commands/recall-run.ts";
 import { textWidth } from "./text-width.ts";
 
 const hit: RecallHit = {

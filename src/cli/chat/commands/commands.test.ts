@@ -13,7 +13,7 @@ import type { Chosen } from "../screen/screen.ts";
 import { Tally } from "../tally.ts";
 import { viewTerminal } from "../view-terminal.ts";
 import type { CommandContext } from "./command.ts";
-import { COMMANDS, commandIn, completions } from "./table.ts";
+import { COMMANDS, commandIn, completions } from "./commands.ts";
 
 let folder: string;
 let session: Partial<Agent>;

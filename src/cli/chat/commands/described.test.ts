@@ -1,6 +1,6 @@
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { described } from "./described.ts";
+import { described } from "./command.ts";
 
 const colours = createColors(false);
 const ROWS = [

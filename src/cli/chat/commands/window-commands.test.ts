@@ -14,7 +14,7 @@ import { Folded } from "../folded.ts";
 import type { Chosen } from "../screen/screen.ts";
 import { Tally } from "../tally.ts";
 import { viewTerminal } from "../view-terminal.ts";
-import { commandIn } from "./table.ts";
+import { commandIn } from "./commands.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -4,7 +4,7 @@ import { LonghaulError } from "../../../errors.ts";
 import { plural } from "../../view/numbers.ts";
 import { oneLine, shownText, withNothingHidden } from "../../view/text-width.ts";
 import type { ChatSetup } from "../chat-setup.ts";
-import { commandIn, isCommand } from "../commands/table.ts";
+import { commandIn, isCommand } from "../commands/commands.ts";
 import { callLines } from "../show/call-line.ts";
 import { compactorLine } from "../show/compactor-line.ts";
 import { errorLines } from "../show/error-lines.ts";

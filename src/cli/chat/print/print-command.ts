@@ -2,7 +2,7 @@ import type { Agent, AgentEvent } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import type { ChatSetup } from "../chat-setup.ts";
 import type { CommandContext } from "../commands/command.ts";
-import type { CalledCommand } from "../commands/table.ts";
+import type { CalledCommand } from "../commands/commands.ts";
 import { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
 import { EventView } from "../show/event-view.ts";

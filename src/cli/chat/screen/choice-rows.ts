@@ -2,14 +2,8 @@ import type { Colours } from "../../terminal.ts";
 import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import { type ChoiceState, isAtWords } from "./choice.ts";
 import { type EditorRows, editorRows } from "./editor-rows.ts";
-import type { Choice, ChoiceOption } from "./screen.ts";
+import type { Choice, ChoiceOption, Look } from "./screen.ts";
 import { foldLine, safeLines } from "./styled-text.ts";
-
-export interface ChoiceLook {
-  readonly width: number;
-  readonly height: number;
-  readonly colours: Colours;
-}
 
 /** Rows of a question, of which some may be left out. */
 export interface ChoiceRows extends EditorRows {
@@ -30,7 +24,7 @@ const INDENT = "  ";
 const GUTTER = "│ ";
 
 /** The question in rows: title, detail, options, how to answer. */
-export function choiceRows(state: ChoiceState, look: ChoiceLook): ChoiceRows {
+export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const { choice } = state;
   const { height, colours } = look;
   const title = titleRows(choice.title, Math.max(1, Math.floor(height * TITLE_SHARE)), look);
@@ -86,7 +80,7 @@ const rowOf = (text: string): Row => ({ text, lines: 1 });
  * A text in rows. Of a text that fills more than the whole screen, only both ends are folded: a model may send millions
  * of characters, and the screen is drawn at each key.
  */
-function rowsOf(text: string, look: ChoiceLook, fold: (part: string) => readonly string[]): readonly Row[] {
+function rowsOf(text: string, look: Look, fold: (part: string) => readonly string[]): readonly Row[] {
   const most = 2 * Math.max(1, look.width) * Math.max(1, look.height);
   if (text.length <= 2 * most) return fold(text).map(rowOf);
   const between = text.slice(most, -most);
@@ -95,7 +89,7 @@ function rowsOf(text: string, look: ChoiceLook, fold: (part: string) => readonly
   return [...fold(text.slice(0, most)).map(rowOf), note, ...fold(text.slice(-most)).map(rowOf)];
 }
 
-function titleRows(title: string, room: number, look: ChoiceLook): CutRows {
+function titleRows(title: string, room: number, look: Look): CutRows {
   const { width, colours } = look;
   const all = rowsOf(title, look, (part) => folded(part, width));
   const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colours.bold(row));
@@ -116,7 +110,7 @@ function titleRows(title: string, room: number, look: ChoiceLook): CutRows {
   return { rows: bold(ends), isCut: true };
 }
 
-function detailRows({ detail, grants }: Choice, look: ChoiceLook): readonly Row[] {
+function detailRows({ detail, grants }: Choice, look: Look): readonly Row[] {
   if (detail === undefined) return [];
   const { width, colours } = look;
   const lead = grants ? colours.dim(GUTTER) : INDENT;
@@ -170,7 +164,7 @@ const leftOut = (hidden: number, indent: string, colours: Colours): string =>
   colours.yellow(`${indent}… ${counted(hidden, "line")} left out, Ctrl-O shows all`);
 
 /** The options, and of a list that is too long the part around the one that Enter takes. */
-function optionRows(state: ChoiceState, look: ChoiceLook, room: number): ChoiceRows {
+function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {
   const { options } = state.choice;
   const { at = 0 } = state;
   const groups: ChoiceRows[] = options.map((option, index) => oneOption(state, option, index, look));
@@ -195,7 +189,7 @@ function optionRows(state: ChoiceState, look: ChoiceLook, room: number): ChoiceR
   return { rows: shown, cursor: { ...cursor, row }, isCut: true };
 }
 
-function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look: ChoiceLook): ChoiceRows {
+function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look: Look): ChoiceRows {
   const { colours, width } = look;
   const { grants } = state.choice;
   const isAt = state.at === index;
@@ -222,7 +216,7 @@ function leadOf(state: ChoiceState, index: number): string {
   return `${marker} ${index + 1}. ${box}`;
 }
 
-function otherOption(state: ChoiceState, look: ChoiceLook, height: number): EditorRows {
+function otherOption(state: ChoiceState, look: Look, height: number): EditorRows {
   const { otherLabel = "", options } = state.choice;
   const isAt = isAtWords(state);
   const [label = ""] = safeLines(otherLabel, false).lines;

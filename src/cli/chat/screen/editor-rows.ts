@@ -1,6 +1,6 @@
 import { textWidth } from "../../view/text-width.ts";
 import type { EditorState } from "./editor.ts";
-import { foldedPaste, isPlaceholder } from "./pastes.ts";
+import { foldedPaste, isPlaceholder } from "./editor.ts";
 import { charactersOf, safeLines } from "./styled-text.ts";
 
 export interface EditorRows {

@@ -1,5 +1,4 @@
 import { withoutControls } from "../../../conversation/text.ts";
-import { isPlaceholder, placeholderOf, withoutPlaceholders, withPastes } from "./pastes.ts";
 
 /** A text that somebody writes, and what they wrote before. */
 export interface EditorState {
@@ -102,41 +101,7 @@ export function continued(state: EditorState): EditorState | undefined {
   return { ...state, text, cursor: text.length };
 }
 
-export function edit(state: EditorState, how: Edit): EditorState {
-  const { text, cursor } = state;
-  switch (how) {
-    case "left":
-      return at(state, text, leftOf(text, cursor));
-    case "right":
-      return at(state, text, rightOf(text, cursor));
-    case "word-left":
-      return at(state, text, wordLeftOf(text, cursor));
-    case "word-right":
-      return at(state, text, wordRightOf(text, cursor));
-    case "line-start":
-      return at(state, text, lineStart(text, cursor));
-    case "line-end":
-      return at(state, text, lineEnd(text, cursor));
-    case "up":
-      return moveUp(state);
-    case "down":
-      return moveDown(state);
-    case "delete-left":
-      return without(state, leftOf(text, cursor), cursor);
-    case "delete-right":
-      return without(state, cursor, rightOf(text, cursor));
-    case "take-word-left":
-      return take(state, wordLeftOf(text, cursor), cursor);
-    case "take-word-right":
-      return take(state, cursor, wordRightOf(text, cursor));
-    case "take-line-left":
-      return take(state, lineStart(text, cursor), cursor);
-    case "take-line-right":
-      return take(state, cursor, lineEnd(text, cursor));
-    case "put":
-      return insertRaw(state, state.taken);
-  }
-}
+export const edit = (state: EditorState, how: Edit): EditorState => EDITS[how](state);
 
 const without = (state: EditorState, from: number, to: number): EditorState =>
   at(state, state.text.slice(0, from) + state.text.slice(to), from);
@@ -212,4 +177,65 @@ function moveDown(state: EditorState): EditorState {
   const newer = history[shown + 1];
   if (newer !== undefined) return { ...state, text: newer, cursor: newer.length, shown: shown + 1 };
   return { ...state, text: state.draft, cursor: state.draft.length, shown: undefined, draft: "" };
+}
+
+type Find = (text: string, cursor: number) => number;
+type Editing = (state: EditorState) => EditorState;
+
+const moving =
+  (find: Find): Editing =>
+  (state) =>
+    at(state, state.text, find(state.text, state.cursor));
+
+/** Changes the part between the cursor and the place that is found on its left or right. */
+const changing =
+  (change: (state: EditorState, from: number, to: number) => EditorState, find: Find): Editing =>
+  (state) => {
+    const found = find(state.text, state.cursor);
+    return change(state, Math.min(found, state.cursor), Math.max(found, state.cursor));
+  };
+
+const EDITS: Readonly<Record<Edit, Editing>> = {
+  left: moving(leftOf),
+  right: moving(rightOf),
+  "word-left": moving(wordLeftOf),
+  "word-right": moving(wordRightOf),
+  "line-start": moving(lineStart),
+  "line-end": moving(lineEnd),
+  up: moveUp,
+  down: moveDown,
+  "delete-left": changing(without, leftOf),
+  "delete-right": changing(without, rightOf),
+  "take-word-left": changing(take, wordLeftOf),
+  "take-word-right": changing(take, wordRightOf),
+  "take-line-left": changing(take, lineStart),
+  "take-line-right": changing(take, lineEnd),
+  put: (state) => insertRaw(state, state.taken),
+};
+
+/**
+ * A long paste stands in the text as one character, so that the cursor steps over it and a key deletes it. They are
+ * of Unicode's last private plane, which nothing uses; where somebody has one, it is left out.
+ */
+const FIRST = 0x100000;
+const LAST = 0x10fffd;
+
+const PLACEHOLDERS = /[\u{100000}-\u{10fffd}]/gu;
+
+const placeholderOf = (index: number): string => String.fromCodePoint(Math.min(LAST, FIRST + index));
+
+const indexOf = (placeholder: string): number => (placeholder.codePointAt(0) ?? 0) - FIRST;
+
+export const isPlaceholder = (character: string): boolean => indexOf(character) >= 0;
+
+const withoutPlaceholders = (text: string): string => text.replace(PLACEHOLDERS, "");
+
+const withPastes = (text: string, pastes: readonly string[]): string =>
+  text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
+
+/** What is shown in its place. */
+export function foldedPaste(placeholder: string, pastes: readonly string[]): string {
+  const pasted = pastes[indexOf(placeholder)] ?? "";
+  const lines = pasted.split("\n").length;
+  return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${pasted.length} characters]`;
 }

@@ -1,4 +1,3 @@
-import type { Colours } from "../../terminal.ts";
 import { foldText } from "../../view/text-width.ts";
 import {
   clear,
@@ -13,7 +12,7 @@ import {
 } from "./editor.ts";
 import { type EditorRows, editorRows } from "./editor-rows.ts";
 import { EDITING_KEYS, type KeyPress } from "./keys.ts";
-import type { ScreenHandlers } from "./screen.ts";
+import type { Look, ScreenHandlers } from "./screen.ts";
 import { safeLines } from "./styled-text.ts";
 
 /** Where prompts and commands are written. */
@@ -21,13 +20,7 @@ export interface InputLine {
   press(press: KeyPress): void;
   suggest(text: string): void;
   isEmpty(): boolean;
-  rows(look: InputLook): EditorRows;
-}
-
-export interface InputLook {
-  readonly width: number;
-  readonly height: number;
-  readonly colours: Colours;
+  rows(look: Look): EditorRows;
 }
 
 const PROMPT = "> ";
@@ -89,7 +82,7 @@ function completed(editor: EditorState, completions: readonly string[]): EditorS
   return insert({ ...editor, text: "", cursor: 0 }, common);
 }
 
-function inputRows(editor: EditorState, completions: readonly string[], look: InputLook): EditorRows {
+function inputRows(editor: EditorState, completions: readonly string[], look: Look): EditorRows {
   const { width, colours } = look;
   const prompt = colours.cyan(PROMPT);
   const written = editorRows(editor, { prompt, width, height: look.height, dim: colours.dim });
@@ -97,7 +90,7 @@ function inputRows(editor: EditorState, completions: readonly string[], look: In
   return { ...written, rows: [...written.rows, ...completionRows(completions, room, look)] };
 }
 
-function completionRows(completions: readonly string[], room: number, look: InputLook): readonly string[] {
+function completionRows(completions: readonly string[], room: number, look: Look): readonly string[] {
   if (completions.length === 0 || room < 1) return [];
   const names = completions.map((one) => safeLines(one, false).lines.join(" ").replaceAll(" ", "\u00a0"));
   const rows = foldText(`  ${names.join("  ")}`, look.width, "  ").split("\n");

@@ -1,6 +1,6 @@
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { answerOf, questionLines } from "./plain-choice.ts";
+import { answerOf, questionLines } from "./plain-screen.ts";
 import type { Choice } from "./screen.ts";
 
 const choice: Choice = {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, it, vi } from "vitest";
 import { EARLY_MS } from "./choice.ts";
-import { openPlainScreen } from "./plain-screen.ts";
+import { PlainScreen } from "./plain-screen.ts";
 import type { Chosen } from "./screen.ts";
 
 const nothing = (): void => undefined;
@@ -11,7 +11,7 @@ it("a permission question in plain lines takes a number that comes alone, and no
   const output = new PassThrough();
   let [now, printed] = [0, ""];
   output.setEncoding("utf8").on("data", (text: string) => (printed += text));
-  const screen = openPlainScreen({
+  const screen = new PlainScreen({
     input: input as unknown as NodeJS.ReadStream,
     output: output as unknown as NodeJS.WriteStream,
     environment: {},

@@ -1,15 +1,10 @@
 import { createInterface, type Interface } from "node:readline";
-import { createColors } from "picocolors";
 import type { Colours } from "../../terminal.ts";
 import { EARLY_MS, ignoresEarlyKeys } from "./choice.ts";
-import type { ScreenOptions } from "./open-screen.ts";
-import { answerOf, type PlainAnswer, questionLines } from "./plain-choice.ts";
+import { PrintingScreen, type ScreenOptions } from "./printing-screen.ts";
 import type { Choice, Chosen, Screen } from "./screen.ts";
-import { createStreamText, type StreamText } from "./stream-text.ts";
 import { safeLines } from "./styled-text.ts";
 import { watchProcess } from "./terminal-mode.ts";
-
-const USUAL_COLUMNS = 80;
 
 interface Asked {
   readonly choice: Choice;
@@ -27,14 +22,9 @@ interface Asked {
 const ALONE_MS = 150;
 const SEVERAL_LINES = "Several lines came at once, so none of them counts. Answer with one number.";
 
-export const openPlainScreen = (options: ScreenOptions): Screen => new PlainScreen(options);
-
 /** Lines in, lines out: nothing that was written is ever touched again. What runs now is not shown. */
-class PlainScreen implements Screen {
-  readonly colours: Colours;
-  readonly #options: ScreenOptions;
+export class PlainScreen extends PrintingScreen implements Screen {
   readonly #lines: Interface;
-  readonly #stream: StreamText;
   readonly #release: () => void;
   readonly #asked: Asked[] = [];
   #isBusy = false;
@@ -44,16 +34,10 @@ class PlainScreen implements Screen {
   /** The cursor stands behind a prompt. */
   #isAtPrompt = false;
   #isPromptDue = false;
-  #isClosed = false;
 
   constructor(options: ScreenOptions) {
-    const { input, output, environment } = options;
-    this.#options = options;
-    this.colours = createColors(
-      Boolean(output.isTTY) && environment.TERM !== "dumb" && !environment.NO_COLOR,
-    );
-    this.#stream = createStreamText(this.colours.isColorSupported);
-    this.#lines = createInterface({ input, terminal: false });
+    super(options, Boolean(options.output.isTTY) && options.environment.TERM !== "dumb");
+    this.#lines = createInterface({ input: options.input, terminal: false });
     this.#lines.on("line", (line) => this.#read(line));
     this.#lines.on("close", () => this.#end());
     this.#release = watchProcess({
@@ -62,26 +46,6 @@ class PlainScreen implements Screen {
       interrupted: () => this.#interrupt(),
       exiting: () => undefined,
     });
-  }
-
-  get width(): number {
-    return this.#options.output.columns || USUAL_COLUMNS;
-  }
-
-  print(text: string): void {
-    this.#printLines(safeLines(text, this.colours.isColorSupported).lines);
-  }
-
-  stream(text: string): void {
-    this.#printLines(this.#stream.add(text));
-  }
-
-  endStream(): void {
-    this.#printLines(this.#stream.end());
-  }
-
-  dropStream(): void {
-    this.#stream.drop();
   }
 
   setActivity(lines: (width: number) => readonly string[]): void {
@@ -100,12 +64,12 @@ class PlainScreen implements Screen {
 
   choose(choice: Choice): Promise<Chosen | undefined> {
     return new Promise((resolve) => {
-      if (this.#isClosed || choice.signal?.aborted) return resolve(undefined);
+      if (this.isClosed || choice.signal?.aborted) return resolve(undefined);
       const decline = (): void => this.#answer(asked, undefined);
       const asked: Asked = {
         choice,
         picked: undefined,
-        since: this.#options.now(),
+        since: this.options.now(),
         hasSaidTooEarly: false,
         answer: (chosen) => {
           choice.signal?.removeEventListener("abort", decline);
@@ -119,26 +83,26 @@ class PlainScreen implements Screen {
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#printLines(this.#stream.end());
-    if (this.#isAtPrompt) this.#options.output.write("\n");
+    if (this.isClosed) return;
+    this.printLines(this.streamed.end());
+    if (this.#isAtPrompt) this.options.output.write("\n");
     this.#isAtPrompt = false;
-    this.#isClosed = true;
+    this.isClosed = true;
     this.#release();
     this.#lines.close();
     for (const asked of this.#asked.splice(0)) asked.answer(undefined);
   }
 
-  #printLines(lines: readonly string[]): void {
+  protected printLines(lines: readonly string[]): void {
     if (lines.length === 0) return;
     const start = this.#isAtPrompt ? "\n" : "";
     this.#isAtPrompt = false;
-    this.#options.output.write(`${start}${lines.join("\n")}\n`);
+    this.options.output.write(`${start}${lines.join("\n")}\n`);
     this.#promptSoon();
   }
 
   #prompt(words: string): void {
-    this.#options.output.write(words);
+    this.options.output.write(words);
     this.#isAtPrompt = true;
   }
 
@@ -148,22 +112,22 @@ class PlainScreen implements Screen {
     this.#isPromptDue = true;
     setImmediate(() => {
       this.#isPromptDue = false;
-      if (this.#isClosed || this.#isAtPrompt) return;
+      if (this.isClosed || this.#isAtPrompt) return;
       const [asked] = this.#asked;
       if (asked?.alone !== undefined) return;
       if (asked !== undefined) return this.#prompt(promptFor(asked));
       if (this.#isBusy) return;
       const [status = ""] = safeLines(this.#status(this.width), this.colours.isColorSupported).lines;
-      if (status !== "" && status !== this.#shownStatus) this.#options.output.write(`${status}\n`);
+      if (status !== "" && status !== this.#shownStatus) this.options.output.write(`${status}\n`);
       this.#shownStatus = status;
       // Where nobody types, nobody is to be asked.
-      if (this.#options.input.isTTY) this.#prompt("> ");
+      if (this.options.input.isTTY) this.#prompt("> ");
     });
   }
 
   #ask(asked: Asked): void {
-    this.#printLines(questionLines(asked.choice, this.colours));
-    asked.since = this.#options.now();
+    this.printLines(questionLines(asked.choice, this.colours));
+    asked.since = this.options.now();
   }
 
   #read(line: string): void {
@@ -177,26 +141,26 @@ class PlainScreen implements Screen {
   #readPrompt(line: string): void {
     const text = line.trim() === "" ? this.#suggested : line;
     this.#suggested = "";
-    if (text.trim() !== "") this.#options.handlers.submitted(text);
+    if (text.trim() !== "") this.options.handlers.submitted(text);
   }
 
   #readAnswer(asked: Asked, line: string): void {
-    const now = this.#options.now();
+    const now = this.options.now();
     if (asked.alone !== undefined) {
       clearTimeout(asked.alone);
       asked.alone = undefined;
       asked.since = now;
-      this.#printLines([SEVERAL_LINES]);
+      this.printLines([SEVERAL_LINES]);
       return;
     }
     if (ignoresEarlyKeys(asked.choice) && asked.picked === undefined && now - asked.since < EARLY_MS) {
-      if (!asked.hasSaidTooEarly) this.#printLines([TOO_EARLY]);
+      if (!asked.hasSaidTooEarly) this.printLines([TOO_EARLY]);
       asked.hasSaidTooEarly = true;
       return;
     }
     const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
     if (answer.type === "unclear") {
-      this.#printLines([answer.words]);
+      this.printLines([answer.words]);
       // The lines of a paste come at once: the next one is no answer either.
       asked.since = now;
       asked.hasSaidTooEarly = false;
@@ -218,15 +182,15 @@ class PlainScreen implements Screen {
 
   #interrupt(): void {
     const [asked] = this.#asked;
-    if (this.#isAtPrompt) this.#options.output.write("\n");
+    if (this.#isAtPrompt) this.options.output.write("\n");
     this.#isAtPrompt = false;
     this.#promptSoon();
-    if (asked === undefined) this.#options.handlers.interrupted();
+    if (asked === undefined) this.options.handlers.interrupted();
     else this.#answer(asked, undefined);
   }
 
   #end(): void {
-    if (!this.#isClosed) this.#options.handlers.ended();
+    if (!this.isClosed) this.options.handlers.ended();
   }
 }
 
@@ -234,3 +198,67 @@ const TOO_EARLY = "Lines that come within half a second do not answer. Please an
 
 const promptFor = ({ choice, picked }: Asked): string =>
   picked !== undefined ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";
+
+type PlainAnswer =
+  /** Nothing chosen: declined. */
+  | { readonly type: "answered"; readonly chosen: Chosen | undefined }
+  /** They want to use their own words, which come next, beside these. */
+  | { readonly type: "words"; readonly picked: readonly number[] }
+  | { readonly type: "unclear"; readonly words: string };
+
+/** A detail of more lines may push the title out of sight, so the title comes once more below it. */
+const SHORT_DETAIL_LINES = 12;
+
+/** The question with numbered options, for somebody who answers with a line. */
+export function questionLines(choice: Choice, colours: Colours): readonly string[] {
+  const { title, detail, options, otherLabel, mayChooseSeveral, grants, declining = "declines" } = choice;
+  const safe = (text: string): readonly string[] => safeLines(text, colours.isColorSupported).lines;
+  const named = options.map(({ label, description, key }, index) => {
+    const hint = key === undefined || grants ? "" : ` (${key})`;
+    const about = description === undefined ? "" : `: ${description}`;
+    return `${index + 1}. ${label}${hint}${about}`;
+  });
+  const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
+  const how = mayChooseSeveral ? "Numbers with blanks between" : "A number";
+  const titleLines = safe(title).map((line) => colours.bold(line));
+  // The bar marks the lines that others wrote, so that none of them can look like an option.
+  const lead = grants ? "| " : "  ";
+  const detailLines = detail === undefined ? [] : safe(detail).map((line) => `${lead}${line}`);
+  return [
+    ...titleLines,
+    ...detailLines,
+    ...(grants && detailLines.length > SHORT_DETAIL_LINES ? titleLines : []),
+    ...[...named, ...other].flatMap(safe),
+    `${how}; an empty line ${declining}.`,
+  ];
+}
+
+/**
+ * The answer that a line gives: numbers, or the letter of an option. A question that grants takes exactly the number of
+ * an option. Own words come after their option was taken, with `pickedBefore` beside it.
+ */
+export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
+  const text = line.trim();
+  if (text === "") return { type: "answered", chosen: undefined };
+  if (pickedBefore !== undefined) return { type: "answered", chosen: { picked: pickedBefore, words: text } };
+  const { options, otherLabel, mayChooseSeveral } = choice;
+  const parts = choice.grants ? [line] : text.split(/[\s,]+/);
+  const picked = parts.map((part) => indexOf(choice, part));
+  const count = options.length + (otherLabel === undefined ? 0 : 1);
+  const areValid = picked.every((index) => index >= 0 && index < count);
+  if (!areValid || (picked.length > 1 && !mayChooseSeveral)) {
+    return {
+      type: "unclear",
+      words: `Please answer with ${mayChooseSeveral ? "numbers" : "a number"} from 1 to ${count}.`,
+    };
+  }
+  const sorted = [...new Set(picked)].sort((a, b) => a - b).filter((index) => index < options.length);
+  const wantsWords = picked.includes(options.length);
+  return wantsWords ? { type: "words", picked: sorted } : { type: "answered", chosen: { picked: sorted } };
+}
+
+function indexOf({ options, grants }: Choice, part: string): number {
+  if (/^[1-9]\d{0,2}$/.test(part)) return Number(part) - 1;
+  if (grants) return -1;
+  return options.findIndex(({ key }) => key?.toLowerCase() === part.toLowerCase());
+}

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { EARLY_MS } from "./choice.ts";
+import { createQuestions, EARLY_MS, QUIET_MS, type Questions } from "./choice.ts";
 import type { KeyPress } from "./keys.ts";
-import { createQuestions, QUIET_MS, type Questions } from "./questions.ts";
 import type { Choice, Chosen } from "./screen.ts";
 
 const grant: Choice = { title: "Run it?", options: [{ label: "Yes" }, { label: "No" }], grants: true };

@@ -28,6 +28,13 @@ export interface Screen {
   close(): void;
 }
 
+/** The room for some rows, and how they may look. */
+export interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly colours: Colours;
+}
+
 export interface Choice {
   readonly title: string;
   /** Shown above the options: a command, a diff. */

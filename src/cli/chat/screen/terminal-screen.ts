@@ -1,34 +1,31 @@
-import { createColors } from "picocolors";
 import type { Colours } from "../../terminal.ts";
-import { liveFrame } from "./frame.ts";
+import { createQuestions, type Questions } from "./choice.ts";
+import { choiceRows } from "./choice-rows.ts";
 import { createInputLine, type InputLine } from "./input-line.ts";
 import { type KeyPress, listenToKeys } from "./keys.ts";
-import { createLiveRegion, type LiveRegion } from "./live-region.ts";
-import type { ScreenOptions } from "./open-screen.ts";
-import { createQuestions, type Questions } from "./questions.ts";
-import { reflowOf } from "./reflow.ts";
-import type { Choice, Chosen, Screen } from "./screen.ts";
-import { createStreamText, type StreamText } from "./stream-text.ts";
-import { safeLines } from "./styled-text.ts";
+import { createLiveRegion, type Frame, type LiveRegion, reflowOf } from "./live-region.ts";
+import { PrintingScreen, type ScreenOptions } from "./printing-screen.ts";
+import type { Choice, Chosen, Look, Screen } from "./screen.ts";
+import { cutLine, safeLines } from "./styled-text.ts";
 import { createTerminalMode, stopProcess, type TerminalMode, watchProcess } from "./terminal-mode.ts";
 
 /** Of terminals that do not say. */
-const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
+/** The input may take this much of the terminal; a longer one shows the rows around the cursor. */
+const INPUT_SHARE = 1 / 2;
+/** A terminal lower than this has no room for more than the input. */
+const LEAST_HEIGHT_FOR_STATUS = 3;
 
 /**
- * Whoever is in the middle of writing when a question appears does not mean it with the next letters: until they
- * pause for so long, these go on into what they write.
+ * A person who is writing when a question appears does not mean it with the next letters: until they pause for so long,
+ * these go on into what they write.
  */
 const PAUSE_MS = 700;
 
 /** The screen of a terminal that can move its cursor and tells each key. */
-export class TerminalScreen implements Screen {
-  readonly colours: Colours;
-  readonly #options: ScreenOptions;
+export class TerminalScreen extends PrintingScreen implements Screen {
   readonly #mode: TerminalMode;
   readonly #region: LiveRegion;
-  readonly #stream: StreamText;
   readonly #input: InputLine;
   readonly #questions: Questions;
   readonly #release: readonly (() => void)[];
@@ -38,24 +35,22 @@ export class TerminalScreen implements Screen {
   #over: string[] = [];
   /** What the last drawing showed, to draw nothing where nothing changed. */
   #drawn = "";
+  /** The frame leaves out a part of the question; Ctrl-O shows all of it. */
   #isQuestionCut = false;
   #isDue = false;
-  #isClosed = false;
   #hasEnded = false;
   #isStillTyping = false;
   #pressedAt = 0;
 
   constructor(options: ScreenOptions) {
+    super(options, true);
     const { input, output, environment } = options;
-    this.#options = options;
-    this.colours = createColors(!environment.NO_COLOR);
     this.#mode = createTerminalMode(input, output);
     this.#region = createLiveRegion({
       write: (text) => void output.write(text),
       columns: () => this.width,
       reflow: reflowOf(environment),
     });
-    this.#stream = createStreamText(this.colours.isColorSupported);
     this.#input = createInputLine({ ...options.handlers, ended: () => this.#end() });
     this.#questions = createQuestions({ changed: () => this.#drawSoon(), now: options.now });
     this.#release = this.#listen();
@@ -64,24 +59,8 @@ export class TerminalScreen implements Screen {
     this.#drawSoon();
   }
 
-  get width(): number {
-    return this.#options.output.columns || USUAL_COLUMNS;
-  }
-
-  print(text: string): void {
-    this.#printLines(safeLines(text, this.colours.isColorSupported).lines);
-  }
-
-  stream(text: string): void {
-    this.#printLines(this.#stream.add(text));
-  }
-
-  endStream(): void {
-    this.#printLines(this.#stream.end());
-  }
-
-  dropStream(): void {
-    this.#stream.drop();
+  override dropStream(): void {
+    super.dropStream();
     this.#drawSoon();
   }
 
@@ -101,26 +80,26 @@ export class TerminalScreen implements Screen {
   }
 
   async choose(choice: Choice): Promise<Chosen | undefined> {
-    if (this.#isClosed) return undefined;
+    if (this.isClosed) return undefined;
     if (this.#questions.current() === undefined) this.#isStillTyping = !this.#input.isEmpty();
     return await this.#questions.ask(choice);
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#printLines(this.#stream.end());
-    this.#isClosed = true;
+    if (this.isClosed) return;
+    this.printLines(this.streamed.end());
+    this.isClosed = true;
     this.#questions.declineAll();
     this.#region.erase(this.#over);
     this.#over = [];
     this.#mode.leave();
     for (const release of this.#release) release();
-    this.#options.input.pause();
+    this.options.input.pause();
   }
 
-  #printLines(lines: readonly string[]): void {
-    if (this.#isClosed) {
-      for (const line of lines) this.#options.output.write(`${line}\n`);
+  protected printLines(lines: readonly string[]): void {
+    if (this.isClosed) {
+      for (const line of lines) this.options.output.write(`${line}\n`);
       return;
     }
     for (const line of lines) this.#over.push(line);
@@ -129,29 +108,19 @@ export class TerminalScreen implements Screen {
 
   /** Once for all that happens in one go. */
   #drawSoon(): void {
-    if (this.#isDue || this.#isClosed) return;
+    if (this.#isDue || this.isClosed) return;
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      if (!this.#isClosed) this.#draw();
+      if (!this.isClosed) this.#draw();
     });
   }
 
   #draw(): void {
-    const { input, stream, questions } = {
-      input: this.#input,
-      stream: this.#stream,
-      questions: this.#questions,
-    };
-    const look = {
-      width: this.width,
-      height: this.#options.output.rows || USUAL_ROWS,
-      colours: this.colours,
-    };
-    const parts = { stream, input, questions, activity: this.#activity, status: this.#status };
-    const { isQuestionCut, ...frame } = liveFrame(parts, look);
-    this.#isQuestionCut = isQuestionCut;
-    const drawn = JSON.stringify([frame, look.width, look.height]);
+    const { width, colours } = this;
+    const height = this.options.output.rows || USUAL_ROWS;
+    const frame = this.#frame({ width, height, colours });
+    const drawn = JSON.stringify([frame, width, height]);
     if (this.#over.length > 0 || drawn !== this.#drawn) {
       this.#region.draw(this.#over, frame);
       this.#over = [];
@@ -160,13 +129,39 @@ export class TerminalScreen implements Screen {
     this.#questions.drawn();
   }
 
+  /**
+   * The live rows from top to bottom: the line that still comes, what runs, the input or a question, the status. What does
+   * not fit goes from the top: one must see what one writes.
+   */
+  #frame({ width, height, colours }: Look): Frame {
+    const one = (line: string): string =>
+      cutLine(safeLines(line, colours.isColorSupported).lines.join(" "), width);
+    const statusLine = height < LEAST_HEIGHT_FOR_STATUS ? "" : one(this.#status(width));
+    const status = statusLine === "" ? [] : [statusLine];
+    const room = height - status.length;
+    const question = this.#questions.current();
+    const inputHeight = Math.max(1, Math.floor(room * INPUT_SHARE));
+    const asked =
+      question === undefined
+        ? { ...this.#input.rows({ width, height: inputHeight, colours }), isCut: false }
+        : choiceRows(question, { width, height: room, colours });
+    this.#isQuestionCut = asked.isCut;
+    const forActivity = room - asked.rows.length;
+    const activity = lastOf(this.#activity(width).map(one), forActivity, colours);
+    const above = [...this.streamed.rows(width, forActivity - activity.length), ...activity];
+    return {
+      rows: [...above, ...asked.rows.map((row) => cutLine(row, width)), ...status],
+      cursor: { row: above.length + asked.cursor.row, before: cutLine(asked.cursor.before, width) },
+    };
+  }
+
   #drawAnew(): void {
     this.#drawn = "";
     this.#drawSoon();
   }
 
   #listen(): readonly (() => void)[] {
-    const { input, output, handlers } = this.#options;
+    const { input, output, handlers } = this.options;
     const redraw = (): void => this.#drawSoon();
     const end = (): void => this.#end();
     const gone = ["end", "close", "error"];
@@ -192,11 +187,11 @@ export class TerminalScreen implements Screen {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#options.handlers.ended();
+    this.options.handlers.ended();
   }
 
   #press(press: KeyPress): void {
-    const now = this.#options.now();
+    const now = this.options.now();
     const isQuick = now - this.#pressedAt < PAUSE_MS;
     this.#pressedAt = now;
     const name = press.type === "key" ? press.name : undefined;
@@ -213,7 +208,7 @@ export class TerminalScreen implements Screen {
   /** The open question, or the last call where the question is on the screen as a whole. */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {
-      this.#options.handlers.unfold();
+      this.options.handlers.unfold();
       return;
     }
     const { title, detail, options, grants } = choice;
@@ -232,9 +227,16 @@ export class TerminalScreen implements Screen {
   }
 
   #goOn(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#mode.enter();
     this.#questions.wasAway();
     this.#drawAnew();
   }
+}
+
+function lastOf(lines: readonly string[], room: number, colours: Colours): readonly string[] {
+  if (lines.length <= room) return lines;
+  if (room < 1) return [];
+  const hidden = lines.length - room + 1;
+  return [colours.dim(`… ${hidden} more`), ...lines.slice(hidden)];
 }

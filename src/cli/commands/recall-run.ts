@@ -1,8 +1,96 @@
-import type { RecallHit, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
-import type { RecallReport } from "../recall-report.ts";
+import { LonghaulError } from "../../errors.ts";
+import type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
+import { openRecall } from "../../recall/recall.ts";
+import { HITS_PER_PAGE } from "../../recall/search.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
+import { findSession } from "../../transcript/find-session.ts";
+import type { Composition } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatTime } from "./numbers.ts";
-import { fitText, foldText, oneLine, shownText, textWidth } from "./text-width.ts";
+import { formatBytes, formatCount, formatPercent, formatTime } from "../view/numbers.ts";
+import { fitText, foldText, oneLine, shownText, textWidth } from "../view/text-width.ts";
+
+export interface RecallCommandOptions {
+  readonly exact?: boolean;
+  readonly pattern?: boolean;
+  readonly ignoreCase?: boolean;
+  readonly file?: string;
+  readonly tool?: string;
+  readonly id?: string;
+  readonly page?: number;
+  readonly limit?: number;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** A screen is not a context: what is read by its id comes in large pages. */
+const READING_TOKENS = 20_000;
+/** For a screen: some lines around what was found. */
+const TOKENS_PER_HIT = 150;
+
+/** Searches what a session no longer has in its context. The session is never touched. */
+export async function recall(
+  session: string,
+  query: string,
+  options: RecallCommandOptions,
+  { terminal, places }: Composition,
+): Promise<void> {
+  const path = await findSession(session, places);
+  const onProgress = (done: number, total: number): void =>
+    terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
+  terminal.print(await recalled(path, query, options, terminal, onProgress));
+}
+
+/** What a search finds, or what an id stands for: as a person reads it, or as JSON. */
+export async function recalled(
+  path: string,
+  query: string,
+  options: RecallCommandOptions,
+  terminal: Terminal,
+  onProgress?: (done: number, total: number) => void,
+): Promise<string> {
+  const { id, json } = options;
+  // Of what is read whole the length is shown: as everywhere else.
+  const opened = openRecall(path, {
+    countTokens: id === undefined ? undefined : ESTIMATORS.o200k,
+    onProgress,
+  });
+  if (id !== undefined) {
+    const reading = await opened.read(id, { page: options.page, budgetTokens: READING_TOKENS });
+    if (reading.pieces.length === 0) throw notRead(id, reading);
+    const report = { session: { path }, id, ...reading };
+    return json ? JSON.stringify(report, null, 2) : readingView(report, terminal);
+  }
+  const asked = recallQuery(query, options);
+  const report = { session: { path }, query: asked, ...(await opened.search(asked)) };
+  return json ? JSON.stringify(report, null, 2) : recallView(report, terminal);
+}
+
+function recallQuery(query: string, options: RecallCommandOptions): RecallQuery {
+  const { exact, pattern, ignoreCase, file, tool, all, page, limit = HITS_PER_PAGE } = options;
+  const text = query === "" ? {} : exact ? { exact: query } : pattern ? { pattern: query } : { words: query };
+  return { ...text, ignoreCase, file, tool, all, page, limit, budgetTokens: limit * TOKENS_PER_HIT };
+}
+
+function notRead(id: string, { candidates, page }: RecallReading): LonghaulError {
+  const [first, ...others] = candidates;
+  if (first !== undefined && others.length > 0) {
+    return new LonghaulError("message-not-found", `Several ids begin like ${id}: ${candidates.join(", ")}.`, {
+      remedy: "Give more of the one that is meant.",
+      facts: { id, candidates: candidates.length },
+    });
+  }
+  const what = page > 1 ? `There is no page ${page} of ${id}` : `Nothing in the session has the id ${id}`;
+  return new LonghaulError("message-not-found", `${what}.`, {
+    remedy: "`longhaul recall SESSION WORDS` finds entries by their words, and says their ids.",
+    facts: { id, page },
+  });
+}
+
+/** The shape that `recall --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface RecallReport extends RecallPage {
+  readonly session: { readonly path: string };
+  readonly query: RecallQuery;
+}
 
 const LINES_PER_HIT = 4;
 const INDENT = "  ";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { leastWidth, reflowOf, rowsAboveCursor } from "./reflow.ts";
+import { leastWidth, reflowOf, rowsAboveCursor } from "./live-region.ts";
 
 describe("a terminal that gets narrower", () => {
   const drawn = { widths: [30, 5, 25, 30], cursor: { row: 2, column: 24 } };

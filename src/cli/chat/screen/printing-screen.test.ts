@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { createStreamText } from "./stream-text.ts";
+import { createStreamText } from "./printing-screen.ts";
 
 const { dim } = createColors(true);
 

@@ -1,4 +1,56 @@
+import { createColors } from "picocolors";
+import type { Colours } from "../../terminal.ts";
+import type { ScreenHandlers } from "./screen.ts";
 import { foldLine, PLAIN, safeLines } from "./styled-text.ts";
+import type { ScreenInput, ScreenOutput } from "./terminal-mode.ts";
+
+/** Of terminals that do not say. */
+const USUAL_COLUMNS = 80;
+
+export interface ScreenOptions {
+  readonly input: ScreenInput;
+  readonly output: ScreenOutput;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly handlers: ScreenHandlers;
+  /** In milliseconds, from any moment on. */
+  now(): number;
+}
+
+/** The part that all screens share: they print safe lines, also those of a text that comes in pieces. */
+export abstract class PrintingScreen {
+  readonly colours: Colours;
+  protected readonly options: ScreenOptions;
+  protected readonly streamed: StreamText;
+  protected isClosed = false;
+
+  constructor(options: ScreenOptions, hasColours: boolean) {
+    this.options = options;
+    this.colours = createColors(hasColours && !options.environment.NO_COLOR);
+    this.streamed = createStreamText(this.colours.isColorSupported);
+  }
+
+  protected abstract printLines(lines: readonly string[]): void;
+
+  get width(): number {
+    return this.options.output.columns || USUAL_COLUMNS;
+  }
+
+  print(text: string): void {
+    this.printLines(safeLines(text, this.colours.isColorSupported).lines);
+  }
+
+  stream(text: string): void {
+    this.printLines(this.streamed.add(text));
+  }
+
+  endStream(): void {
+    this.printLines(this.streamed.end());
+  }
+
+  dropStream(): void {
+    this.streamed.drop();
+  }
+}
 
 /** A text that comes in pieces: its whole lines are over, the one that has only begun is still to change. */
 export interface StreamText {
