@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { OUTPUT_FORMATS } from "./chat/print/output-format.ts";
-import { NOTES_WRITERS, PERMISSION_MODES } from "./chat/settings.ts";
+import { NOTES_WRITERS, OUTPUT_FORMATS, PERMISSION_MODES } from "./chat/settings.ts";
 import type { ChatCommandOptions } from "./commands/chat.ts";
 import type { Composition } from "./composition.ts";
 import { atLeastOne, examples, parsePath, parseUrl, parseWindow } from "./option-values.ts";

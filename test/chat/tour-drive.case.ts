@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../../src/agent/events.ts";
 import { openAgent } from "../../src/agent/open-agent.ts";
 import type { Agent } from "../../src/agent/options.ts";
-import type { GuideStep } from "../../src/cli/chat/guide.ts";
+import type { GuideStep } from "../../src/cli/chat/chat-setup.ts";
 import { openTour, type Tour, type TourOptions } from "../../src/cli/chat/tour/tour.ts";
 import type { TourReport } from "../../src/cli/chat/tour/tour-report.ts";
 

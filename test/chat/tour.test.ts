@@ -2,8 +2,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/events.ts";
-import { GAUGE_LOG, levelIn } from "../../src/cli/chat/tour/gauge-log.ts";
-import { tourFiles } from "../../src/cli/chat/tour/project.ts";
+import { GAUGE_LOG, levelIn, tourFiles } from "../../src/cli/chat/tour/project.ts";
 import {
   FIX_PROMPT,
   OVERVIEW_PROMPT,

@@ -4,8 +4,7 @@ import { terminal } from "../../../test/support/terminal.ts";
 import type { Agent, AgentEvent } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import { runChat } from "./chat.ts";
-import type { AgentWiring, ChatSetup } from "./chat-setup.ts";
-import type { Guide } from "./guide.ts";
+import type { AgentWiring, ChatSetup, Guide } from "./chat-setup.ts";
 import type { Choice, ScreenHandlers } from "./screen/screen.ts";
 
 interface Held {

@@ -1,11 +1,10 @@
 import type { Agent, AgentEvent, RunResult } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import { fitText } from "../view/text-width.ts";
-import type { ChatSetup } from "./chat-setup.ts";
+import type { ChatSetup, Guide } from "./chat-setup.ts";
 import type { CommandContext } from "./commands/command.ts";
 import { type CalledCommand, commandIn, completions } from "./commands/commands.ts";
 import { Folded, unfold } from "./folded.ts";
-import { Guided } from "./guided.ts";
 import { chatHeader, goOnWords, recap, stopWords } from "./header.ts";
 import { screenPerson } from "./person.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
@@ -45,7 +44,10 @@ class Chat {
   readonly #tally: Tally;
   readonly #view: EventView;
   readonly #descriptions = new Map<string, string>();
-  readonly #guided: Guided;
+  #guide: Guide | undefined;
+  /** What the person sent last; the guide is asked once for it. */
+  #sent: string | undefined;
+  #isGuideAsked = false;
   #agent: Agent | undefined;
   #queue: readonly string[] = [];
   #work: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -59,7 +61,7 @@ class Chat {
 
   constructor(setup: ChatSetup) {
     this.#setup = setup;
-    this.#guided = new Guided(setup.guide);
+    this.#guide = setup.guide;
     this.over = new Promise((resolve, reject) => {
       this.#leave = () => {
         this.#isLeaving = true;
@@ -144,7 +146,8 @@ class Chat {
   }
 
   #submitted(text: string): void {
-    this.#guided.sent(text);
+    this.#sent = text;
+    this.#isGuideAsked = false;
     try {
       const called = commandIn(text);
       if (called === undefined) this.#queue = [...this.#queue, text];
@@ -201,7 +204,7 @@ class Chat {
   }
 
   #see(event: AgentEvent): void {
-    this.#guided.saw(event);
+    this.#guide?.saw(event);
     this.#tally.see(event, this.#agent?.model.name ?? "");
     if (event.type === "agent") this.#descriptions.set(event.agentId, event.description);
     this.#view.show(event);
@@ -277,9 +280,11 @@ class Chat {
   }
 
   async #askGuide(): Promise<void> {
-    const step = await this.#guided.next();
-    if (step === undefined) return;
-    if (step === "over") {
+    if (this.#guide === undefined || this.#isGuideAsked) return;
+    this.#isGuideAsked = true;
+    const step = await this.#guide.next(this.#sent);
+    if (step === undefined) {
+      this.#guide = undefined;
       if (this.#setup.isUnattended) this.#leave();
       return;
     }

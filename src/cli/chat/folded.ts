@@ -1,6 +1,6 @@
 import { plural } from "../view/numbers.ts";
 import type { Screen } from "./screen/screen.ts";
-import { unfoldedBody } from "./show/call-line.ts";
+import { unfoldedBody } from "./show/event-lines.ts";
 
 /** Something of which only a line was shown. */
 export interface FoldedItem {

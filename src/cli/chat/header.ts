@@ -7,7 +7,7 @@ import type { Colours } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";
 import { fitText, foldText, shownText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
-import { SUMMARY_HINT } from "./show/compaction-lines.ts";
+import { SUMMARY_HINT } from "./show/compactor-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
 import { compactedWords, currentSummary } from "./summaries.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { readTextFile } from "../../host/text-file.ts";
 import { agentFolder, type UserPlaces } from "../../transcript/locations.ts";
 
-export interface OwnInstructions {
+interface OwnInstructions {
   readonly path: string;
   /** Empty where there are none. */
   readonly text: string;

@@ -10,7 +10,7 @@ export interface ChatSettings {
   readonly permissions?: PermissionSettings;
 }
 
-export interface ReadChatSettings {
+interface ReadChatSettings {
   readonly settings: ChatSettings;
   /** One sentence for each bad value that was ignored. */
   readonly warnings: readonly string[];
@@ -68,3 +68,6 @@ export function readChatSettings(file: unknown): ReadChatSettings {
 
 const ignored = (name: string, expects: string): string =>
   `The setting ${name} is ignored: it must be ${expects}.`;
+
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];

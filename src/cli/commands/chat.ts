@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
@@ -7,13 +8,12 @@ import { runChat } from "../chat/chat.ts";
 import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
 import { ownInstructions } from "../chat/own-instructions.ts";
-import type { OutputFormat } from "../chat/print/output-format.ts";
-import { pipedText } from "../chat/print/piped-text.ts";
-import { printChat } from "../chat/print/print-chat.ts";
-import { errorFacts } from "../chat/print/print-report.ts";
+import { printChat } from "../chat/print-chat.ts";
+import { errorFacts } from "../chat/print-report.ts";
 import { processScreen } from "../chat/screen/open-screen.ts";
-import { type ChatSettings, readChatSettings } from "../chat/settings.ts";
-import { errorLines } from "../chat/show/error-lines.ts";
+import { type ChatSettings, type OutputFormat, readChatSettings } from "../chat/settings.ts";
+import { errorLines } from "../chat/show/event-lines.ts";
+import type { TourOptions } from "../chat/tour/tour.ts";
 import { viewTerminal } from "../chat/view-terminal.ts";
 import { chooseSession, newestSession } from "../chat/which-session.ts";
 import type { Composition } from "../composition.ts";
@@ -21,7 +21,6 @@ import { untilInterrupted } from "../interrupts.ts";
 import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
 import { sessionHooks } from "../session-hooks.ts";
 import { findSessionToWrite } from "../write-target.ts";
-import type { TourChoice } from "./chat-tour.ts";
 
 export interface ChatCommandOptions extends ModelChoice {
   readonly print?: string;
@@ -99,8 +98,8 @@ export async function chat(
 }
 
 /** Its simulator is loaded only for it: who begins a chat need not wait for that. */
-async function tour(choice: TourChoice, composition: Composition, host: ChatCommandHost): Promise<void> {
-  const { takeTour } = await import("./chat-tour.ts");
+async function tour(choice: TourOptions, composition: Composition, host: ChatCommandHost): Promise<void> {
+  const { takeTour } = await import("../chat/tour/tour.ts");
   await takeTour(choice, composition, host);
 }
 
@@ -247,4 +246,34 @@ function agentChoices(
     notes: options.notes ?? settings.notes,
     isPlanMode: options.plan,
   };
+}
+
+/** A program that starts us may hold a socket open without ever writing to it; who has something to say has begun by then. */
+const FIRST_BYTE_MS = 3_000;
+
+/** What is piped in. With a prompt of its own, nobody waits for ever on a socket that nobody writes to. */
+export async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<string> {
+  if (stdin.isTTY) return "";
+  const isPatient = !hasPrompt || !isSocket();
+  const chunks: Buffer[] = [];
+  const timer = isPatient ? undefined : setTimeout(() => stdin.destroy(), FIRST_BYTE_MS);
+  try {
+    for await (const chunk of stdin) {
+      clearTimeout(timer);
+      chunks.push(Buffer.from(chunk as Uint8Array));
+    }
+  } catch {
+    // What has come so far is what there is.
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).toString("utf8").trim();
+}
+
+function isSocket(): boolean {
+  try {
+    return fstatSync(0).isSocket();
+  } catch {
+    return false;
+  }
 }

@@ -15,7 +15,7 @@ import { resolveSettings } from "../../window/settings.ts";
 import { computeThresholds, type Thresholds, windowState } from "../../window/thresholds.ts";
 import type { CommandContext } from "../chat/commands/command.ts";
 import { modelCommand } from "../chat/commands/session-commands.ts";
-import { contextFacts } from "../chat/print/print-report.ts";
+import { contextFacts } from "../chat/print-report.ts";
 import { statusLine } from "../chat/status-line.ts";
 import { clearReport } from "../clear-report.ts";
 import { compactReport } from "../compact-report.ts";

@@ -17,7 +17,7 @@ import { foldText } from "../../view/text-width.ts";
 import { titled } from "../../view/titled-table.ts";
 import { unfold } from "../folded.ts";
 import { ownInstructions } from "../own-instructions.ts";
-import { todoLines } from "../show/todo-lines.ts";
+import { todoLines } from "../show/event-lines.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import { compactedWords, summariesOf } from "../summaries.ts";
 import { NO_CALLS, rowOf, summed, type Tally, type TallyRow } from "../tally.ts";

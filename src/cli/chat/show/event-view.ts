@@ -9,18 +9,21 @@ import { undoRecordOf } from "../../../conversation/undo-rewind.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";
+import { formatSeconds } from "../../view/numbers.ts";
 import { foldText, oneLine, shownText } from "../../view/text-width.ts";
 import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
 import { summaryIn } from "../summaries.ts";
 import { narrowed, viewTerminal } from "../view-terminal.ts";
-import { callLines, callTitle } from "./call-line.ts";
-import { type CompactionOutcome, compactionLines, sizeWords } from "./compaction-lines.ts";
-import { compactorLine } from "./compactor-line.ts";
-import { errorLines } from "./error-lines.ts";
+import {
+  type CompactionOutcome,
+  compactionLines,
+  compactorLine,
+  isWarning,
+  sizeWords,
+} from "./compactor-lines.ts";
+import { callLines, callTitle, errorLines, todoLines } from "./event-lines.ts";
 import type { Live } from "./live.ts";
-import { seconds } from "./seconds.ts";
-import { todoLines } from "./todo-lines.ts";
 import { WordWrap, wrapped } from "./word-wrap.ts";
 
 export interface EventViewOptions {
@@ -183,7 +186,7 @@ export class EventView {
     const { live, folded, now, screen } = this.#options;
     const thought = live.endThinking(now());
     if (thought === undefined) return;
-    const title = `thought for ${seconds(thought)}`;
+    const title = `thought for ${formatSeconds(thought)}`;
     if (this.#thoughts.trim() !== "") folded.add({ title, body: this.#thoughts });
     this.#thoughts = "";
     if (thought >= SHORTEST_THOUGHT_MS) this.#line(`✻ ${title}`, screen.colours.dim);
@@ -225,7 +228,7 @@ export class EventView {
     const line = compactorLine(event);
     const { colours } = this.#options.screen;
     if (line === undefined) return;
-    const tell = (): void => this.#line(line.text, line.isWarning ? colours.yellow : colours.dim);
+    const tell = (): void => this.#line(line, isWarning(event) ? colours.yellow : colours.dim);
     if (this.#isStreaming) this.#held = [...this.#held, tell];
     else tell();
   }
@@ -283,7 +286,7 @@ function asideWords(event: AgentEvent): readonly string[] {
   if (event.type === "hook" || event.type === "notice") return [event.text];
   if (event.type !== "retry") return [];
   const why = event.code.replace(/^model-/, "").replaceAll("-", " ");
-  return [`No answer (${why}): trying again in ${seconds(event.delayMs)}`];
+  return [`No answer (${why}): trying again in ${formatSeconds(event.delayMs)}`];
 }
 
 function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {
@@ -297,7 +300,7 @@ function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly 
       if (event.event.type === "compacted")
         return say(`Compacted: ${event.event.tokensBefore} → ${event.event.tokensAfter} tokens`);
       const line = compactorLine(event.event);
-      return line === undefined ? [] : say(line.text);
+      return line === undefined ? [] : say(line);
     }
     case "problem":
       return say(event.error.message);

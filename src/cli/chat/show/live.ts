@@ -1,11 +1,9 @@
 import type { AgentEvent } from "../../../agent/index.ts";
 import type { SummaryProgress } from "../../../summary/progress.ts";
 import type { Colours } from "../../terminal.ts";
-import { plural } from "../../view/numbers.ts";
-import { fitText, oneLine } from "../../view/text-width.ts";
-import { compactingLine } from "./compaction-lines.ts";
-import { RunningCalls } from "./running-calls.ts";
-import { seconds } from "./seconds.ts";
+import { formatSeconds, plural } from "../../view/numbers.ts";
+import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
+import { compactingLine } from "./compactor-lines.ts";
 
 interface Compacting {
   readonly startedAt: number;
@@ -18,9 +16,19 @@ interface SubagentAtWork {
   readonly doing: string;
 }
 
+interface RunningCall {
+  readonly tool: string;
+  readonly title: string;
+  readonly startedAt: number;
+  readonly progress: string;
+}
+
+/** More would push the input out of a small window. */
+const MOST_CALLS_SHOWN = 5;
+
 /** What is under way: the live lines above the input. */
 export class Live {
-  readonly #calls = new RunningCalls();
+  readonly #calls = new Map<string, RunningCall>();
   readonly #agents = new Map<string, SubagentAtWork>();
   #compacting: Compacting | undefined;
   #thinkingSince: number | undefined;
@@ -44,13 +52,13 @@ export class Live {
         this.#thinkingSince ??= now;
         break;
       case "call-started":
-        this.#calls.started(event, now);
+        this.#calls.set(event.callId, { tool: event.tool, title: event.title, startedAt: now, progress: "" });
         break;
       case "call-progress":
-        this.#calls.progress(event.callId, event.text);
+        this.#progress(event.callId, event.text);
         break;
       case "call-ended":
-        this.#calls.ended(event.callId);
+        this.#calls.delete(event.callId);
         break;
       case "compacting":
         this.#compacting = { startedAt: this.#compacting?.startedAt ?? now, progress: event.progress };
@@ -80,13 +88,28 @@ export class Live {
       ({ description, calls, doing }) =>
         `  ${fitText(`┆ ${description} · ${plural(calls, "call")}${doing === "" ? "" : ` · ${doing}`}`, width - 2)}`,
     );
-    const under = [...this.#calls.lines(now, width), ...agents];
+    const under = [...this.#callLines(now, width), ...agents];
     if (compacting !== undefined)
       under.push(colours.cyan(cut(compactingLine(compacting.progress, now - compacting.startedAt))));
     if (this.#thinkingSince !== undefined)
-      under.push(cut(`✻ thinking · ${seconds(now - this.#thinkingSince)}`));
+      under.push(cut(`✻ thinking · ${formatSeconds(now - this.#thinkingSince)}`));
     const isWaiting = this.#startedAt !== undefined && under.length === 0;
-    return isWaiting ? [colours.dim(cut(`Working · ${seconds(now - (this.#startedAt ?? now))}`))] : under;
+    return isWaiting
+      ? [colours.dim(cut(`Working · ${formatSeconds(now - (this.#startedAt ?? now))}`))]
+      : under;
+  }
+
+  #callLines(now: number, width: number): readonly string[] {
+    const calls = [...this.#calls.values()];
+    const shown = calls.slice(0, MOST_CALLS_SHOWN).map((call) => runningLine(call, now, width));
+    const more = calls.length - shown.length;
+    return more > 0 ? [...shown, `  and ${more} more`] : shown;
+  }
+
+  #progress(callId: string, text: string): void {
+    const call = this.#calls.get(callId);
+    const progress = oneLine(text.trimEnd().split("\n").at(-1) ?? "");
+    if (call !== undefined) this.#calls.set(callId, { ...call, progress });
   }
 
   #agent(agentId: string, description: string, event: AgentEvent): void {
@@ -98,4 +121,12 @@ export class Live {
     const calls = (this.#agents.get(agentId)?.calls ?? 0) + 1;
     this.#agents.set(agentId, { description, calls, doing: oneLine(`${event.tool} ${event.title}`) });
   }
+}
+
+/** The time stays in sight; of the rest, what there is room for. */
+function runningLine({ tool, title, startedAt, progress }: RunningCall, now: number, width: number): string {
+  const time = ` · ${formatSeconds(now - startedAt)}`;
+  const name = fitText(`○ ${tool} ${oneLine(title)}`.trimEnd(), Math.max(1, width - textWidth(time)));
+  const room = width - textWidth(name + time) - 3;
+  return `${name}${time}${progress === "" || room < 8 ? "" : ` · ${fitText(progress, room)}`}`;
 }

@@ -2,7 +2,7 @@ import { join, relative, sep } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TurnBlock } from "../../../testing/simulator/exchange.ts";
-import { insideOf } from "./inside.ts";
+import { insideOf } from "./stand-in.ts";
 
 const FOLDER = join("/", "tmp", "tour", "harbour");
 const REQUEST = {

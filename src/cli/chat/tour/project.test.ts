@@ -4,11 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { GAUGE_LOG, levelIn } from "./gauge-log.ts";
-import { tourFiles } from "./project.ts";
-import type { Call } from "./scene.ts";
+import { GAUGE_LOG, levelIn, tourFiles } from "./project.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, tourScenes } from "./scenes.ts";
-import type { Sight } from "./sight.ts";
+import type { Call, Sight } from "./stand-in.ts";
 
 const scenes = tourScenes({
   inProject: (path) => path,

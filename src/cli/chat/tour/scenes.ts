@@ -1,17 +1,19 @@
 import type { Thresholds } from "../../../window/thresholds.ts";
-import { ASKED_MOMENT, GAUGE_LOG, levelIn } from "./gauge-log.ts";
 import {
+  ASKED_MOMENT,
   BUGGY_WINDOW,
   DAY_HELPERS,
+  GAUGE_LOG,
   LAST_TEST,
+  levelIn,
   OVERNIGHT_TEST,
   RULES_FILE,
   SLOTS_FILE,
   TEST_FILE,
   WHOLE_WINDOW,
 } from "./project.ts";
-import { call, type InProject, type Scene, type Step } from "./scene.ts";
-import type { Sight } from "./sight.ts";
+import type { Sight } from "./stand-in.ts";
+import { call, type InProject, type Scene, type Step } from "./stand-in.ts";
 
 /** The figure of the person's first message that has to last to the end. */
 export const RESERVE_METRES = "0.65";

@@ -5,8 +5,7 @@ import type { ApiMessage } from "../../../conversation/message.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import type { Behaviour, Turn } from "../../../testing/simulator/exchange.ts";
 import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
-import { call, type Scene } from "./scene.ts";
-import { standIn } from "./stand-in.ts";
+import { call, type Scene, standIn } from "./stand-in.ts";
 
 const SCENE: Scene = {
   name: "count",

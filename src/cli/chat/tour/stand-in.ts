@@ -1,10 +1,12 @@
+import { join, relative } from "node:path";
+import { contentBlocks } from "../../../conversation/block.ts";
+import { isCleared } from "../../../conversation/cleared.ts";
+import { contentText } from "../../../conversation/fields.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { contentBlocks } from "../../../conversation/message.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
-import type { Scene } from "./scene.ts";
-import { isReminder, look, type Sight } from "./sight.ts";
 
 interface Place {
   readonly scene: Scene;
@@ -81,3 +83,112 @@ function placeOfCalls(blocks: ReturnType<typeof contentBlocks>, scenes: readonly
   }
   return undefined;
 }
+
+/** What the stand-in knows: the request in front of it, and nothing else. */
+export interface Sight {
+  /** Of the whole request, as the simulator counts it but for a few marks. */
+  readonly tokens: number;
+  /** Results that were emptied. */
+  readonly cleared: number;
+  /** Whether a message of the person says just this. Once it was compacted away it is only quoted. */
+  isSaid(words: string): boolean;
+  /** The newest result of this tool that is still there; "" where there is none. */
+  result(tool: string): string;
+  /** The first match in all that can be read: messages, results, summary, notes. */
+  find(pattern: RegExp): string | undefined;
+}
+
+/** What stands between messages for the model's eyes only; no person wrote it. */
+const REMINDER = /^\s*<system-reminder>/;
+
+const isReminder = (text: string): boolean => REMINDER.test(text);
+
+function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
+  const blocks = messages.flatMap(({ content }) => contentBlocks(content));
+  const names = new Map(
+    blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : [])),
+  );
+  const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block] : []));
+  return {
+    tokens:
+      counter.text(system) +
+      sum(tools.map((tool) => counter.tool(tool))) +
+      sum(blocks.map((block) => counter.block(block as unknown as JsonRecord))),
+    cleared: results.filter(isCleared).length,
+    isSaid: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
+    result: (tool) => {
+      const newest = results.findLast(({ tool_use_id }) => names.get(tool_use_id) === tool);
+      return newest === undefined ? "" : contentText(newest.content);
+    },
+    find: (pattern) => {
+      for (const block of blocks) {
+        const text = block.type === "text" ? block.text : resultText(block);
+        const match = pattern.exec(text);
+        if (match !== null) return match[1] ?? match[0];
+      }
+      return undefined;
+    },
+  };
+}
+
+const resultText = (block: ReturnType<typeof contentBlocks>[number]): string =>
+  block.type === "tool_result" ? contentText(block.content) : "";
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
+
+/** One answer of the stand-in that goes on with tools. */
+export interface Step {
+  readonly say?: string;
+  readonly calls: readonly Call[];
+}
+
+export interface Call {
+  readonly tool: string;
+  readonly input: JsonRecord;
+}
+
+/** A request of the person and how it is worked on. Where the work is follows from the calls that were answered. */
+export interface Scene {
+  /** Without anything but letters: it stands in the ids of calls. */
+  readonly name: string;
+  readonly prompt: string;
+  readonly steps: readonly ((sight: Sight) => Step)[];
+  /** Asked from this step on: the rest is only done until there is enough of it. */
+  readonly enough?: { readonly from: number; is(sight: Sight): boolean };
+  readonly answer: (sight: Sight) => string;
+}
+
+export const call = (tool: string, input: JsonRecord): Call => ({ tool, input });
+
+/** Paths in calls are absolute, as tools want them. */
+export type InProject = (path: string) => string;
+
+const PATH_FIELDS: readonly string[] = ["file_path", "path"];
+
+/**
+ * The same behaviour, whose calls stay in the folder: it makes up paths, and the person would be asked about each that
+ * leads out of it.
+ */
+export function insideOf(folder: string, behaviour: Behaviour): Behaviour {
+  return (request) => {
+    const turn = behaviour(request);
+    if (turn === undefined) return undefined;
+    const blocks = turn.blocks.map((block) =>
+      block.type === "tool_use" ? { ...block, input: withPathsIn(folder, block.input) } : block,
+    );
+    return { ...turn, blocks };
+  };
+}
+
+function withPathsIn(folder: string, input: JsonRecord): JsonRecord {
+  const entries = Object.entries(input).map(([name, value]) =>
+    PATH_FIELDS.includes(name) && typeof value === "string" ? [name, inside(folder, value)] : [name, value],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** What leads out is taken for a path from the folder on. */
+const inside = (folder: string, path: string): string =>
+  path.startsWith(folder) && !relative(folder, path).startsWith("..")
+    ? path
+    : join(folder, join("/", path).slice(1));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { TourStep } from "./steps.ts";
+import type { TourStep } from "./tour-guide.ts";
 import { type GuideParts, TourGuide } from "./tour-guide.ts";
-import { Witness } from "./witness.ts";
+import { TourEvents } from "./tour-report.ts";
 
 const STEPS: readonly TourStep[] = [
   { words: () => "Hello.", input: "Look around." },
@@ -9,7 +9,7 @@ const STEPS: readonly TourStep[] = [
   { words: () => "The end.", input: "" },
 ];
 
-const parts = (): GuideParts => ({ seen: new Witness(), settled: async () => undefined });
+const parts = (): GuideParts => ({ seen: new TourEvents(), settled: async () => undefined });
 
 const USAGE = {
   input_tokens: 1,

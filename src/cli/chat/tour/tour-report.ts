@@ -1,8 +1,12 @@
+import type { AgentEvent, WindowReading } from "../../../agent/events.ts";
 import type { Agent } from "../../../agent/options.ts";
 import { wordsIn } from "../../../conversation/words-in.ts";
 import { openRecall } from "../../../recall/recall.ts";
 import type { RequestLog } from "../../../testing/simulator/server/log.ts";
-import type { Witness } from "./witness.ts";
+import type { CompactorEvent } from "../../../turn/events.ts";
+import type { Terminal } from "../../terminal.ts";
+import { formatCount, plural } from "../../view/numbers.ts";
+import { oneLine, padEnd } from "../../view/text-width.ts";
 
 /** What a tour came to: the figures of its closing table. */
 export interface TourReport {
@@ -43,7 +47,7 @@ export interface TourReport {
 
 export async function tourReport(
   agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">,
-  seen: Witness,
+  seen: TourEvents,
   requests: RequestLog,
 ): Promise<TourReport> {
   const said = await whatBecameOfWords(agent);
@@ -98,3 +102,118 @@ async function whatBecameOfWords(
 
 /** How a text is broken into lines tells nothing. */
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
+
+type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
+
+/** What the agent did, as its events told it: the guide says nothing that did not happen. */
+export class TourEvents {
+  /** Model calls of the main conversation. */
+  turns = 0;
+  /** Of the main conversation, oldest first. */
+  readonly compactor: CompactorEvent[] = [];
+  /** Calls that were answered, by tool. */
+  readonly calls: Map<string, number> = new Map();
+  /** Compactions whose summary was there before it was needed. */
+  fromBackground = 0;
+  /** Ids of subagents. */
+  readonly subagents: Set<string> = new Set();
+  /** The fullest that the window was before or after a call. */
+  peakTokens = 0;
+  reading: WindowReading | undefined;
+  /** Runs that did not end with an answer. */
+  readonly failures: string[] = [];
+  #isReady = false;
+
+  saw(event: AgentEvent): void {
+    switch (event.type) {
+      case "usage":
+        this.turns += 1;
+        break;
+      case "compactor":
+        this.#countBackground(event.event);
+        this.compactor.push(event.event);
+        break;
+      case "call-ended":
+        this.calls.set(event.tool, (this.calls.get(event.tool) ?? 0) + 1);
+        break;
+      case "window":
+        this.reading = event;
+        this.peakTokens = Math.max(this.peakTokens, event.tokens);
+        break;
+      case "agent":
+        this.subagents.add(event.agentId);
+        break;
+      case "ended":
+        if (event.reason === "failed") this.failures.push(event.error?.code ?? "unknown");
+        break;
+    }
+  }
+
+  #countBackground(event: CompactorEvent): void {
+    if (event.type === "background-ended") this.#isReady = event.outcome === "ready";
+    if (event.type !== "compacted") return;
+    if (this.#isReady && event.tier === "full") this.fromBackground += 1;
+    this.#isReady = false;
+  }
+
+  all<Type extends CompactorEvent["type"]>(type: Type): readonly EventOf<Type>[] {
+    return this.compactor.filter((event): event is EventOf<Type> => event.type === type);
+  }
+
+  newest<Type extends CompactorEvent["type"]>(type: Type): EventOf<Type> | undefined {
+    return this.all(type).at(-1);
+  }
+}
+
+/** What was lost would be shown; a few of them tell enough. */
+const MOST_SHOWN = 5;
+
+/** The closing table of a tour that nobody watched. */
+export function tourView(report: TourReport, { colours }: Pick<Terminal, "colours">): string {
+  const { bold, dim, green, red } = colours;
+  const rows = rowsOf(report);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lost = report.said.lost.slice(0, MOST_SHOWN).map((text) => red(`  lost: ${oneLine(text)}`));
+  const verdict = report.isSound
+    ? green("No request was refused, and nothing that was said is lost.")
+    : red(whatIsWrong(report));
+  return [
+    bold(`A window of ${formatCount(report.windowTokens)} tokens, ${plural(report.turns, "turn")}`),
+    ...rows.map(([name, text]) => `  ${dim(padEnd(name, width))}  ${text}`),
+    ...lost,
+    verdict,
+  ].join("\n");
+}
+
+function rowsOf(report: TourReport): readonly (readonly [name: string, text: string])[] {
+  const { compactions, tokens, said } = report;
+  return [
+    ["requests", `${formatCount(report.requests)}, ${formatCount(report.refused)} refused`],
+    ["fullest", `${formatCount(report.peakTokens)} tokens`],
+    ["results cleared", formatCount(report.resultsCleared)],
+    ["notes updated", times(report.notesUpdates)],
+    ["compactions", `${compactions.memory} from notes, ${compactions.full} by summary`],
+    ["written ahead", `${report.fromBackground} of these summaries, in the background`],
+    ["recall", times(report.recalls)],
+    ["subagents", formatCount(report.subagents)],
+    [
+      "tokens",
+      `${formatCount(tokens.input)} in, ${formatCount(tokens.cacheRead)} of them read from the cache; ${formatCount(tokens.output)} out`,
+    ],
+    [
+      "what you said",
+      `${plural(said.total, "message")}: ${formatCount(said.inContext)} still in the context, ${formatCount(said.recoverable)} found by recall, ${formatCount(said.lost.length)} lost`,
+    ],
+  ];
+}
+
+const times = (count: number): string => plural(count, "time");
+
+function whatIsWrong({ refused, said, failures }: TourReport): string {
+  const parts = [
+    ...(refused > 0 ? [`${plural(refused, "request")} refused`] : []),
+    ...(said.lost.length > 0 ? [`${plural(said.lost.length, "message")} lost`] : []),
+    ...(failures.length > 0 ? [`${plural(failures.length, "run")} failed (${failures.join(", ")})`] : []),
+  ];
+  return `Not as it should be: ${parts.join("; ")}.`;
+}

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openAgent } from "../../../agent/index.ts";
 import type { Agent, AgentOptions } from "../../../agent/options.ts";
-import { commandKey } from "../../../agent/tools/shell/command-text.ts";
+import { commandKey } from "../../../agent/tools/shell/command-key.ts";
+import { LonghaulError } from "../../../errors.ts";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
 import { createRunningClock } from "../../../testing/clock.ts";
 import { coder } from "../../../testing/simulator/behaviours/coder.ts";
@@ -14,19 +16,16 @@ import { type Simulator, startSimulator } from "../../../testing/simulator/simul
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { ModelFacts } from "../../../window/models.ts";
 import { computeThresholds } from "../../../window/thresholds.ts";
-import type { Guide } from "../guide.ts";
-import { GAUGE_LOG } from "./gauge-log.ts";
-import { insideOf } from "./inside.ts";
-import { longRun } from "./long-run.ts";
-import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
-import { tourFiles } from "./project.ts";
-import { Quiet } from "./quiet.ts";
+import type { Composition } from "../../composition.ts";
+import { runChat } from "../chat.ts";
+import type { Guide } from "../chat-setup.ts";
+import { processScreen, unattendedScreen } from "../screen/open-screen.ts";
+import { loopbackClient, Quiet, type ReadingPace } from "./loopback-client.ts";
+import { GAUGE_LOG, tourFiles } from "./project.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
-import { standIn } from "./stand-in.ts";
-import { tourSteps } from "./steps.ts";
-import { TourGuide } from "./tour-guide.ts";
-import { type TourReport, tourReport } from "./tour-report.ts";
-import { Witness } from "./witness.ts";
+import { insideOf, standIn } from "./stand-in.ts";
+import { longRun, TourGuide, tourSteps } from "./tour-guide.ts";
+import { TourEvents, type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
 /** A window so small that everything happens within a minute. */
@@ -51,6 +50,44 @@ export interface TourOptions {
   readonly turns?: number | undefined;
   /** The same seed gives the same tour. */
   readonly seed?: number | undefined;
+}
+
+/** A chat with a stand-in for the model, in a folder of its own, that somebody is led through. */
+export async function takeTour(
+  { isWatched = false, turns }: TourOptions,
+  composition: Composition,
+  { version }: { readonly version: string },
+): Promise<void> {
+  const tour = await openTour({ isWatched, turns });
+  const { places = composition.places } = tour.agentOptions;
+  let isSound = true;
+  try {
+    await runChat({
+      composition: { ...composition, places },
+      version,
+      open: (wiring) => openAgent({ ...tour.agentOptions, ...wiring }),
+      modelNamed: async () => {
+        throw new LonghaulError("model-unknown-model", "The tour has one model, the stand-in.", {
+          remedy: "`longhaul chat --model NAME` talks with a real one.",
+        });
+      },
+      openScreen: isWatched ? processScreen : unattendedScreen,
+      guide: tour.guide,
+      isUnattended: !isWatched,
+      farewell: async (agent) => {
+        if (isWatched) return "That was the tour. `longhaul chat` begins a chat of your own.";
+        const report = await tour.report(agent);
+        isSound = report.isSound;
+        return tourView(report, composition.terminal);
+      },
+    });
+  } finally {
+    await tour.close();
+  }
+  if (!isSound)
+    throw new LonghaulError("agent-failed", "Something in the tour did not go as it should.", {
+      remedy: "Please report this, with what is printed above.",
+    });
 }
 
 export interface Tour {
@@ -78,7 +115,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
   await writeProject(project, seed);
   const quiet = new Quiet();
   const simulator = await startStandIn(project, options);
-  const seen = new Witness();
+  const seen = new TourEvents();
   const steps = tourSteps({
     folder: project,
     windowTokens: MODEL_FACTS.windowTokens,

@@ -1,7 +1,7 @@
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
 import { textWidth } from "../../view/text-width.ts";
-import { callLines, unfoldedBody } from "./call-line.ts";
+import { callLines, unfoldedBody } from "./event-lines.ts";
 
 const style = (width: number, isColoured = false) => ({ width, colours: createColors(isColoured) });
 const call = { tool: "Read", title: "src/a.ts", isError: false, summary: "120 lines", display: "…" };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CompactorEvent } from "../../../turn/events.ts";
-import { compactorLine } from "./compactor-line.ts";
+import { compactorLine } from "./compactor-lines.ts";
 
 const line = (event: object): string | undefined =>
-  compactorLine({ agentId: undefined, turnId: "t", ...event } as CompactorEvent)?.text;
+  compactorLine({ agentId: undefined, turnId: "t", ...event } as CompactorEvent);
 
 describe("compactorLine", () => {
   it.each([

@@ -1,20 +1,23 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Agent, AgentEvent, RunResult } from "../../../agent/index.ts";
-import { LonghaulError } from "../../../errors.ts";
-import { plural } from "../../view/numbers.ts";
-import { oneLine, shownText, withNothingHidden } from "../../view/text-width.ts";
-import type { ChatSetup } from "../chat-setup.ts";
-import { commandIn, isCommand } from "../commands/commands.ts";
-import { callLines } from "../show/call-line.ts";
-import { compactorLine } from "../show/compactor-line.ts";
-import { errorLines } from "../show/error-lines.ts";
-import { Tally } from "../tally.ts";
-import type { OutputFormat } from "./output-format.ts";
-import { PrintedCommand } from "./print-command.ts";
-import { printReport, type RefusedCall } from "./print-report.ts";
-import { initLine, streamLine } from "./stream-lines.ts";
+import type { Agent, AgentEvent, RunResult } from "../../agent/index.ts";
+import { LonghaulError } from "../../errors.ts";
+import { plural } from "../view/numbers.ts";
+import { oneLine, shownText, withNothingHidden } from "../view/text-width.ts";
+import type { ChatSetup } from "./chat-setup.ts";
+import type { CommandContext } from "./commands/command.ts";
+import { type CalledCommand, commandIn, isCommand } from "./commands/commands.ts";
+import { Folded } from "./folded.ts";
+import { initLine, printReport, type RefusedCall, streamLine } from "./print-report.ts";
+import type { Screen } from "./screen/screen.ts";
+import type { OutputFormat } from "./settings.ts";
+import { compactorLine } from "./show/compactor-lines.ts";
+import { callLines, errorLines } from "./show/event-lines.ts";
+import { EventView } from "./show/event-view.ts";
+import { Live } from "./show/live.ts";
+import { Tally } from "./tally.ts";
+import { viewTerminal } from "./view-terminal.ts";
 
-export interface PrintOptions {
+interface PrintOptions {
   readonly prompt: string;
   readonly format: OutputFormat;
   readonly session: string | undefined;
@@ -149,7 +152,7 @@ class Printing {
     else if (event.type === "call-ended") note(callLines(event, { width, colours })[0] ?? "");
     else if (event.type === "compactor") {
       const line = compactorLine(event.event);
-      if (line !== undefined) note(colours.dim(line.text));
+      if (line !== undefined) note(colours.dim(line));
     } else if (event.type === "notice") note(colours.dim(shownText(event.text)));
   }
 }
@@ -175,5 +178,87 @@ function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulErr
       });
     case "failed":
       return error ?? new LonghaulError("agent-failed", "The agent failed.", { remedy });
+  }
+}
+
+interface PrintedCommandOptions {
+  readonly setup: Pick<ChatSetup, "composition" | "modelNamed">;
+  readonly agent: Agent;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+/** A command of the chat where nobody can be asked: collects the text that a person would see. */
+class PrintedCommand {
+  readonly #called: CalledCommand;
+  readonly #options: PrintedCommandOptions;
+  readonly #printed: string[] = [];
+  readonly #folded = new Folded();
+  readonly #screen: Screen;
+  readonly #view: EventView;
+
+  constructor(called: CalledCommand, options: PrintedCommandOptions) {
+    const { composition } = options.setup;
+    this.#called = called;
+    this.#options = options;
+    this.#screen = this.#newScreen();
+    this.#view = new EventView({
+      screen: this.#screen,
+      live: new Live(),
+      folded: this.#folded,
+      prices: composition.prices,
+      now: () => composition.now().getTime(),
+      agent: () => options.agent,
+    });
+  }
+
+  /** Lines without a blank one at either end. */
+  get text(): string {
+    return this.#printed.join("\n").replace(/^\n+|\s+$/g, "");
+  }
+
+  see(event: AgentEvent): void {
+    this.#view.show(event);
+  }
+
+  async run(): Promise<void> {
+    const { command, argument } = this.#called;
+    await command.run(argument, this.#context());
+  }
+
+  #context(): CommandContext {
+    const { setup, ...parts } = this.#options;
+    return {
+      ...parts,
+      screen: this.#screen,
+      terminal: viewTerminal(this.#screen),
+      composition: setup.composition,
+      folded: this.#folded,
+      say: (text) => this.#view.say(text),
+      modelNamed: (name) => setup.modelNamed(name),
+      goOnWith: async () => Promise.reject(this.#needsTerminal()),
+      leave: () => undefined,
+    };
+  }
+
+  #newScreen(): Screen {
+    const { width, colours } = this.#options.setup.composition.terminal;
+    const nothing = (): void => undefined;
+    return {
+      width,
+      colours,
+      print: (text) => void this.#printed.push(text),
+      choose: async () => Promise.reject(this.#needsTerminal()),
+      ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },
+      ...{ setActivity: nothing, setStatus: nothing },
+    };
+  }
+
+  #needsTerminal(): LonghaulError {
+    const { name, usage } = this.#called.command;
+    return new LonghaulError("command-misused", `${name} asks which one, and nobody can answer here.`, {
+      remedy:
+        usage === undefined ? "Use it in a terminal: longhaul chat --continue" : `Usage: ${name} ${usage}`,
+    });
   }
 }

@@ -1,9 +1,11 @@
+import type { Todo } from "../../../conversation/todos.ts";
 import { fileUseOf } from "../../../conversation/tool-kinds.ts";
+import type { LonghaulError } from "../../../errors.ts";
 import type { Colours } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
-import { fitText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
+import { fitText, foldText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
 
-export interface EndedCall {
+interface EndedCall {
   readonly tool: string;
   readonly title: string;
   readonly isError: boolean;
@@ -11,7 +13,7 @@ export interface EndedCall {
   readonly display: string;
 }
 
-export interface LineStyle {
+interface LineStyle {
   readonly width: number;
   readonly colours: Colours;
   /** Of what belongs to a subagent. */
@@ -85,3 +87,25 @@ export function unfoldedBody(display: string, colours: Colours): string {
 
 /** What a call is, for headings. */
 export const callTitle = (tool: string, title: string): string => oneLine(`${tool} ${title}`);
+
+/** What happened, and what to do about it. */
+export function errorLines(
+  { message, remedy }: Pick<LonghaulError, "message" | "remedy">,
+  { width, colours }: LineStyle,
+): string {
+  const fold = (text: string, lead: string, indent: string): string =>
+    shownText(text)
+      .split("\n")
+      .map((line, at) => foldText(`${at === 0 ? lead : "  "}${line}`, width, indent))
+      .join("\n");
+  const words = colours.red(fold(message, "✗ ", "  "));
+  return remedy === undefined ? words : `${words}\n${fold(remedy, "  ", "    ")}`;
+}
+
+export function todoLines(todos: readonly Todo[], width: number, colours: Colours): readonly string[] {
+  return todos.map(({ content, status }) => {
+    const text = fitText(content, Math.max(1, width - 4));
+    if (status === "completed") return colours.dim(`  ✓ ${text}`);
+    return status === "in_progress" ? colours.bold(`  ▸ ${text}`) : `  ○ ${text}`;
+  });
+}

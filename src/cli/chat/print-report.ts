@@ -1,11 +1,11 @@
-import type { Agent, PermissionRule, RunResult } from "../../../agent/index.ts";
-import type { LonghaulError } from "../../../errors.ts";
-import type { WindowOrigin } from "../../../window/models.ts";
-import { reportWindow } from "../../report-window.ts";
-import type { Tally, TallyRow } from "../tally.ts";
+import type { Agent, AgentEvent, PermissionRule, RunResult } from "../../agent/index.ts";
+import type { LonghaulError } from "../../errors.ts";
+import type { WindowOrigin } from "../../window/models.ts";
+import { reportWindow } from "../report-window.ts";
+import type { Tally, TallyRow } from "./tally.ts";
 
 /** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
-export interface PrintReport {
+interface PrintReport {
   readonly type: "end";
   readonly session: { readonly id: string; readonly path: string };
   readonly model: string;
@@ -31,7 +31,7 @@ export interface RefusedCall {
   readonly flag: string | null;
 }
 
-export interface ContextFacts {
+interface ContextFacts {
   readonly tokens: number;
   readonly window: number;
   readonly windowOrigin: WindowOrigin;
@@ -44,7 +44,7 @@ export function contextFacts({ reading: { tokens, thresholds } }: Pick<Agent, "r
   return { tokens, window: size, windowOrigin: origin, autoCompact };
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly code: string;
   readonly message: string;
   readonly remedy: string | null;
@@ -56,7 +56,7 @@ export const errorFacts = ({ code, message, remedy }: LonghaulError): ErrorFacts
   remedy: remedy ?? null,
 });
 
-export interface PrintedRun {
+interface PrintedRun {
   readonly tally: Tally;
   readonly compactions: number;
   readonly refused: readonly RefusedCall[];
@@ -83,4 +83,39 @@ export function printReport(
     refused,
     error: error === undefined ? null : errorFacts(error),
   };
+}
+
+/** The first line of `stream-json`. */
+export function initLine(agent: Agent, version: string): object {
+  return {
+    type: "init",
+    version,
+    session: { id: agent.sessionId, path: agent.sessionPath },
+    model: agent.model.name,
+    cwd: agent.cwd,
+    context: contextFacts(agent),
+    tools: agent.tools.map(({ definition }) => definition.name),
+    planMode: agent.isPlanMode,
+  };
+}
+
+/** One line for each event that is whole in itself; undefined for pieces of text, progress, and the end, which is a report. */
+export function streamLine(event: AgentEvent): object | undefined {
+  switch (event.type) {
+    case "entry":
+    case "compactor":
+    case "retry":
+    case "hook":
+    case "refused":
+    case "notice":
+      return event;
+    case "problem":
+      return { type: "problem", error: errorFacts(event.error) };
+    case "agent": {
+      const inner = streamLine(event.event);
+      return inner && { type: "agent", agentId: event.agentId, description: event.description, event: inner };
+    }
+    default:
+      return undefined;
+  }
 }
