@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { CompactBoundaryEntry } from "../../../conversation/entry.ts";
-import { readLedger } from "../../../conversation/ledger-reader.ts";
+import { readLedger } from "../../../conversation/fact-ledger.ts";
 import type { SummaryProgress } from "../../../summary/progress.ts";
 import type { SummaryAttempt, SummaryStep } from "../../../summary/sources.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";

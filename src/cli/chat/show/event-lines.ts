@@ -1,4 +1,4 @@
-import type { Todo } from "../../../conversation/todos.ts";
+import type { Todo } from "../../../conversation/todo-ledger.ts";
 import { fileUseOf } from "../../../conversation/tool-kinds.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { Colours } from "../../terminal.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openAgent } from "../../../agent/index.ts";
 import type { Agent, AgentOptions } from "../../../agent/options.ts";
-import { commandKey } from "../../../agent/tools/shell/command-key.ts";
+import { commandKey } from "../../../agent/tools/shell/command-text.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";
 import { createRunningClock } from "../../../testing/clock.ts";
