@@ -8,7 +8,6 @@ import { checkMaxTokens, checkSampling } from "./fields/sampling-and-length.ts";
 import { checkSystem } from "./fields/system.ts";
 import { checkThinking } from "./fields/thinking.ts";
 import { checkTools } from "./fields/tools.ts";
-import { Inspection } from "./inspection.ts";
 import { checkCacheMarks } from "./messages/cache-marks.ts";
 import { checkCompactionBlocks, checkSomethingToSummarise } from "./messages/compaction-blocks.ts";
 import { checkContents } from "./messages/contents.ts";
@@ -23,7 +22,8 @@ import {
 } from "./messages/order.ts";
 import { checkServerTools } from "./messages/server-tools.ts";
 import { checkToolPairs } from "./messages/tool-pairs.ts";
-import { checkShape } from "./shape/body.ts";
+import { checkShape } from "./shape/body-shape.ts";
+import { Inspection } from "./shape/shape-check.ts";
 
 /**
  * Refuses what the API refuses, by throwing an `ApiRefusal`. Which fault the API names when there are

@@ -1,7 +1,7 @@
 import { BETAS } from "../../wording/betas.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import { type PlacedBlock, pathOf, type Role, type SentMessage } from "./conversation.ts";
 
 interface Summary {

@@ -1,8 +1,8 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { recordField, recordsField } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
-import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
+import { SERVER_TOOL_RESULTS } from "../shape/block-shapes.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import { type PlacedBlock, pathOf, type Role, type SentMessage } from "./conversation.ts";
 import { checkText } from "./text.ts";
 

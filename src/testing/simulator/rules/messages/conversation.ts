@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { recordField } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 
 export type Role = "user" | "assistant" | "system";
 

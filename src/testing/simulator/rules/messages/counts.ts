@@ -1,7 +1,7 @@
 import { maxMediaFor } from "../../../../conversation/check/limits.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { recordsField } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import type { SentMessage } from "./conversation.ts";
 
 export function checkMediaCount(messages: readonly SentMessage[], inspection: Inspection): void {

@@ -1,6 +1,6 @@
 import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction, recordField } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import { type PlacedBlock, pathOf, type SentMessage, type Turn } from "./conversation.ts";
 import { isServerResult, isServerToolBlock } from "./server-tools.ts";
 

@@ -1,7 +1,7 @@
 import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
-import { SERVER_TOOL_RESULTS } from "../shape/blocks.ts";
+import { SERVER_TOOL_RESULTS } from "../shape/block-shapes.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import { type PlacedBlock, pathOf, type SentMessage } from "./conversation.ts";
 
 const RESULT_KINDS: ReadonlySet<string> = new Set([...Object.values(SERVER_TOOL_RESULTS), "mcp_tool_result"]);

@@ -1,6 +1,6 @@
 import { refuse } from "../../wording/refuse.ts";
 import { asksForCompaction } from "../fields/readers.ts";
-import type { Inspection } from "../inspection.ts";
+import type { Inspection } from "../shape/shape-check.ts";
 import { type PlacedBlock, pathOf, type Turn } from "./conversation.ts";
 
 /** Every call is answered once, at the head of the next turn, and every result has its call right before it. */
