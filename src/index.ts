@@ -98,9 +98,9 @@ export { headOf, tailOf } from "./conversation/text.ts";
 export type { Todo } from "./conversation/todo-ledger.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
 export type { StepBack } from "./conversation/undo-rewind.ts";
-export { expectedTurns } from "./cost/expected-turns.ts";
-export { type NetSaving, netSaving, type Rewrite } from "./cost/net-saving.ts";
+export { expectedTurns } from "./cost/pace.ts";
 export type { CacheTtl } from "./cost/rates.ts";
+export { type NetSaving, netSaving, type Rewrite } from "./cost/rewrite-cost.ts";
 export {
   type Alternative,
   type Situation,
@@ -110,10 +110,18 @@ export {
   weigh,
 } from "./cost/weigh.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
-export type { HookCallback, HookCallbacks, HookFunction } from "./hooks/callbacks.ts";
-export type { CommandRequest, CommandResult, RunCommand } from "./hooks/command-port.ts";
-export type { HookAgent } from "./hooks/handlers.ts";
-export type { HookEvent, HookInput, HookOutcome, HookRun, HookRunner, HookRunOptions } from "./hooks/hook.ts";
+export type { HookAgent, HookCallback, HookCallbacks, HookFunction } from "./hooks/handlers.ts";
+export type {
+  CommandRequest,
+  CommandResult,
+  HookEvent,
+  HookInput,
+  HookOutcome,
+  HookRun,
+  HookRunner,
+  HookRunOptions,
+  RunCommand,
+} from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
 export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory/nested/memory-files.ts";
 export { memoryFilesNow } from "./memory/nested/memory-now.ts";
@@ -220,15 +228,20 @@ export {
   openTelemetry,
 } from "./telemetry/open-telemetry.ts";
 export {
+  accountingMetrics,
   accountTokens,
   type DuplicateRead,
   type MeasuredResult,
   type TokenAccounting,
 } from "./tokens/accounting.ts";
-export { accountingMetrics } from "./tokens/accounting-metrics.ts";
 export type { Calibration } from "./tokens/calibration.ts";
-export { contextTokens, measureContext } from "./tokens/context.ts";
-export { ContextMeter, type ContextMeterOptions, type ContextSize } from "./tokens/context-meter.ts";
+export {
+  ContextMeter,
+  type ContextMeterOptions,
+  type ContextSize,
+  contextTokens,
+  measureContext,
+} from "./tokens/context-meter.ts";
 export { estimateTokens, type TokenProfile } from "./tokens/estimate/estimate.ts";
 export {
   type CountText,
@@ -278,8 +291,16 @@ export {
   type WindowOrigin,
   withProvenWindow,
 } from "./window/models.ts";
-export { type OwnPrices, type ReadPrices, readPrices } from "./window/own-prices.ts";
-export { costOf, type PricedUsage, type Prices, type PriceTable, pricesOf } from "./window/prices.ts";
+export {
+  costOf,
+  type OwnPrices,
+  type PricedUsage,
+  type Prices,
+  type PriceTable,
+  pricesOf,
+  type ReadPrices,
+  readPrices,
+} from "./window/prices.ts";
 export {
   type SessionWindowOptions,
   sessionRecord,

@@ -1,5 +1,5 @@
-/** The reverse of src/tokens/estimate/model.ts. */
-import { REPEAT_MARK, weightOfLevel } from "../../src/tokens/estimate/model.ts";
+/** The reverse of src/tokens/estimate/learned-tables.ts. */
+import { REPEAT_MARK, weightOfLevel } from "../../src/tokens/estimate/learned-tables.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -14,7 +14,7 @@ import * as claude from "ai-tokenizer/encoding/claude";
 import * as o200k from "ai-tokenizer/encoding/o200k_base";
 import { CJK, KIND } from "../../src/tokens/estimate/characters.ts";
 import * as layout from "../../src/tokens/estimate/layout.ts";
-import { unpackWeights, WEIGHT_UNIT } from "../../src/tokens/estimate/model.ts";
+import { type PackedTables, unpackWeights, WEIGHT_UNIT } from "../../src/tokens/estimate/learned-tables.ts";
 import { scanUntil } from "../../src/tokens/estimate/scan.ts";
 import { type Encoding, type Passage, readCorpus } from "./corpus.ts";
 import { type Sets, visitFeatures } from "./features.ts";
@@ -40,27 +40,32 @@ const AVERAGED_EVERY = 64;
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: train.ts FOLDER");
-for (const plan of PLANS) train(plan, folder);
+writeFileSync(
+  join(import.meta.dirname, "../../src/tokens/estimate/packed-tables.ts"),
+  [
+    "// Written by scripts/estimator/train.ts; not to be edited by hand.",
+    'import type { PackedTables } from "./learned-tables.ts";',
+    "",
+    'export const PACKED_TABLES: Readonly<Record<"o200k" | "claude", PackedTables>> = {',
+    ...PLANS.map((plan) => `  ${plan.name}: {\n${packed(train(plan, folder))}  },`),
+    "};\n",
+  ].join("\n"),
+);
 
-function train(plan: Plan, corpusFolder: string): void {
+function packed(tables: PackedTables): string {
+  return Object.entries(tables)
+    .map(([table, text]) => `    ${table}:\n      "${text}",\n`)
+    .join("");
+}
+
+function train(plan: Plan, corpusFolder: string): PackedTables {
   const passages = readCorpus(corpusFolder, plan.encoding);
   const sets: Sets = { words: bitmap(wordHashes(plan, passages)), cjk: bitmap(cjkHashes(plan.encoding)) };
   const { weights, variances } = means(plan, passages, sets);
   refine(weights, variances, passages, sets);
-  const packed = packWeights(weights);
-  checkAgreement(packed, passages, sets);
-  const name = plan.name.toUpperCase();
-  const parts = [
-    ["WEIGHTS", packed],
-    ["WORDS", packSet(sets.words)],
-    ["CJK", packSet(sets.cjk)],
-  ];
-  const body = parts.map(([part, text]) => `export const ${name}_${part} =\n  "${text}";\n`).join("\n");
-  const header = "// Written by scripts/estimator/train.ts; not to be edited by hand.\n";
-  writeFileSync(
-    join(import.meta.dirname, "../../src/tokens/estimate", `tables-${plan.name}.ts`),
-    header + body,
-  );
+  const packedWeights = packWeights(weights);
+  checkAgreement(packedWeights, passages, sets);
+  return { weights: packedWeights, words: packSet(sets.words), cjk: packSet(sets.cjk) };
 }
 
 function bitmap(hashes: Iterable<number>): Uint8Array {

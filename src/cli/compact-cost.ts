@@ -1,7 +1,7 @@
 import type { Compaction } from "../compact/compact.ts";
 import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
-import { netSaving } from "../cost/net-saving.ts";
+import { netSaving } from "../cost/rewrite-cost.ts";
 import { weigh } from "../cost/weigh.ts";
 import { type CallCost, expectedCall, sessionSituation } from "../host/session-cost.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";

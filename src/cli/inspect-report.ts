@@ -5,12 +5,12 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import { reportedUsage } from "../conversation/reported-usage.ts";
 import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import {
+  accountingMetrics,
   accountKnown,
   type DuplicateRead,
   type MeasuredResult,
   type TokenAccounting,
 } from "../tokens/accounting.ts";
-import { accountingMetrics } from "../tokens/accounting-metrics.ts";
 import type { Session } from "../transcript/session.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { type ReportWindow, reportWindow } from "./report-window.ts";

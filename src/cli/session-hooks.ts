@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { LonghaulError } from "../errors.ts";
-import type { RunCommand } from "../hooks/command-port.ts";
+import type { RunCommand } from "../hooks/hook.ts";
 import { createHooks, type Hooks } from "../hooks/runner.ts";
 import { runCommand } from "../host/run-command.ts";
 import { readUserHooks } from "../host/user-hooks.ts";

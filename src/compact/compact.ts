@@ -12,8 +12,7 @@ import {
   continuationMessage,
 } from "../summary/continuation.ts";
 import type { SummaryAttempt, SummaryVariant } from "../summary/sources.ts";
-import { accountKnown } from "../tokens/accounting.ts";
-import { accountingMetrics } from "../tokens/accounting-metrics.ts";
+import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
 import { assemble, type CompactedEntries, type SummaryTexts } from "./assemble.ts";
 import { type CheckedFacts, checkFacts } from "./check-facts.ts";

@@ -7,7 +7,7 @@ import type { ContentBlock } from "../conversation/message.ts";
 import { formatCount } from "../conversation/text.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../summary/sections.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "./plan.ts";
 

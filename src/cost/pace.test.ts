@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { usage } from "../../test/support/builders.ts";
 import type { AssistantEntry, Usage } from "../conversation/entry.ts";
-import { carriedPays } from "./carried.ts";
-import { Pace } from "./pace.ts";
-import { recordedPace } from "./recorded-pace.ts";
+import { Pace, recordedPace } from "./pace.ts";
+import { carriedPays } from "./rewrite-cost.ts";
 
 const paceOf = (...sizes: readonly number[]): Pace => {
   const pace = new Pace();

@@ -1,7 +1,15 @@
-import type { Prices } from "../window/prices.ts";
+import type { Prices, PriceTable } from "../window/prices.ts";
 
 /** How long what is written to the cache stays, which sets what writing it costs. */
 export type CacheTtl = "5m" | "1h";
+
+/** A conversation whose tokens have prices. */
+export interface Priced {
+  readonly model: string;
+  /** Goes before the table of published prices. */
+  readonly prices?: PriceTable | undefined;
+  readonly cacheTtl?: CacheTtl | undefined;
+}
 
 /** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
 export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000, "1h": 3_600_000 };

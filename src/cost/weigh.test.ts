@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expectedTurns } from "./expected-turns.ts";
+import { expectedTurns } from "./pace.ts";
 import { type Alternative, type Situation, type WeighedOption, type Weighing, weigh } from "./weigh.ts";
 
 /** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */

@@ -1,6 +1,6 @@
-import { type Prices, type PriceTable, pricesOf } from "../window/prices.ts";
-import { turnsOfRoom } from "./expected-turns.ts";
-import { type CacheTtl, PER_MILLION, promptCost, writePrice } from "./rates.ts";
+import { type Prices, pricesOf } from "../window/prices.ts";
+import { turnsOfRoom } from "./pace.ts";
+import { PER_MILLION, type Priced, promptCost, writePrice } from "./rates.ts";
 
 /**
  * Of what is taken out of the context, this share is fetched or found out again. Guesses on the careful side: without
@@ -9,7 +9,7 @@ import { type CacheTtl, PER_MILLION, promptCost, writePrice } from "./rates.ts";
  */
 const AGAIN_SHARE: Readonly<Record<WeighedOption["name"], number>> = { nothing: 0, clear: 0.1, compact: 0.2 };
 
-/** What could be done with a conversation besides nothing. */
+/** Something that could be done with a conversation. */
 export interface Alternative {
   readonly name: "clear" | "compact";
   readonly tokensAfter: number;
@@ -20,11 +20,7 @@ export interface Alternative {
 }
 
 /** A conversation before its next call. All sizes in tokens as the provider counts them. */
-export interface Situation {
-  readonly model: string;
-  /** Goes before the table of published prices. */
-  readonly prices?: PriceTable | undefined;
-  readonly cacheTtl?: CacheTtl | undefined;
+export interface Situation extends Priced {
   readonly contextTokens: number;
   /** What the provider still has of it; 0 once the cache has gone cold. */
   readonly cachedTokens: number;
@@ -72,7 +68,7 @@ interface Way extends Omit<Alternative, "name"> {
   readonly name: WeighedOption["name"];
 }
 
-/** What each way to go on costs, and the cheapest that is safe. Undefined where the prices are not known. */
+/** Costs of each way to go on, and the cheapest that is safe. Undefined where the prices are not known. */
 export function weigh(situation: Situation): Weighing | undefined {
   const { contextTokens, thresholdTokens, growthPerTurn, cachedTokens } = situation;
   const isFull = contextTokens >= thresholdTokens;
@@ -80,14 +76,10 @@ export function weigh(situation: Situation): Weighing | undefined {
   const turns = Math.max(1, isFull ? situation.expectedTurns : Math.min(situation.expectedTurns, room));
   const nothing: Way = { name: "nothing", tokensAfter: contextTokens, unchangedTokens: cachedTokens };
   const ways = [nothing, ...situation.alternatives];
-  const figures = ways.map((way) => figuresOf(way, turns, situation));
+  const figures = ways.flatMap((way) => figuresOf(way, turns, situation) ?? []);
   const [first] = figures;
-  if (first === undefined) return undefined;
-  const options: WeighedOption[] = [];
-  for (const each of figures) {
-    if (each === undefined) return undefined;
-    options.push({ ...each, breakEvenTurns: breakEven(first, each) });
-  }
+  if (first === undefined || figures.length < ways.length) return undefined;
+  const options = figures.map((each) => ({ ...each, breakEvenTurns: breakEven(first, each) }));
   const isSafe = ({ tokensSaved }: WeighedOption): boolean => contextTokens - tokensSaved < thresholdTokens;
   return { options, expectedTurns: turns, ...choose(options, isSafe, isFull) };
 }

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import type { CommandResult } from "./command-port.ts";
-import type { HookInput } from "./hook.ts";
+import type { CommandResult, HookInput } from "./hook.ts";
+import { readHookSettings } from "./hook-settings.ts";
 import { createHooks } from "./runner.ts";
-import { readHookSettings } from "./settings.ts";
-import { MAX_OUTPUT_CHARACTERS } from "./words.ts";
+import { MAX_OUTPUT_CHARACTERS } from "./shown-text.ts";
 
 /** Settings files that are nearly right: each part may also be any JSON. */
 function arbitrarySettings(): fc.Arbitrary<unknown> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isMatch, readMatcher } from "./matcher.ts";
+import { isMatch, readMatcher } from "./hook-settings.ts";
 
 const matches = (raw: unknown, word: string | undefined): boolean | string => {
   let refusal = "";

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { HookCallback } from "./callbacks.ts";
-import type { CommandRequest, CommandResult } from "./command-port.ts";
-import type { HookInput } from "./hook.ts";
+import type { HookCallback } from "./handlers.ts";
+import type { CommandRequest, CommandResult, HookInput } from "./hook.ts";
 import { createHooks } from "./runner.ts";
 
 const base = { session_id: "s1", transcript_path: "/t.jsonl", cwd: "/project" };

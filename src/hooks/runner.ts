@@ -1,13 +1,18 @@
+import { abortableBy } from "../models/abortable.ts";
 import type { Model } from "../models/port.ts";
 import { isTimeLimit } from "../models/time-limit.ts";
-import type { HookCallbacks } from "./callbacks.ts";
-import type { RunCommand } from "./command-port.ts";
-import { type Handler, type HandlerAnswer, type Handlers, type HookAgent, readHandlers } from "./handlers.ts";
-import type { HookInput, HookOutcome, HookRun, HookRunner } from "./hook.ts";
-import { type Limited, runLimited } from "./limit.ts";
-import { isMatch } from "./matcher.ts";
-import { HOOK_EVENTS } from "./settings.ts";
-import { fitOutput, outcomeText, shownName } from "./words.ts";
+import { type Handler, type Handlers, type HookAgent, type HookCallbacks, readHandlers } from "./handlers.ts";
+import {
+  HOOK_EVENTS,
+  type HookInput,
+  type HookOutcome,
+  type HookRun,
+  type HookRunner,
+  type RunCommand,
+} from "./hook.ts";
+import { failed, type Verdict } from "./hook-answer.ts";
+import { isMatch } from "./hook-settings.ts";
+import { outcomeText, shownName } from "./shown-text.ts";
 
 export interface HooksOptions {
   /**
@@ -50,20 +55,12 @@ export function createHooks(options: HooksOptions = {}): Hooks {
   return {
     warnings: [...warnings],
     timeoutMs: longestRunMs(handlers),
-    run: async (input, { signal, onStart } = {}) => {
-      const stops = new Set<() => void>();
-      const stopAll = (): void => {
-        for (const stop of [...stops]) stop();
-      };
-      signal?.addEventListener("abort", stopAll, { once: true });
-      try {
+    run: (input, { signal, onStart } = {}) =>
+      withStops(signal, async (stops) => {
         const hooks = matching(handlers, input);
         if (hooks.length > 0) onStart?.(hooks.length);
         return gather(await Promise.all(hooks.map((hook) => runHook(hook, input, { stops, signal, now }))));
-      } finally {
-        signal?.removeEventListener("abort", stopAll);
-      }
-    },
+      }),
   };
 }
 
@@ -86,28 +83,36 @@ export function withRunLimit(runner: HookRunner): HookRunner {
   );
   return {
     timeoutMs,
-    run: async (input, options = {}) => {
-      const { signal } = options;
-      const stops = new Set<() => void>();
-      const stopAll = (): void => {
-        for (const stop of [...stops]) stop();
-      };
-      signal?.addEventListener("abort", stopAll, { once: true });
-      try {
+    run: (input, options = {}) =>
+      withStops(options.signal, async (stops, stopAll) => {
         const running = runLimited(async (own) => runner.run(input, { ...options, signal: own }), {
           timeoutMs,
           stops,
           cleanUpMs: 0,
           goesOn: () => false,
         });
-        if (signal?.aborted) stopAll();
+        if (options.signal?.aborted) stopAll();
         const end = await running;
         return end.state === "done" ? end.value : endedRun(end.state, input, timeoutMs);
-      } finally {
-        signal?.removeEventListener("abort", stopAll);
-      }
-    },
+      }),
   };
+}
+
+/** Lets any number of hooks end with one signal: it would warn of a leak if each of them listened to it. */
+async function withStops<T>(
+  signal: AbortSignal | undefined,
+  work: (stops: Set<() => void>, stopAll: () => void) => Promise<T>,
+): Promise<T> {
+  const stops = new Set<() => void>();
+  const stopAll = (): void => {
+    for (const stop of [...stops]) stop();
+  };
+  signal?.addEventListener("abort", stopAll, { once: true });
+  try {
+    return await work(stops, stopAll);
+  } finally {
+    signal?.removeEventListener("abort", stopAll);
+  }
 }
 
 function endedRun(state: "timed-out" | "aborted", input: HookInput, timeoutMs: number): HookRun {
@@ -164,17 +169,17 @@ async function waitFor(
   timeoutMs: number,
   stops: Set<() => void>,
   signal: AbortSignal | undefined,
-): Promise<Limited<HandlerAnswer>> {
+): Promise<Limited<Verdict>> {
   if (signal?.aborted) return { state: "aborted" };
   try {
     return await runLimited((own) => handler.run(input, own), {
       timeoutMs,
       stops,
       cleanUpMs: handler.kind === "command" ? CLEAN_UP_MS : 0,
-      goesOn: (answer) => answer.goesOn === true,
+      goesOn: (verdict) => verdict.state === "completed" && verdict.goesOn === true,
     });
   } catch (error) {
-    return { state: "done", value: { verdict: { state: "failed", reason: fitOutput(reasonOf(error)) } } };
+    return { state: "done", value: failed(reasonOf(error)) };
   }
 }
 
@@ -193,12 +198,12 @@ interface End {
   readonly said: string;
 }
 
-function endOf(end: Limited<HandlerAnswer>, input: HookInput, timeoutMs: number): End {
+function endOf(end: Limited<Verdict>, input: HookInput, timeoutMs: number): End {
   if (end.state === "aborted") return { state: "aborted", output: "", said: "aborted" };
   if (end.state === "timed-out") {
     return { state: "timed-out", output: "", said: `it did not end within ${timeoutMs / 1_000} seconds` };
   }
-  const { verdict } = end.value;
+  const verdict = end.value;
   if (verdict.state === "completed")
     return { state: "completed", output: verdict.output, said: verdict.shown };
   const isGranted = verdict.state === "blocked" && input.hook_event_name === "PreCompact";
@@ -212,4 +217,64 @@ function gather(ended: readonly Ended[]): HookRun {
     output: ended.flatMap(({ output }) => (output === "" ? [] : [output])).join("\n\n"),
     ...(blocking && { blocked: { by: blocking.outcome.name, reason: blocking.reason } }),
   };
+}
+
+interface Limits<T> {
+  readonly timeoutMs: number;
+  /** Called when everything is to end, see {@link withStops}. */
+  readonly stops: Set<() => void>;
+  /** How long it may take to clean up after the end was called for; 0 does not wait for it. */
+  readonly cleanUpMs: number;
+  /** Its limit stays in force although nobody waits for it any longer. */
+  readonly goesOn: (value: T) => boolean;
+}
+
+type Limited<T> =
+  | { readonly state: "done"; readonly value: T }
+  | { readonly state: "timed-out" }
+  | { readonly state: "aborted" };
+
+/** Waits for work until its time is over or it is stopped, whether it heeds its signal or not. */
+async function runLimited<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  limits: Limits<T>,
+): Promise<Limited<T>> {
+  const controller = new AbortController();
+  let why: "timed-out" | "aborted" | undefined;
+  const stop = (reason: "timed-out" | "aborted"): void => {
+    why ??= reason;
+    controller.abort();
+  };
+  const abort = (): void => stop("aborted");
+  limits.stops.add(abort);
+  const timer = setTimeout(stop, limits.timeoutMs, "timed-out");
+  const abortable = abortableBy(controller.signal);
+  const running = work(controller.signal);
+  let goesOn = false;
+  try {
+    const value = await abortable.wait(running);
+    goesOn = limits.goesOn(value);
+    return { state: "done", value };
+  } catch (error) {
+    if (why === undefined) throw error;
+    if (limits.cleanUpMs > 0) await settledWithin(running, limits.cleanUpMs);
+    return { state: why };
+  } finally {
+    // What goes on alone is still ended in time, but keeps nobody waiting.
+    if (goesOn) timer.unref();
+    else clearTimeout(timer);
+    limits.stops.delete(abort);
+    abortable.release();
+  }
+}
+
+function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    const settle = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(settle, settle);
+  });
 }

@@ -12,7 +12,7 @@ import type { CompactionPorts } from "../compact/host-fields.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import { resumeSession } from "../transcript/resume.ts";

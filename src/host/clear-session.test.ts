@@ -11,7 +11,7 @@ import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { glanceAtSession } from "../transcript/glance.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";

@@ -10,7 +10,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { glanceAtSession } from "../transcript/glance.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/new-session.ts";

@@ -4,7 +4,7 @@ import { indexOfMessage, timeOf } from "../conversation/copies.ts";
 import type { Entry, RewindMark } from "../conversation/entry.ts";
 import { entryBlocks } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
 import { loadSession } from "../transcript/load.ts";
 import { indexedBefore } from "../transcript/relink.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CommandRequest, CommandResult } from "../hooks/command-port.ts";
+import type { CommandRequest, CommandResult } from "../hooks/hook.ts";
 import { KEPT_OUTPUT_BYTES, runCommand } from "./run-command.ts";
 
 let folder: string;

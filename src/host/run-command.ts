@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
-import type { CommandRequest, CommandResult, RunCommand } from "../hooks/command-port.ts";
+import type { CommandRequest, CommandResult, RunCommand } from "../hooks/hook.ts";
 import { endProcessTree } from "./process-tree.ts";
 
 /** Kept of each of the two outputs: far more than is read of any answer, far less than memory. */

@@ -1,8 +1,8 @@
 import { type CompactionPlan, planCompaction, unchangedTokens } from "../compact/plan.ts";
 import type { SizedConversation } from "../compact/sized.ts";
+import { recordedPace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
-import { recordedPace } from "../cost/recorded-pace.ts";
-import { usualCompaction } from "../cost/usual-compaction.ts";
+import { usualCompaction } from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";

@@ -12,7 +12,7 @@ import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { movedWith } from "../conversation/one-write.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
 import type { Session } from "../transcript/session.ts";

@@ -1,7 +1,7 @@
 import type { ModelUsage } from "../models/port.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import type { CompactorEvent, EventDetail } from "../turn/events.ts";
-import type { EventOf } from "./event-of.ts";
+import type { EventOf } from "./compaction-end.ts";
 
 /** Events as the engine makes them, for the tests of this room. */
 

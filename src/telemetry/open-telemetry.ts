@@ -2,9 +2,8 @@ import { isMissingPackage } from "../models/missing-package.ts";
 import type { CompactorEvent } from "../turn/events.ts";
 import type { OpenTelemetryApi, TelemetryAttributes } from "./api.ts";
 import { trackCompactions } from "./compaction-spans.ts";
-import { createInstruments } from "./instruments.ts";
 import { ATTRIBUTE, SCOPE } from "./names.ts";
-import { recordAbandoned, recordMetrics } from "./record-metrics.ts";
+import { recordMetrics } from "./record-metrics.ts";
 
 export interface TelemetryOptions {
   /** Who runs the model, as the gen_ai conventions name it: `anthropic`, `openai`, `aws.bedrock`, … */
@@ -45,15 +44,15 @@ function connect(
   common: TelemetryAttributes,
   ofSpans: TelemetryAttributes,
 ): (event: CompactorEvent) => void {
-  const instruments = createInstruments(api.metrics.getMeter(SCOPE));
+  const { record, recordAbandoned } = recordMetrics(api.metrics.getMeter(SCOPE), common);
   const track = trackCompactions({
     tracer: api.trace.getTracer(SCOPE),
     attributes: ofSpans,
-    onAbandoned: (started) => recordAbandoned(started, instruments),
+    onAbandoned: recordAbandoned,
   });
   return (event) => {
     track(event);
-    recordMetrics(event, instruments, common);
+    record(event);
   };
 }
 

@@ -1,15 +1,32 @@
 import type { CompactorEvent } from "../turn/events.ts";
-import type { TelemetryAttributes } from "./api.ts";
-import { billedCalls } from "./billed-tokens.ts";
-import { type CompactionEnd, type EventOf, isError } from "./event-of.ts";
-import type { Instruments } from "./instruments.ts";
-import { ATTRIBUTE, CALL_OPERATION, count, label, modelLabel } from "./names.ts";
-import { countByKind, hookAttributes } from "./span-attributes.ts";
+import type { TelemetryAttributes, TelemetryCounter, TelemetryHistogram, TelemetryMeter } from "./api.ts";
+import { billedCalls, type CompactionEnd, type EventOf, isError } from "./compaction-end.ts";
+import { countByKind, hookAttributes } from "./compaction-spans.ts";
+import { ATTRIBUTE, CALL_OPERATION, count, label, METRIC, modelLabel } from "./names.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** No ids here: each would make a time series of its own. `common` is what every call for a summary has. */
-export function recordMetrics(event: CompactorEvent, to: Instruments, common: TelemetryAttributes): void {
+export interface MetricsRecorder {
+  record(event: CompactorEvent): void;
+  /** A compaction of which no end came. */
+  recordAbandoned(started: EventOf<"compaction-started">): void;
+}
+
+/** `common` is what every call for a summary has. No ids there: each would make a time series of its own. */
+export function recordMetrics(meter: TelemetryMeter, common: TelemetryAttributes): MetricsRecorder {
+  const instruments = createInstruments(meter);
+  return {
+    record: (event) => recordEvent(event, instruments, common),
+    recordAbandoned: ({ trigger }) =>
+      instruments.compactions.add(1, {
+        [ATTRIBUTE.trigger]: trigger,
+        [ATTRIBUTE.outcome]: "abandoned",
+        [ATTRIBUTE.errorType]: "abandoned",
+      }),
+  };
+}
+
+function recordEvent(event: CompactorEvent, to: Instruments, common: TelemetryAttributes): void {
   to.events.add(1, { [ATTRIBUTE.eventType]: label(event.type) });
   switch (event.type) {
     case "window-checked":
@@ -62,10 +79,7 @@ function recordWindow(event: EventOf<"window-checked">, to: Instruments): void {
 }
 
 function recordTokenUsage(event: CompactionEnd, to: Instruments, common: TelemetryAttributes): void {
-  for (const { model, tokens } of billedCalls(
-    event.attempts,
-    event.type === "compacted" ? event.usage : undefined,
-  )) {
+  for (const { model, tokens } of billedCalls(event)) {
     const attributes = {
       ...common,
       [ATTRIBUTE.operation]: CALL_OPERATION,
@@ -95,11 +109,10 @@ function recordCompaction(event: CompactionEnd, to: Instruments): void {
 }
 
 function recordRestored({ items, skipped }: EventOf<"restored">, to: Instruments): void {
-  for (const [kind, number] of countByKind(items)) {
-    to.restoredItems.add(number, { [ATTRIBUTE.restoreKind]: kind, [ATTRIBUTE.outcome]: "restored" });
-  }
-  for (const [kind, number] of countByKind(skipped)) {
-    to.restoredItems.add(number, { [ATTRIBUTE.restoreKind]: kind, [ATTRIBUTE.outcome]: "skipped" });
+  for (const [outcome, those] of Object.entries({ restored: items, skipped })) {
+    for (const [kind, number] of countByKind(those)) {
+      to.restoredItems.add(number, { [ATTRIBUTE.restoreKind]: kind, [ATTRIBUTE.outcome]: outcome });
+    }
   }
 }
 
@@ -117,11 +130,49 @@ function recordRepairs({ rules }: EventOf<"request-repaired">, to: Instruments):
   }
 }
 
-/** A compaction of which no end came. */
-export function recordAbandoned({ trigger }: EventOf<"compaction-started">, to: Instruments): void {
-  to.compactions.add(1, {
-    [ATTRIBUTE.trigger]: trigger,
-    [ATTRIBUTE.outcome]: "abandoned",
-    [ATTRIBUTE.errorType]: "abandoned",
-  });
+/** Bounds that the gen_ai conventions advise for tokens: powers of four, to 67 million. */
+const TOKEN_BOUNDS: readonly number[] = Array.from({ length: 14 }, (_, power) => 4 ** power);
+/** Seconds: doubling as the conventions have it, and on to more than five minutes, since summaries are long. */
+const SECOND_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, power) => 2 ** power / 100);
+/** Shares of the threshold: fine where something is about to happen. */
+const SHARE_BOUNDS: readonly number[] = [
+  0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 2,
+];
+
+type Instruments = ReturnType<typeof createInstruments>;
+
+function createInstruments(meter: TelemetryMeter) {
+  const histogram =
+    (unit: string, bounds: readonly number[]) =>
+    (name: string, description: string): TelemetryHistogram =>
+      meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...bounds] } });
+  const tokens = histogram("{token}", TOKEN_BOUNDS);
+  const seconds = histogram("s", SECOND_BOUNDS);
+  const shares = histogram("1", SHARE_BOUNDS);
+  const counter = (name: string, unit: string, description: string): TelemetryCounter =>
+    meter.createCounter(name, { unit, description });
+  return {
+    tokenUsage: tokens(METRIC.tokenUsage, "Tokens used by a call for a summary"),
+    compactionDuration: seconds(METRIC.compactionDuration, "How long a compaction took"),
+    tokensSaved: tokens(METRIC.tokensSaved, "What a compaction freed of the window"),
+    contextTokens: tokens(METRIC.contextTokens, "Tokens in the context at each check"),
+    contextUtilisation: shares(METRIC.contextUtilisation, "Context as share of the threshold"),
+    hookDuration: seconds(METRIC.hookDuration, "How long a hook ran"),
+    compactions: counter(METRIC.compactions, "{compaction}", "Compactions that ended"),
+    verdicts: counter(METRIC.verdicts, "{compaction}", "Compactions judged by the next usage reported"),
+    resultsCleared: counter(METRIC.resultsCleared, "{result}", "Tool results cleared"),
+    clearedTokens: counter(METRIC.clearedTokens, "{token}", "Tokens freed by clearing tool results"),
+    cacheBreaks: counter(METRIC.cacheBreaks, "{break}", "Times the prompt cache was lost"),
+    cacheLostTokens: counter(METRIC.cacheLostTokens, "{token}", "Tokens not read from the cache as expected"),
+    breakerOpened: counter(METRIC.breakerOpened, "{opening}", "Times the circuit breaker opened"),
+    breakerClosed: counter(METRIC.breakerClosed, "{closing}", "Times the circuit breaker closed"),
+    recoveries: counter(METRIC.recoveries, "{recovery}", "Failed calls taken up for recovery"),
+    restoredItems: counter(METRIC.restoredItems, "{item}", "Things to be put back after a compaction"),
+    requestRepairs: counter(
+      METRIC.requestRepairs,
+      "{repair}",
+      "Repairs of requests that broke a rule of the API",
+    ),
+    events: counter(METRIC.events, "{event}", "Events by type"),
+  };
 }

@@ -4,8 +4,7 @@ import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { promptsOf } from "../cli/prompts-report.ts";
 import { Measures } from "../turn/measures.ts";
-import { accountKnown, accountTokens } from "./accounting.ts";
-import { accountingMetrics } from "./accounting-metrics.ts";
+import { accountingMetrics, accountKnown, accountTokens } from "./accounting.ts";
 import { ESTIMATORS } from "./measure.ts";
 
 const perCharacter = (text: string): number => text.length;

@@ -4,9 +4,11 @@ import {
   type Entry,
   type EntryLink,
   isCompactBoundary,
+  isEntry,
   isSummaryEntry,
   type Usage,
 } from "../conversation/entry.ts";
+import { requireOwnShape } from "../conversation/given-messages.ts";
 import {
   clearedBefore,
   inputTokens,
@@ -45,7 +47,7 @@ export function atLeast(size: ContextSize, lowestTokens: number): ContextSize {
 }
 
 /** A removal since the last report, and the estimate of all that is left. */
-export interface Removal {
+interface Removal {
   readonly removedTokens: number;
   /** System prompt and tools; undefined where nobody knows them. */
   readonly overheadTokens: number | undefined;
@@ -93,7 +95,7 @@ export interface ContextMeterOptions {
 }
 
 /** What the caller knows about an entry better than the entry tells. */
-export interface EntryHints {
+interface EntryHints {
   /** Measured already, as our estimate has it (uncalibrated); the entry is not measured again. */
   readonly tokens?: number;
   /**
@@ -287,4 +289,48 @@ export class ContextMeter {
     if (this.#hasTrustedOutput(anchor)) return anchor.outputTokens;
     return Math.round(anchor.estimatedOutput * this.calibration.ratio);
   }
+}
+
+/**
+ * How many responses back the estimate is calibrated. More would not make it better (old samples fade),
+ * and the cost of a count must not grow with the conversation.
+ */
+const CALIBRATION_RESPONSES = 64;
+
+/** How many tokens the conversation occupies in the window now. */
+export function contextTokens(entries: readonly Entry[]): number {
+  return measureContext(entries).tokens;
+}
+
+/** The canonical count of a conversation at hand. A host that counts every turn keeps a {@link ContextMeter}. */
+export function measureContext(entries: readonly Entry[], countText?: CountText): ContextSize {
+  return meterFor(entries, countText).size();
+}
+
+/** A meter that has read as much of the conversation's end as it takes to count and to calibrate. */
+export function meterFor(entries: readonly Entry[], countText?: CountText): ContextMeter {
+  const meter = new ContextMeter(countText ? { countText } : {});
+  const boundaryIndex = entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry));
+  const boundary = entries[boundaryIndex];
+  if (boundary) meter.add(boundary);
+  for (let index = startOfCount(entries, boundaryIndex + 1); index < entries.length; index++) {
+    const entry = entries[index];
+    requireOwnShape(entry, index);
+    if (isEntry(entry)) meter.add(entry);
+  }
+  return meter;
+}
+
+/** Walks back from the end, past enough responses to learn from. */
+function startOfCount(entries: readonly Entry[], first: number): number {
+  let responses = 0;
+  let messageId: string | undefined;
+  for (let index = entries.length - 1; index >= first; index--) {
+    const entry = entries[index];
+    if (entry?.type !== "assistant" || reportedUsage(entry) === undefined) continue;
+    if (entry.message.id === undefined || entry.message.id !== messageId) responses++;
+    messageId = entry.message.id;
+    if (responses > CALIBRATION_RESPONSES) return index + 1;
+  }
+  return first;
 }

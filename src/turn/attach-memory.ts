@@ -1,7 +1,7 @@
 import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
 import { isEntry } from "../conversation/entry.ts";
 import { visiblePaths } from "../restore/read-state.ts";
-import { inProportion } from "../window/in-proportion.ts";
+import { inProportion } from "../window/thresholds.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { ConversationState } from "./state.ts";
 

@@ -5,7 +5,7 @@ import type { Clearing } from "../clear/clearing.ts";
 import type { MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
-import { inProportion } from "../window/in-proportion.ts";
+import { inProportion } from "../window/thresholds.ts";
 import { failureReason } from "./failure-reason.ts";
 import { whyNotToClear } from "./guards.ts";
 import {

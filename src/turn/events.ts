@@ -1,5 +1,5 @@
 import type { StepKind } from "../conversation/entry.ts";
-import type { NetSaving } from "../cost/net-saving.ts";
+import type { NetSaving } from "../cost/rewrite-cost.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";

@@ -7,7 +7,7 @@ import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
 import { throwIfAborted } from "../models/abortable.ts";
 import { asker } from "../restore/ask.ts";
-import { inProportion } from "../window/in-proportion.ts";
+import { inProportion } from "../window/thresholds.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";
 import { recallToolOf } from "./recall-tool.ts";
 import { measuredBy, snapshotOf } from "./snapshot.ts";

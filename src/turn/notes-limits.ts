@@ -1,7 +1,7 @@
 import { NOTES_LIMITS } from "../memory/notes/limits.ts";
 import type { NotesLimits } from "../memory/notes/notes.ts";
-import { inProportion } from "../window/in-proportion.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import { inProportion } from "../window/thresholds.ts";
 
 /** In proportion to the window, like everything that is to be in it. */
 export function notesLimitsFor(window: Pick<Thresholds, "size">): NotesLimits {

@@ -18,7 +18,7 @@ import type { SummaryProgress } from "../summary/progress.ts";
 import type { RequestFrame } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
-import type { OwnPrices } from "../window/own-prices.ts";
+import type { OwnPrices } from "../window/prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
 import type { GivenSettings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";

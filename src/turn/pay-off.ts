@@ -1,7 +1,11 @@
 import { defaultKeepRecent } from "../compact/keep-recent.ts";
-import { carriedPays, type Rewriting } from "../cost/carried.ts";
-import { type NetSaving, netSaving } from "../cost/net-saving.ts";
-import { usualCompaction } from "../cost/usual-compaction.ts";
+import {
+  carriedPays,
+  type NetSaving,
+  netSaving,
+  type Rewriting,
+  usualCompaction,
+} from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";

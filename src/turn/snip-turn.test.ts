@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contextTokens } from "../tokens/context.ts";
+import { contextTokens } from "../tokens/context-meter.ts";
 import { currentConversation } from "../transcript/relink.ts";
 import { createCompactor } from "./create-compactor.ts";
 import type { TranscriptPort } from "./options.ts";

@@ -7,7 +7,7 @@ import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
-import { inProportion } from "../window/in-proportion.ts";
+import { inProportion } from "../window/thresholds.ts";
 import type { Message, Turn } from "./options.ts";
 import { restart } from "./restart.ts";
 import { beginRewrite } from "./rewrite.ts";

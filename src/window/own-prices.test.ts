@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readPrices } from "./own-prices.ts";
-import { costOf, pricesOf } from "./prices.ts";
+import { costOf, pricesOf, readPrices } from "./prices.ts";
 
 const USAGE = { input_tokens: 1_000_000, output_tokens: 1_000_000, cache_read_input_tokens: 1_000_000 };
 

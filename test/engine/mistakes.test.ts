@@ -7,7 +7,7 @@ import { LonghaulError } from "../../src/errors.ts";
 import { complete } from "../../src/models/complete.ts";
 import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 import { accountTokens } from "../../src/tokens/accounting.ts";
-import { contextTokens } from "../../src/tokens/context.ts";
+import { contextTokens } from "../../src/tokens/context-meter.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorOptions } from "../../src/turn/options.ts";
 

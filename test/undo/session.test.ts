@@ -9,7 +9,7 @@ import { compactSession, writeCompaction } from "../../src/host/compact-session.
 import { coverageOf } from "../../src/host/notes-coverage.ts";
 import { sessionHistory } from "../../src/host/session-history.ts";
 import { undoableSteps, undoSession, writeUndo } from "../../src/host/undo-session.ts";
-import { contextTokens } from "../../src/tokens/context.ts";
+import { contextTokens } from "../../src/tokens/context-meter.ts";
 import { listSessions } from "../../src/transcript/list-sessions.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { writeNewSession } from "../../src/transcript/new-session.ts";

@@ -4,7 +4,7 @@ import { terminal } from "../../../test/support/terminal.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
-import { contextTokens } from "../../tokens/context.ts";
+import { contextTokens } from "../../tokens/context-meter.ts";
 import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import type { Session } from "../../transcript/session.ts";

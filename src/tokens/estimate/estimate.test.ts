@@ -4,8 +4,8 @@ import * as o200k from "ai-tokenizer/encoding/o200k_base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { corpora, GENERATORS, type KindName } from "../../../test/corpora/index.ts";
-import { estimateTokens, type TokenProfile } from "./estimate.ts";
-import { READ_WHOLE } from "./sample.ts";
+import { ESTIMATORS } from "../measure.ts";
+import { estimateTokens, READ_WHOLE, type TokenProfile } from "./estimate.ts";
 
 const exact: Record<TokenProfile, Tokenizer> = { o200k: new Tokenizer(o200k), claude: new Tokenizer(claude) };
 const profiles: readonly TokenProfile[] = ["o200k", "claude"];
@@ -99,4 +99,10 @@ describe("estimateTokens", () => {
       expect(Math.abs(estimateTokens(lines.repeat(times)) / (whole * times) - 1)).toBeLessThan(0.06);
     }
   });
+});
+
+it("the classic estimate takes a text to be a token for every four characters, rounded", () => {
+  expect(["", "a", "ab", "abcd", "abcdef", "a".repeat(4001)].map(ESTIMATORS.classic)).toEqual([
+    0, 0, 1, 1, 2, 1000,
+  ]);
 });

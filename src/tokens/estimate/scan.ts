@@ -17,7 +17,7 @@ import {
   UPPER,
 } from "./characters.ts";
 import * as layout from "./layout.ts";
-import { type Model, WEIGHT_UNIT } from "./model.ts";
+import { type LearnedTables, WEIGHT_UNIT } from "./learned-tables.ts";
 
 /** Where the scanner is, and the little it remembers of what it has passed. */
 export interface Cursor {
@@ -61,16 +61,16 @@ const KEEPS_NOISE: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
 );
 
 /** What the runs cost that begin at the cursor and before `end`; leaves the cursor after the last of them. */
-export function scanUntil(text: string, end: number, cursor: Cursor, model: Model): number {
-  const { weights } = model;
+export function scanUntil(text: string, end: number, cursor: Cursor, tables: LearnedTables): number {
+  const { weights } = tables;
   let cost = 0;
   while (cursor.at < end) {
     const code = codeAt(text, cursor.at);
     const kind = KIND[code] ?? 0;
     if (kind === PUNCTUATION) cost += readPunctuation(text, code, cursor, weights);
-    else if (kind <= UPPER) cost += readWord(text, code, kind, cursor, model);
+    else if (kind <= UPPER) cost += readWord(text, code, kind, cursor, tables);
     else if (kind === DIGIT) cost += readDigits(text, cursor, weights);
-    else if (kind === CJK) cost += readCjk(text, cursor, model);
+    else if (kind === CJK) cost += readCjk(text, cursor, tables);
     else if (kind === SURROGATE) cost += readAstral(text, cursor, weights);
     else cost += readSymbol(text, code, cursor, weights);
   }
@@ -89,7 +89,13 @@ function readPunctuation(text: string, code: number, cursor: Cursor, weights: Ui
   return weights[inRun ? LONG_RUN_AT + code : PUNCTUATION_AT + bucket] ?? 0;
 }
 
-function readWord(text: string, first: number, firstKind: number, cursor: Cursor, model: Model): number {
+function readWord(
+  text: string,
+  first: number,
+  firstKind: number,
+  cursor: Cursor,
+  tables: LearnedTables,
+): number {
   const { at: start, last: lead, noise } = cursor;
   let hash = layout.stepWord(0, first);
   let kind = firstKind;
@@ -105,9 +111,11 @@ function readWord(text: string, first: number, firstKind: number, cursor: Cursor
     code = next;
     hash = layout.stepWord(hash, code);
   }
-  const known = model.words[layout.placeInSet(hash)] ?? 0;
+  const known = tables.words[layout.placeInSet(hash)] ?? 0;
   const cost =
-    known === 1 ? (model.weights[KNOWN_WORD_AT + lead] ?? 0) : costOfLetters(text, first, at, cursor, model);
+    known === 1
+      ? (tables.weights[KNOWN_WORD_AT + lead] ?? 0)
+      : costOfLetters(text, first, at, cursor, tables);
   if (at - start <= SHORT_PIECE && lead <= DIGIT && noise < NOISY_PIECES) cursor.noise = noise + 1;
   cursor.known = known;
   cursor.secondLast = LOWER;
@@ -117,8 +125,14 @@ function readWord(text: string, first: number, firstKind: number, cursor: Cursor
 }
 
 /** A word that is no token as a whole, from the cursor up to `end`: letter by letter, by what stands before each. */
-function costOfLetters(text: string, first: number, end: number, cursor: Cursor, model: Model): number {
-  const { weights } = model;
+function costOfLetters(
+  text: string,
+  first: number,
+  end: number,
+  cursor: Cursor,
+  tables: LearnedTables,
+): number {
+  const { weights } = tables;
   const { at: start, last: lead, noise, known } = cursor;
   const letters =
     first < layout.FIRST_NOT_LATIN ? (MANNER[(noise << 8) | (known << 7) | lead] ?? 0) : NOT_LATIN;
@@ -147,8 +161,8 @@ function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number 
 }
 
 /** Follows the longest known runs of characters, as far as hashes tell: a run that goes on costs nothing. */
-function readCjk(text: string, cursor: Cursor, model: Model): number {
-  const { weights, cjk } = model;
+function readCjk(text: string, cursor: Cursor, tables: LearnedTables): number {
+  const { weights, cjk } = tables;
   let at = cursor.at;
   const afterSpace = cursor.last === SPACE;
   let hash = afterSpace ? layout.stepCjk(0, SPACE) : 0;

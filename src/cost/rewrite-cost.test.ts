@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { netSaving, type Rewrite } from "./net-saving.ts";
+import { netSaving, type Rewrite } from "./rewrite-cost.ts";
 
 /** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
 const CLEARED: Rewrite = {

@@ -6,19 +6,20 @@ import {
   parseJson,
   stringField,
 } from "../conversation/untrusted.ts";
-import type { CommandResult } from "./command-port.ts";
-import type { HookEvent } from "./hook.ts";
-import { fitOutput } from "./words.ts";
+import type { CommandResult, HookEvent } from "./hook.ts";
+import { fitOutput } from "./shown-text.ts";
 
-/** What a hook's answer means. `blocked` is what the hook wants; only PreCompact grants it. */
+/** The meaning of a hook's answer. `blocked` is what the hook wants; only PreCompact grants it. */
 export type Verdict = Completed | { readonly state: "failed" | "blocked"; readonly reason: string };
 
-export interface Completed {
+interface Completed {
   readonly state: "completed";
   /** For the conversation. */
   readonly output: string;
   /** For the person at the screen. */
   readonly shown: string;
+  /** It was let go before its end. */
+  readonly goesOn?: true;
 }
 
 const NO_REASON = "it gave no reason";

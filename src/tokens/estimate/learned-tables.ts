@@ -1,7 +1,7 @@
-/** Unpacks what the training script wrote: weights as one letter each, sets as gaps between members. */
 import { SET_BITS, WEIGHTS } from "./layout.ts";
 
-export interface Model {
+/** What the training script learned of a vocabulary. */
+export interface LearnedTables {
   /** Cost per feature in WEIGHT_UNITs, indexed by the slots of layout.ts. */
   readonly weights: Uint16Array;
   /** One byte per place: is this a word that is a single token? */
@@ -9,6 +9,15 @@ export interface Model {
   /** One byte per place: is this a run of CJK characters within a token? */
   readonly cjk: Uint8Array;
 }
+
+/** The same as text: weights as one letter each, sets as gaps between members. */
+export type PackedTables = Readonly<Record<keyof LearnedTables, string>>;
+
+export const unpackTables = ({ weights, words, cjk }: PackedTables): LearnedTables => ({
+  weights: unpackWeights(weights),
+  words: unpackSet(words),
+  cjk: unpackSet(cjk),
+});
 
 /** Weights are whole numbers of this part of a token: adding integers is the fastest a processor can do. */
 export const WEIGHT_UNIT = 4096;
@@ -47,7 +56,7 @@ export function unpackWeights(packed: string): Uint16Array {
   return weights;
 }
 
-export function unpackSet(packed: string): Uint8Array {
+function unpackSet(packed: string): Uint8Array {
   const places = new Uint8Array(1 << SET_BITS);
   let place = -1;
   for (let index = 0; index < packed.length; index++) {

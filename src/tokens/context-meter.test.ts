@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { contextTokens, measureContext, meterFor } from "./context.ts";
-import { ContextMeter } from "./context-meter.ts";
+import { ContextMeter, contextTokens, measureContext, meterFor } from "./context-meter.ts";
 
 /** One token a character: makes every sum checkable by hand. */
 const perCharacter = (text: string): number => text.length;

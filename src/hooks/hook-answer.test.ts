@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { announcesAsync, answerOfCommand, answerOfFunction, answerOfModel, type Verdict } from "./answer.ts";
 import type { HookEvent } from "./hook.ts";
+import {
+  announcesAsync,
+  answerOfCommand,
+  answerOfFunction,
+  answerOfModel,
+  type Verdict,
+} from "./hook-answer.ts";
 
 const exited = (exitCode: number | null, stdout: unknown = "", stderr = ""): Verdict =>
   answerOfCommand(

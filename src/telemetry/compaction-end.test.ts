@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { billedCalls, modelOf, sumOf } from "./billed-tokens.ts";
+import { billedCalls, modelOf, sumOf } from "./compaction-end.ts";
 import { FORK_WRITTEN, USAGE } from "./events.case.ts";
 
 const UNUSED = {
@@ -19,7 +19,7 @@ describe("what a compaction is billed for", () => {
         { type: "message", input_tokens: 1, output_tokens: 1 },
       ],
     };
-    expect(sumOf(billedCalls([{ ...FORK_WRITTEN, step: "provider", usage }]))).toEqual({
+    expect(sumOf(billedCalls({ attempts: [{ ...FORK_WRITTEN, step: "provider", usage }] }))).toEqual({
       input: 45_000,
       output: 700,
       cacheRead: 40_000,
@@ -29,9 +29,9 @@ describe("what a compaction is billed for", () => {
 
   it("counts each attempt that says what it used, and the total only where none does", () => {
     const silent = { step: "fork", outcome: "failed", cuts: 0 } as const;
-    expect(billedCalls([silent, FORK_WRITTEN, FORK_WRITTEN], USAGE)).toHaveLength(2);
-    expect(billedCalls([silent], USAGE)).toHaveLength(1);
-    expect(billedCalls([silent])).toEqual([]);
+    expect(billedCalls({ attempts: [silent, FORK_WRITTEN, FORK_WRITTEN], usage: USAGE })).toHaveLength(2);
+    expect(billedCalls({ attempts: [silent], usage: USAGE })).toHaveLength(1);
+    expect(billedCalls({ attempts: [silent] })).toEqual([]);
   });
 
   it("takes figures that are none (missing, negative, not a number) as 0", () => {
@@ -41,7 +41,7 @@ describe("what a compaction is billed for", () => {
       output_tokens: Number.NaN,
       cache_read_input_tokens: Infinity,
     };
-    expect(billedCalls([], usage)[0]?.tokens).toEqual({
+    expect(billedCalls({ attempts: [], usage })[0]?.tokens).toEqual({
       input: 3_000,
       output: 0,
       cacheRead: 0,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitOutput, MAX_OUTPUT_CHARACTERS, outcomeText, shownName } from "./words.ts";
+import { fitOutput, MAX_OUTPUT_CHARACTERS, outcomeText, shownName } from "./shown-text.ts";
 
 describe("what is shown of a hook", () => {
   it("its name is one short line without control characters", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import { readHookSettings } from "./settings.ts";
+import { readHookSettings } from "./hook-settings.ts";
 
 const command = (text: string) => ({ type: "command", command: text });
 const preCompact = (...groups: unknown[]) => ({ hooks: { PreCompact: groups } });
