@@ -1,4 +1,11 @@
+import { isAbsolute, join, sep } from "node:path";
+import { isDynamicPattern } from "tinyglobby";
 import { expandBraces, fitsName, type NamePattern, namePattern } from "../../../index.ts";
+
+/**
+ * Our own matcher of globs: the packages make regular expressions of them, and a model can write a pattern and a project
+ * a name for which such an expression takes minutes. This one takes time that grows with both lengths only.
+ */
 
 /** More than anybody writes out; braces behind braces multiply. */
 const MOST_ALTERNATIVES = 200;
@@ -57,4 +64,33 @@ function withSkipped(steps: readonly Step[], places: readonly number[]): Readonl
     for (let at = place; steps[at] === "any-folders"; at++) all.add(at + 1);
   }
   return all;
+}
+
+/** What is fixed at the beginning of a pattern belongs to the folder: `/data/logs/*.txt` is `*.txt` in `/data/logs`. */
+export function targetOf(
+  path: string | undefined,
+  pattern: string,
+): { readonly path: string; readonly pattern: string } {
+  const parts = pattern.replaceAll("\\", "/").split("/");
+  const firstDynamic = parts.findIndex((part) => isDynamicPattern(part));
+  const fixed = parts.slice(0, firstDynamic < 0 ? parts.length - 1 : firstDynamic);
+  const rest = parts.slice(fixed.length).join("/");
+  const base = fixed.length === 1 && fixed[0] === "" ? sep : fixed.join("/");
+  if (base === "") return { path: path ?? ".", pattern: rest };
+  return { path: isAbsolute(base) || base.startsWith("~") ? base : join(path ?? ".", base), pattern: rest };
+}
+
+/** Beyond these nobody has written it. */
+const LONGEST_PATTERN_CHARS = 1_000;
+const MOST_STARS = 20;
+
+/** Why a pattern cannot be searched with, in words. */
+export function problemWithPattern(pattern: string): string | undefined {
+  if (pattern.length > LONGEST_PATTERN_CHARS)
+    return `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`;
+  if ((pattern.match(/\*+/g) ?? []).length > MOST_STARS)
+    return `The pattern has more than ${MOST_STARS} stars.`;
+  if (alternativesOf(pattern) === undefined) return "The pattern has braces with too many alternatives.";
+  const isUpwards = pattern.split(/[\\/]/).includes("..");
+  return isUpwards ? "A pattern cannot lead out of its folder by `..`: say the folder in `path`." : undefined;
 }

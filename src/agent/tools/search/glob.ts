@@ -1,20 +1,13 @@
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { type FilePlace, needsForReading } from "../files/file-place.ts";
 import { throttled } from "../throttled.ts";
-import {
-  needsForSearch,
-  problemWithPattern,
-  type SearchPlace,
-  shownBelow,
-  targetOf,
-} from "./search-place.ts";
-import { walk } from "./walk.ts";
+import { problemWithPattern, targetOf } from "./glob-pattern.ts";
+import { newestFirst, shownBelow, walk } from "./walk.ts";
 
 /** Enough to see what there is; more is a sign that the pattern should say more. */
 const MOST_SHOWN = 100;
-/** Looked at together. More than the system has threads for it is of no use. */
-const STATS_AT_ONCE = 64;
 const PROGRESS_EVERY_MS = 250;
 
 const DESCRIPTION = `Finds files by their names, the newest change first, ${MOST_SHOWN} at most.
@@ -30,32 +23,30 @@ const input = z.object({
 
 type GlobInput = z.infer<typeof input>;
 
-export function globTool(place: SearchPlace): Tool {
-  return defineTool<GlobInput>({
+export function globTool(place: FilePlace): Tool {
+  return defineTool({
     name: "Glob",
     description: DESCRIPTION,
     input,
     isReadOnly: true,
     title: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
     needs: ({ pattern, path }) =>
-      problemWithPattern(pattern) === undefined ? needsForSearch(place, targetOf(path, pattern).path) : [],
+      problemWithPattern(pattern) === undefined ? needsForReading(place, targetOf(path, pattern).path) : [],
     call: (given, context) => find(place, given, context),
   });
 }
 
 async function find(
-  place: SearchPlace,
+  place: FilePlace,
   { pattern, path }: GlobInput,
   { signal, onProgress }: ToolContext,
 ): Promise<ToolOutcome> {
   const problem = problemWithPattern(pattern);
-  if (problem !== undefined) return { content: problem, isError: true, summary: "wrong pattern" };
+  if (problem !== undefined) return failure(problem, "wrong pattern");
   const target = targetOf(path, pattern);
   const root = await place.paths.resolve(target.path);
   const folder = await stat(root.realPath).catch(() => undefined);
-  if (!folder?.isDirectory()) {
-    return { content: `There is no folder ${root.displayPath}.`, isError: true, summary: "no such folder" };
-  }
+  if (!folder?.isDirectory()) return failure(`There is no folder ${root.displayPath}.`, "no such folder");
   const progress = throttled(onProgress, PROGRESS_EVERY_MS);
   try {
     const { files, isCut, unreadable } = await walk({
@@ -72,24 +63,9 @@ async function find(
       isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
       unreadable > 0 ? `[${unreadable} folders could not be looked into.]` : "",
     ].filter((note) => note !== "");
-    return { content: [...shown, ...notes].join("\n"), summary: countOf(files.length) };
+    const summary = files.length === 1 ? "1 file" : `${files.length} files`;
+    return { content: [...shown, ...notes].join("\n"), summary };
   } finally {
     progress.stop();
   }
-}
-
-const countOf = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
-
-/** Of the same age: in the order of their names. */
-export async function newestFirst(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-  const aged: { readonly file: string; readonly changed: number }[] = [];
-  for (let at = 0; at < files.length; at += STATS_AT_ONCE) {
-    signal.throwIfAborted();
-    const some = files.slice(at, at + STATS_AT_ONCE).map(async (file) => {
-      const found = await stat(file).catch(() => undefined);
-      return { file, changed: found?.mtimeMs ?? 0 };
-    });
-    aged.push(...(await Promise.all(some)));
-  }
-  return aged.sort((a, b) => b.changed - a.changed).map(({ file }) => file);
 }

@@ -1,12 +1,14 @@
 import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import ignore, { type Ignore } from "ignore";
 import { type FileSystemAdapter, glob } from "tinyglobby";
-import { isWithin } from "../../workplace/paths.ts";
+import { isWithin, shortPath } from "../../workplace/paths.ts";
+import type { ResolvedPath } from "../../workplace.ts";
+import type { FilePlace } from "../files/file-place.ts";
 import { type GlobPattern, globPattern } from "./glob-pattern.ts";
-import { IgnoreRules } from "./ignore-rules.ts";
 
-export interface WalkRequest {
+interface WalkRequest {
   /** Where to begin: absolute, links followed. */
   readonly root: string;
   /** Relative to the root. One that begins with `!` leaves out what it matches. */
@@ -16,7 +18,7 @@ export interface WalkRequest {
   onSeen?(count: number): void;
 }
 
-export interface Walked {
+interface Walked {
   /** Absolute, in the order of their names. */
   readonly files: readonly string[];
   /** There are more than anybody can look through: these are only some. */
@@ -29,10 +31,12 @@ export interface Walked {
 const MOST_FILES = 200_000;
 /** What nobody searches unless they say so: what git keeps, and what others wrote. */
 const USUALLY_SKIPPED: readonly string[] = [".git", "node_modules"];
+/** Looked at together. More than the system has threads for it is of no use. */
+const STATS_AT_ONCE = 64;
 
 /**
- * The files below a folder, whatever the patterns say. Links are not followed, so that none leads out or in a circle; what `.gitignore` files leave
- * out is left out, unless the search begins there.
+ * The files below a folder, whatever the patterns say. Links are not followed, so that none leads out or in a circle.
+ * Files that `.gitignore` files leave out are left out, unless the search begins there.
  */
 export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
@@ -53,6 +57,24 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   const files = found.sort().map((path) => join(root, path));
   return { files, isCut: view.isCut, unreadable: view.unreadable };
 }
+
+/** Of the same age: in the order of their names. */
+export async function newestFirst(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const aged: { readonly file: string; readonly changed: number }[] = [];
+  for (let at = 0; at < files.length; at += STATS_AT_ONCE) {
+    signal.throwIfAborted();
+    const some = files.slice(at, at + STATS_AT_ONCE).map(async (file) => {
+      const found = await stat(file).catch(() => undefined);
+      return { file, changed: found?.mtimeMs ?? 0 };
+    });
+    aged.push(...(await Promise.all(some)));
+  }
+  return aged.sort((a, b) => b.changed - a.changed).map(({ file }) => file);
+}
+
+/** Found below the real path, shown below the path that was meant: relative where it is in the working directory. */
+export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: string): string =>
+  shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
 /** Undefined where the search begins in what is left out: then it was asked for. */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
@@ -132,3 +154,77 @@ class FolderView {
 
 /** Folders come with a separator at their end. */
 const stripped = (path: string): string => (dirname(path) === path ? path : path.replace(/[\\/]$/, ""));
+
+/** A list of more than this was not written by anybody. */
+const LONGEST_LIST_BYTES = 1_000_000;
+
+interface Rules {
+  readonly folder: string;
+  readonly list: Ignore;
+}
+
+/** What `.gitignore` files say about the paths of one tree, each about what lies below it. */
+class IgnoreRules {
+  readonly #top: string;
+  readonly #known = new Map<string, Promise<readonly Rules[]>>();
+
+  /** `top`: the folder above which no list counts, as a rule that of the repository. */
+  constructor(top: string) {
+    this.#top = top;
+  }
+
+  /** Whether one thing in a folder is left out. Whoever asks goes from the top down: what is in it is not asked about. */
+  async filterFor(folder: string): Promise<(name: string, isFolder: boolean) => boolean> {
+    const rules = await this.#rulesFor(folder);
+    return (name, isFolder) => isIgnored(rules, join(folder, name), isFolder);
+  }
+
+  /** Whether a folder is left out, or anything above it is. */
+  async leavesOut(folder: string): Promise<boolean> {
+    for (let at = folder; isBelow(at, this.#top); at = dirname(at)) {
+      if (isIgnored(await this.#rulesFor(dirname(at)), at, true)) return true;
+    }
+    return false;
+  }
+
+  /** The nearest list first. */
+  #rulesFor(folder: string): Promise<readonly Rules[]> {
+    const known = this.#known.get(folder);
+    if (known !== undefined) return known;
+    const found = this.#read(folder);
+    this.#known.set(folder, found);
+    return found;
+  }
+
+  async #read(folder: string): Promise<readonly Rules[]> {
+    const above = isBelow(folder, this.#top) ? await this.#rulesFor(dirname(folder)) : [];
+    const text = await listAt(join(folder, ".gitignore")).catch(() => "");
+    if (text.trim() === "") return above;
+    return [{ folder, list: ignore().add(harmless(text)) }, ...above];
+  }
+}
+
+/** As git does, no link is followed; and a pipe of that name would be waited for without end. */
+async function listAt(path: string): Promise<string> {
+  const found = await lstat(path);
+  return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
+}
+
+/** The library makes regular expressions of them: with more stars in a name, one long name takes it for ever. */
+const MANY_STARS = /(?:\*+[^*/]+){3}\*/;
+const LONGEST_RULE_CHARS = 1_000;
+
+const harmless = (text: string): string[] =>
+  text.split(/\r?\n/).filter((line) => line.length <= LONGEST_RULE_CHARS && !MANY_STARS.test(line));
+
+function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): boolean {
+  for (const { folder, list } of rules) {
+    const inside = relative(folder, path).split(sep).join("/");
+    const { ignored, unignored } = list.test(isFolder ? `${inside}/` : inside);
+    if (ignored) return true;
+    if (unignored) return false;
+  }
+  return false;
+}
+
+const isBelow = (path: string, top: string): boolean => path !== top && isWithin(path, top);
