@@ -1,9 +1,9 @@
 import { taskOutputTool, taskStopTool, taskTool } from "../agents/task-tools.ts";
 import type { Tool } from "../tool.ts";
 import type { Workplace } from "../workplace.ts";
-import { editTool } from "./files/edit.ts";
-import { readTool } from "./files/read.ts";
-import { writeTool } from "./files/write.ts";
+import { editTool } from "./files/edit-file.ts";
+import { readTool } from "./files/read-file.ts";
+import { writeTool } from "./files/write-file.ts";
 import { globTool } from "./search/glob.ts";
 import { grepTool } from "./search/grep.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";

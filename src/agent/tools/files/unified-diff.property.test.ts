@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changedRegions } from "./line-diff.ts";
-import { unifiedDiff } from "./unified-diff.ts";
+import { changedRegions, unifiedDiff } from "./unified-diff.ts";
 
 const line = fc.constantFrom("a", "b", "c", "");
 const someLines = fc.array(line, { maxLength: 40 });

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileProblem } from "../../workplace/file-contents.ts";
 import { fingerprintOf } from "../../workplace/read-state.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import { currentFile, type FilePlace, missingWords, needsForReading, pathInTitle } from "./file-place.ts";
-import { readMedia } from "./media.ts";
-import { MAX_LINE_CHARS, type NumberedLines, numberedLines } from "./numbered.ts";
-import { type DecodedText, decodeText, lineEndsOf } from "./text.ts";
+import { type DecodedText, decodeText, lineEndsOf } from "./file-text.ts";
+import { readMedia } from "./read-media.ts";
 
 /** Most files are shorter; of longer ones the beginning tells where to read on. */
 const DEFAULT_LINES = 2_000;
@@ -14,6 +13,9 @@ const DEFAULT_LINES = 2_000;
 const MAX_RESULT_CHARS = 50_000;
 /** Room for the words behind the lines. */
 const NOTES_CHARS = 1_000;
+/** Longer lines are data or machine-made; their beginning tells what they are. */
+const MAX_LINE_CHARS = 2_000;
+const NUMBER_WIDTH = 6;
 
 const inputSchema = z.object({
   file_path: z
@@ -52,10 +54,10 @@ function rangeInTitle(offset: number | undefined, limit: number | undefined): st
 async function read(place: FilePlace, input: ReadInput, context: ToolContext): Promise<ToolOutcome> {
   const file = await place.paths.resolve(input.file_path);
   const found = await currentFile(place, file);
-  if (found.state === "missing") return refusal(await missingWords(place, file), "not found");
+  if (found.state === "missing") return failure(await missingWords(place, file), "not found");
   if (found.state === "unusable") {
     const summary = found.reason === "folder" ? "a folder" : "not readable";
-    return refusal(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
+    return failure(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
   }
   // Nobody gets what is shown from here on, so it must not count as seen.
   context.signal.throwIfAborted();
@@ -63,12 +65,12 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
   const media = readMedia(bytes);
   if (media !== undefined) {
     if ("refusal" in media)
-      return refusal(`${file.displayPath} cannot be shown. ${media.refusal}`, "too large");
+      return failure(`${file.displayPath} cannot be shown. ${media.refusal}`, "too large");
     const words = `${file.displayPath}: ${media.words}`;
     return { content: [{ type: "text", text: words }, media.block], summary: media.words, display: words };
   }
   const decoded = decodeText(bytes);
-  if (decoded === undefined) return refusal(noText(file, bytes), "no text");
+  if (decoded === undefined) return failure(noText(file, bytes), "no text");
   return showText(place, { file, content: found.content, decoded, input, callId: context.callId });
 }
 
@@ -76,8 +78,6 @@ const HINTS: Readonly<Partial<Record<FileProblem, string>>> = {
   folder: ' Glob lists what is in it, with the pattern "*" and this path.',
   "too-large": " Grep finds what is in it; a command such as sed -n '1,200p' shows parts.",
 };
-
-const refusal = (content: string, summary: string): ToolOutcome => ({ content, isError: true, summary });
 
 const noText = ({ displayPath }: ResolvedPath, bytes: Buffer): string =>
   `${displayPath} is no text: ${bytes.length.toLocaleString("en")} bytes in a format that Read does not show (text in UTF-8, ` +
@@ -103,7 +103,7 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
   const lines = numberedLines(decoded.text, { from, maxLines: input.limit ?? DEFAULT_LINES, maxChars });
   if (lines.to < from) {
     const words = `${displayPath} has ${lines.totalLines} lines, so there is none from ${from} on.`;
-    return refusal(words, "behind its end");
+    return failure(words, "behind its end");
   }
   const isWhole = from === 1 && lines.to === lines.totalLines;
   const range = isWhole ? undefined : { from, to: lines.to };
@@ -176,3 +176,50 @@ function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): st
   if (to === totalLines && !text.endsWith("\n")) notes.push("Its last line has no line end.");
   return notes.map((note) => `[${note}]`).join("\n");
 }
+
+interface NumberedLines {
+  readonly text: string;
+  readonly from: number;
+  /** The last one shown; less than `from` where there are none. */
+  readonly to: number;
+  readonly totalLines: number;
+  /** Lines of which only the beginning is shown, with their true lengths. */
+  readonly cut: readonly { readonly line: number; readonly chars: number }[];
+}
+
+/** Lines with their numbers from the first one on, as many as the limits allow, but always one. */
+function numberedLines(
+  text: string,
+  {
+    from,
+    maxLines,
+    maxChars,
+  }: { readonly from: number; readonly maxLines: number; readonly maxChars: number },
+): NumberedLines {
+  const shown: string[] = [];
+  const cut: { line: number; chars: number }[] = [];
+  let line = 0;
+  let chars = 0;
+  let isFull = false;
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start);
+    const next = end === -1 ? text.length : end + 1;
+    line += 1;
+    if (line >= from && !isFull && shown.length < maxLines) {
+      const whole = text.slice(start, end === -1 ? text.length : end).replace(/\r$/, "");
+      const row = `${String(line).padStart(NUMBER_WIDTH)}\t${beginningOf(whole)}`;
+      isFull = shown.length > 0 && chars + row.length + 1 > maxChars;
+      if (!isFull) {
+        shown.push(row);
+        chars += row.length + 1;
+        if (whole.length > MAX_LINE_CHARS) cut.push({ line, chars: whole.length });
+      }
+    }
+    start = next;
+  }
+  return { text: shown.join("\n"), from, to: from + shown.length - 1, totalLines: line, cut };
+}
+
+/** Half a character at the cut would be no valid text. */
+const beginningOf = (line: string): string =>
+  line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS).toWellFormed()}…`;

@@ -16,10 +16,10 @@ import { answerOf, filePlace } from "../../../../test/support/file-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { createFileContents } from "../../workplace/file-contents.ts";
 import type { FileContents } from "../../workplace.ts";
-import { editTool } from "./edit.ts";
-import { readTool } from "./read.ts";
-import { createFile, replaceFile } from "./replace-file.ts";
-import { writeTool } from "./write.ts";
+import { createFile, replaceFile } from "./change-file.ts";
+import { editTool } from "./edit-file.ts";
+import { readTool } from "./read-file.ts";
+import { writeTool } from "./write-file.ts";
 
 const root = realpathSync(temporaryFolder());
 let cwd: string;

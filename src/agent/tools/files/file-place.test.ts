@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { filePlace, needsOf } from "../../../../test/support/file-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { pathRules } from "../../workplace/paths.ts";
-import { editTool } from "./edit.ts";
-import { readTool } from "./read.ts";
-import { writeTool } from "./write.ts";
+import { editTool } from "./edit-file.ts";
+import { readTool } from "./read-file.ts";
+import { writeTool } from "./write-file.ts";
 
 const root = realpathSync(temporaryFolder());
 const cwd = join(root, "project");

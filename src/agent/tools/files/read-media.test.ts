@@ -4,8 +4,8 @@ import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { answerOf, callTool, filePlace } from "../../../../test/support/file-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
-import { readMedia } from "./media.ts";
-import { readTool } from "./read.ts";
+import { readTool } from "./read-file.ts";
+import { readMedia } from "./read-media.ts";
 
 function png(width: number, height: number, more = 0): Buffer {
   const head = Buffer.from([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyEdit, type EditWish } from "./apply-edit.ts";
+import { applyEdit, type TextEdit } from "./edit-file.ts";
 import { placesOf } from "./find-text.ts";
 
 /** Few characters, so that texts repeat and overlap; some take several bytes, some are cut by line ends. */
@@ -9,10 +9,10 @@ const text = fc.string({ unit: character, maxLength: 30 });
 const MARK = Buffer.from("\ufeff");
 const isOnce = (content: string, part: string): boolean =>
   part !== "" && content.indexOf(part) === content.lastIndexOf(part);
-const wish = (oldString: string, newString: string, replaceAll = false): EditWish => ({
-  oldString,
-  newString,
-  replaceAll,
+const wish = (oldString: string, newString: string, replaceAll = false): TextEdit => ({
+  old_string: oldString,
+  new_string: newString,
+  replace_all: replaceAll,
 });
 
 /** A text that stands in a content once, with what is before and behind it. */
@@ -22,7 +22,7 @@ const unique = fc
 /** Any bytes that are a text to us: no NUL, and mostly valid. */
 const someBytes = fc.uint8Array({ min: 1, maxLength: 2 }).map((bytes) => Buffer.from(bytes));
 
-function bytesAfter(content: Buffer, edit: EditWish): Buffer | undefined {
+function bytesAfter(content: Buffer, edit: TextEdit): Buffer | undefined {
   const result = applyEdit(content, edit);
   return "refusal" in result ? undefined : result.bytes;
 }

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileContent, ResolvedPath } from "../../workplace.ts";
-import { countsIn, diffOf, makeChange, notKnown, refused, textInput } from "./change.ts";
+import { makeChange, notKnown, textInput } from "./change-file.ts";
 import { currentFile, type FilePlace, needsForChange, pathInTitle } from "./file-place.ts";
-import { decodeText, encodeText, lineEndsOf, withCrlf } from "./text.ts";
+import { decodeText, encodeText, lineEndsOf, withCrlf } from "./file-text.ts";
+import { countsIn, diffOf } from "./unified-diff.ts";
 
 const inputSchema = z.object({
   file_path: z
@@ -41,12 +42,12 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   const file = await place.paths.resolve(input.file_path);
   const found = await currentFile(place, file);
   if (!input.content.isWellFormed())
-    return refused(
+    return failure(
       "content has half a character (a lone surrogate), which no file can hold. Nothing was written.",
       "wrong input",
     );
   if (found.state === "unusable")
-    return refused(`${file.displayPath} was not written: it ${found.words}`, "not written");
+    return failure(`${file.displayPath} was not written: it ${found.words}`, "not written");
   const old = found.state === "there" ? found.content : undefined;
   const refusal = old === undefined ? undefined : whyNot(place, file, old);
   if (refusal !== undefined) return refusal;
@@ -75,7 +76,7 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
   const { displayPath } = file;
   if (content.bytes.length === 0) return undefined;
   if (decodeText(content.bytes) === undefined)
-    return refused(
+    return failure(
       `${displayPath} was not written: what is there is no text. Move it away first if it is not needed.`,
       "no text",
     );
@@ -83,7 +84,7 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
   if (unknown !== undefined) return unknown;
   const range = place.reads.get(file.realPath)?.range;
   if (range === undefined) return undefined;
-  return refused(
+  return failure(
     `${displayPath} was not written: of what is there you have seen only lines ${range.from} to ${range.to}, or not all of a long line, ` +
       "and the rest would be lost. Read it whole first, or change parts of it with Edit.",
     "not read whole",

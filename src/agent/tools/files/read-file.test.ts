@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts
 import { visiblePaths } from "../../../restore/read-state.ts";
 import type { Tool } from "../../tool.ts";
 import type { FilePlace } from "./file-place.ts";
-import { readTool } from "./read.ts";
+import { readTool } from "./read-file.ts";
 
 const cwd = realpathSync(temporaryFolder());
 let place: FilePlace;

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { answerOf, callTool, filePlace } from "../../../../test/support/file-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import type { Tool } from "../../tool.ts";
-import { editTool } from "./edit.ts";
+import { editTool } from "./edit-file.ts";
 import type { FilePlace } from "./file-place.ts";
-import { readTool } from "./read.ts";
+import { readTool } from "./read-file.ts";
 
 const cwd = realpathSync(temporaryFolder());
 const path = join(cwd, "a.ts");
