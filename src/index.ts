@@ -186,16 +186,16 @@ export type {
 } from "./restore/restored.ts";
 export { readHostState, type ToldState } from "./restore/told-state.ts";
 export {
+  BUILT_IN_MODEL_NAME,
+  type BuiltInModelOptions,
+  builtInModel,
+} from "./summary/builtin/builtin-model.ts";
+export {
   type BuiltInSummary,
   SUMMARY_BUDGET_TOKENS,
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";
-export {
-  BUILT_IN_MODEL_NAME,
-  type BuiltInModelOptions,
-  builtInModel,
-} from "./summary/builtin-model/builtin-model.ts";
 export {
   AttemptedError,
   attemptsOf,

@@ -112,6 +112,18 @@ describe("import directions", () => {
     expect(imports.some(({ room, target }) => room === "agent" && target === "index.ts")).toBe(true);
   });
 
+  it("everybody reads sessions through the entry of the readers", () => {
+    const folder = join(SOURCE, "summary", "readers");
+    const inside = files
+      .filter((file) => dirname(file) !== folder)
+      .flatMap((file) => {
+        const found = [...readFileSync(file, "utf8").matchAll(/from\s+"(\.[^"]+)"/g)];
+        return found.map(([, target = ""]) => resolve(dirname(file), target));
+      });
+    const reached = inside.filter((target) => dirname(target) === folder);
+    expect([...new Set(reached)]).toEqual([join(folder, "readers.ts")]);
+  });
+
   it("nothing imports a test or a support file into what is published", () => {
     const wrong = files.filter((file) => /(\.\.\/)+test\//.test(readFileSync(file, "utf8")));
     expect(wrong).toEqual([]);

@@ -4,7 +4,7 @@ import { inputTokens } from "../conversation/reported-usage.ts";
 import { netSaving } from "../cost/rewrite-cost.ts";
 import { weigh } from "../cost/weigh.ts";
 import { type CallCost, expectedCall, sessionSituation } from "../host/session-cost.ts";
-import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
+import { BUILT_IN_MODEL_NAME } from "../summary/builtin/builtin-model.ts";
 import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";

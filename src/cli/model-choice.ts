@@ -5,7 +5,7 @@ import { anthropicModel } from "../models/anthropic/anthropic-model.ts";
 import { isMissingPackage, loadingProblem } from "../models/missing-package.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
-import { BUILT_IN_MODEL_NAME } from "../summary/builtin-model/builtin-model.ts";
+import { BUILT_IN_MODEL_NAME } from "../summary/builtin/builtin-model.ts";
 
 export interface ModelChoice {
   /** `claude-…`, `provider:name`, or `built-in`. */

@@ -1,5 +1,5 @@
 import { countFates, isInContext, type Ledger, type LedgerFact } from "../conversation/fact-ledger.ts";
-import { clip, oneLine } from "../summary/builtin/clip.ts";
+import { clip, oneLine } from "../summary/clip.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 
 export interface LedgerTextOptions {

@@ -1,10 +1,17 @@
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../conversation/entry.ts";
-import type { Fact, FactKind, Fate, KnownFacts, Ledger, LedgerFact } from "../conversation/fact-ledger.ts";
-import { readLedger } from "../conversation/fact-ledger.ts";
+import {
+  type Fact,
+  type FactKind,
+  type Fate,
+  type KnownFacts,
+  type Ledger,
+  type LedgerFact,
+  readLedger,
+} from "../conversation/fact-ledger.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { clip, headAndTail } from "../summary/builtin/clip.ts";
+import { clip, headAndTail } from "../summary/clip.ts";
 import { quotedDirectives } from "../summary/facts/read-quoted.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import type { CompactionPlan } from "./plan.ts";

@@ -1,9 +1,7 @@
 import { mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { rawContent } from "../conversation/entry.ts";
-import type { ContentBlock } from "../conversation/message.ts";
-import { isBlock } from "../conversation/message.ts";
-import { headAndTail } from "../summary/builtin/clip.ts";
+import { type Entry, rawContent } from "../conversation/entry.ts";
+import { type ContentBlock, isBlock } from "../conversation/message.ts";
+import { headAndTail } from "../summary/clip.ts";
 import { type CountText, measureEntries } from "../tokens/measure.ts";
 import { withContent } from "./unseen-results.ts";
 

@@ -1,11 +1,9 @@
 import { hasNestedBlocks, mapChanged, rewriteNested } from "../conversation/check/rewrite.ts";
-import type { Entry, UserEntry } from "../conversation/entry.ts";
-import { rawContent } from "../conversation/entry.ts";
+import { type Entry, rawContent, type UserEntry } from "../conversation/entry.ts";
 import type { ShortenedResult } from "../conversation/fact-ledger.ts";
-import type { ContentBlock, ToolResultBlock } from "../conversation/message.ts";
-import { isBlock, isMedia } from "../conversation/message.ts";
+import { type ContentBlock, isBlock, isMedia, type ToolResultBlock } from "../conversation/message.ts";
 import { formatCount } from "../conversation/text.ts";
-import { headAndTail } from "../summary/builtin/clip.ts";
+import { headAndTail } from "../summary/clip.ts";
 import { type CountText, measureBlock } from "../tokens/measure.ts";
 
 /** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */

@@ -12,9 +12,9 @@ import {
 import type { KnownFacts, Ledger } from "../conversation/fact-ledger.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
-import { classifyUserText } from "../summary/builtin/read/human.ts";
 import { findFacts } from "../summary/facts/check.ts";
 import { type ExtractOptions, extractFacts, type FactSheet } from "../summary/facts/extract.ts";
+import { classifyUserText } from "../summary/readers/readers.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 
 export interface CompactionInFile {

@@ -1,7 +1,6 @@
-import type { Entry } from "../conversation/entry.ts";
-import { entryBlocks, rawContent } from "../conversation/entry.ts";
+import { type Entry, entryBlocks, rawContent } from "../conversation/entry.ts";
 import { contentText, field } from "../conversation/untrusted.ts";
-import { classifyUserText } from "../summary/builtin/read/human.ts";
+import { classifyUserText } from "../summary/readers/readers.ts";
 
 const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]);
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { sessionHistory } from "../host/session-history.ts";
-import { digestSession } from "../summary/builtin/digest.ts";
+import { digestSession } from "../summary/readers/readers.ts";
 import { indexEntries } from "./entry-index.ts";
 import { loadSession } from "./load.ts";
 import { readWritten } from "./read-written.ts";

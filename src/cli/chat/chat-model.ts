@@ -1,7 +1,7 @@
 import { LonghaulError } from "../../errors.ts";
 import { createClient } from "../../models/anthropic/client.ts";
 import type { Model } from "../../models/port.ts";
-import { BUILT_IN_MODEL_NAME } from "../../summary/builtin-model/builtin-model.ts";
+import { BUILT_IN_MODEL_NAME } from "../../summary/builtin/builtin-model.ts";
 import { chooseModel, isAnthropicName } from "../model-choice.ts";
 
 export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";

@@ -1,9 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { oneLine } from "../../summary/builtin/clip.ts";
-import { digestSession } from "../../summary/builtin/digest.ts";
-import { leftOutLine } from "../../summary/builtin/read/earlier.ts";
-import { messageForms } from "../../summary/builtin/render/message-item.ts";
-import { earlierMessages } from "../../summary/builtin/render/messages.ts";
+import { oneLine } from "../../summary/clip.ts";
+import { digestSession, earlierMessages, leftOutLine, messageForms } from "../../summary/readers/readers.ts";
 import type { CountText } from "../../tokens/measure.ts";
 
 const HEADING = "## All User Messages";
@@ -46,7 +43,10 @@ export function wordsMissingIn(
 /** Those that spans among the entries tell of come first: they are older. */
 function wordsIn(entries: readonly Entry[]): readonly string[] {
   const digest = digestSession(entries);
-  return [...earlierMessages(digest), ...digest.exchanges.flatMap(({ message }) => message?.text ?? [])];
+  return [
+    ...earlierMessages(digest.earlier),
+    ...digest.exchanges.flatMap(({ message }) => message?.text ?? []),
+  ];
 }
 
 const leftOut = (count: number): string => leftOutLine(count, "user messages");

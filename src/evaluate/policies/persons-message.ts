@@ -1,7 +1,6 @@
-import type { Entry } from "../../conversation/entry.ts";
-import { isEntry, rawContent } from "../../conversation/entry.ts";
+import { type Entry, isEntry, rawContent } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
-import { classifyUserText } from "../../summary/builtin/read/human.ts";
+import { classifyUserText } from "../../summary/readers/readers.ts";
 
 /** Whether a person wrote it, as opposed to all else that travels in user entries. */
 export function isPersonsMessage(entry: Entry): boolean {

@@ -1,4 +1,4 @@
-import type { SessionDigest } from "../../summary/builtin/digest.ts";
+import type { SessionDigest } from "../../summary/readers/readers.ts";
 import { phraseOf, shown } from "./phrases.ts";
 import type { DraftProbe } from "./probe.ts";
 

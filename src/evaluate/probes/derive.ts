@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { digestSession } from "../../summary/builtin/digest.ts";
+import { digestSession } from "../../summary/readers/readers.ts";
 import { decisionProbes, taskProbes } from "./asked.ts";
 import { directiveProbes } from "./directives.ts";
 import { numberProbes } from "./numbers.ts";

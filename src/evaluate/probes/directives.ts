@@ -1,8 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { stringField } from "../../conversation/untrusted.ts";
-import type { SessionDigest } from "../../summary/builtin/digest.ts";
-import { isRequest } from "../../summary/builtin/exchange.ts";
 import { extractFacts } from "../../summary/facts/extract.ts";
+import { isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
 import { phrasesOf, shown } from "./phrases.ts";
 import type { DraftProbe } from "./probe.ts";
 

@@ -1,6 +1,5 @@
 import { headOf, tailOf } from "../../conversation/text.ts";
-import type { SessionDigest } from "../../summary/builtin/digest.ts";
-import { isRequest } from "../../summary/builtin/exchange.ts";
+import { isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
 import type { DraftProbe } from "./probe.ts";
 
 /** What a person writes; the middle of something longer is pasted: a log, a file. */

@@ -1,7 +1,10 @@
-import type { SessionDigest } from "../../summary/builtin/digest.ts";
-import type { ErrorRecord } from "../../summary/builtin/read/errors.ts";
-import { type FileRecord, isScratch } from "../../summary/builtin/read/files.ts";
-import { fileName } from "../../summary/builtin/render/paths.ts";
+import {
+  type ErrorRecord,
+  type FileRecord,
+  fileName,
+  isScratch,
+  type SessionDigest,
+} from "../../summary/readers/readers.ts";
 import { phraseOf, shown } from "./phrases.ts";
 import type { DraftProbe } from "./probe.ts";
 

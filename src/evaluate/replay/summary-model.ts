@@ -2,7 +2,7 @@ import { throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { anthropicCapabilities } from "../../models/anthropic/capabilities.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
-import { builtInModel } from "../../summary/builtin-model/builtin-model.ts";
+import { builtInModel } from "../../summary/builtin/builtin-model.ts";
 import { type PrefixCache, usageOf } from "./cache.ts";
 import { latencyMs } from "./latency.ts";
 import { type Stage, tokensOfRequest } from "./run.ts";

@@ -1,4 +1,4 @@
-import { splitItems } from "../../summary/builtin/read/earlier.ts";
+import { splitItems } from "../../summary/readers/readers.ts";
 
 /** What stands under a heading, taken apart. */
 export interface BodyItems {

@@ -1,5 +1,5 @@
-import { clip, oneLine } from "../../summary/builtin/clip.ts";
-import { type CommandRun, programOf, readCommand } from "../../summary/builtin/read/commands.ts";
+import { clip, oneLine } from "../../summary/clip.ts";
+import { type CommandRun, programOf, readCommand } from "../../summary/readers/readers.ts";
 
 const MAX_COMMAND_CHARS = 100;
 

@@ -1,6 +1,5 @@
 import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
-import type { SessionDigest } from "../../summary/builtin/digest.ts";
-import type { BackgroundTask } from "../../summary/builtin/read/findings.ts";
+import type { BackgroundTask, SessionDigest } from "../../summary/readers/readers.ts";
 
 /** What a section is brought up to date from. */
 export interface News {

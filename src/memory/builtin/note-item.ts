@@ -1,4 +1,4 @@
-import { clip, oneLine } from "../../summary/builtin/clip.ts";
+import { clip, oneLine } from "../../summary/clip.ts";
 import { withClosedFence } from "./body.ts";
 
 /** One item of a section, at the lengths it can have. */

@@ -4,10 +4,7 @@ import { claudeCodeSessions, describeRecorded } from "../../../test/support/real
 import { soundCuts } from "../../conversation/cut.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { withoutControls } from "../../conversation/text.ts";
-import { digestSession } from "../../summary/builtin/digest.ts";
-import { isRequest } from "../../summary/builtin/exchange.ts";
-import { earlierItems } from "../../summary/builtin/read/earlier.ts";
-import { fileName } from "../../summary/builtin/render/paths.ts";
+import { digestSession, earlierItems, fileName, isRequest } from "../../summary/readers/readers.ts";
 import { ESTIMATORS, measureEntry } from "../../tokens/measure.ts";
 import { loadSession } from "../../transcript/load.ts";
 import { emptyNotes, formatNotes, parseNotes } from "../notes/format.ts";

@@ -1,6 +1,6 @@
 import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
-import { clip, oneLine } from "../../summary/builtin/clip.ts";
-import type { BackgroundTask } from "../../summary/builtin/read/findings.ts";
+import { clip, oneLine } from "../../summary/clip.ts";
+import type { BackgroundTask } from "../../summary/readers/readers.ts";
 
 /** Lines of the current state that are read back at the next update: what they tell goes on until it is overtaken. */
 

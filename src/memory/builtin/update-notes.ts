@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { digestSession, type SessionDigest } from "../../summary/builtin/digest.ts";
+import { digestSession, type SessionDigest } from "../../summary/readers/readers.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { isOnlyTemplate } from "../notes/format.ts";
 import type { Notes, NotesLimits, NotesSection } from "../notes/notes.ts";

@@ -1,5 +1,5 @@
 import { headThatFits } from "../../restore/head.ts";
-import { oneLine } from "../../summary/builtin/clip.ts";
+import { oneLine } from "../../summary/clip.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { joinParts } from "./format.ts";
 import type { Notes, NotesLimits, NotesSection } from "./notes.ts";

@@ -1,5 +1,5 @@
 import { withoutControls } from "../../conversation/text.ts";
-import { clip, oneLine, quoted } from "../../summary/builtin/clip.ts";
+import { clip, oneLine, quoted } from "../../summary/clip.ts";
 import { joinParts, notesAsShown, parseShownNotes } from "./format.ts";
 import { joinLines, linesOf, withoutReturns } from "./note-lines.ts";
 import type { Notes, NotesEdit, NotesTemplate, Refusal, SectionEdit, TextEdit } from "./notes.ts";

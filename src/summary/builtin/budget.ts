@@ -12,6 +12,13 @@ export interface Piece {
   readonly group?: string | undefined;
 }
 
+/** Forms that say the same count once. */
+export const piece = (forms: readonly string[], importance: number, group?: string): Piece => ({
+  forms: [...new Set(forms)],
+  importance,
+  group,
+});
+
 /** Pieces of at least this importance get room before the sections share out the rest. */
 export const ESSENTIAL = 1_000;
 /** Pieces of at least this importance are said briefly before any other is given more room. */

@@ -6,11 +6,8 @@ import type { Entry, UserEntry } from "../../conversation/entry.ts";
 import { isSummaryEntry, rawContent } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import { continuationMessage } from "../continuation.ts";
+import { digestSession, parseEarlierSummary, parseMessageItem, readEarlierFile } from "../readers/readers.ts";
 import { presentSections, SECTION_NAMES } from "../sections.ts";
-import { digestSession } from "./digest.ts";
-import { parseEarlierSummary } from "./read/earlier.ts";
-import { readEarlierFile } from "./render/earlier-file.ts";
-import { parseMessageItem } from "./render/message-item.ts";
 import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

@@ -2,22 +2,14 @@ import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
+import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
 import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";
 import type { SummaryVariant } from "../sources.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
-import { digestSession, type SessionDigest } from "./digest.ts";
-import { emphasise } from "./emphasis.ts";
-import { LABELS } from "./labels.ts";
-import { leftOutLine } from "./read/earlier.ts";
-import { renderConcepts } from "./render/concepts.ts";
-import { renderCurrentWork } from "./render/current-work.ts";
-import { renderErrors } from "./render/errors.ts";
-import { renderFiles } from "./render/files.ts";
-import { renderMessages } from "./render/messages.ts";
-import { renderNextStep } from "./render/next-step.ts";
-import { renderPending } from "./render/pending.ts";
-import { renderProblemSolving } from "./render/problem-solving.ts";
-import { renderRequests } from "./render/requests.ts";
+import { renderConcepts, renderFiles } from "./render-code.ts";
+import { renderErrors, renderProblemSolving } from "./render-problems.ts";
+import { renderMessages, renderRequests } from "./render-requests.ts";
+import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.ts";
 
 /** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
 export const SUMMARY_BUDGET_TOKENS = 8_000;
@@ -138,4 +130,33 @@ function draftSection(
     alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,
     leftOut: (count) => leftOutLine(count, itemName),
   };
+}
+
+const BONUS = 150;
+/** Words too short to tell one piece from another, in scripts that write words with spaces. */
+const MIN_WORD_CHARS = 4;
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarise summarize summary that them these they this what when where which with your".split(
+    " ",
+  ),
+);
+
+/** Pieces that share words with the user's instructions rise above their peers. */
+function emphasise(pieces: Piece[], instructions: string | undefined): Piece[] {
+  if (instructions === undefined) return pieces;
+  const words = wordsOf(instructions);
+  if (words.length === 0) return pieces;
+  return pieces.map((piece) => {
+    const text = piece.forms[0]?.toLowerCase() ?? "";
+    return words.some((word) => text.includes(word))
+      ? { ...piece, importance: piece.importance + BONUS }
+      : piece;
+  });
+}
+
+function wordsOf(instructions: string): string[] {
+  const words = instructions.toLowerCase().match(/[\p{Script=Han}]{2,}|[\p{L}\p{N}_.-]+/gu) ?? [];
+  return [...new Set(words)].filter(
+    (word) => /\p{Script=Han}/u.test(word) || (word.length >= MIN_WORD_CHARS && !STOP_WORDS.has(word)),
+  );
 }

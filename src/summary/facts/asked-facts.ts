@@ -2,10 +2,14 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
 import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
-import { oneLine } from "../builtin/clip.ts";
-import type { OpenBefore, SessionDigest } from "../builtin/digest.ts";
-import type { BackgroundTask } from "../builtin/read/findings.ts";
-import { endsWithQuestion, lastSentences } from "../builtin/sentences.ts";
+import { oneLine } from "../clip.ts";
+import {
+  type BackgroundTask,
+  endsWithQuestion,
+  lastSentences,
+  type OpenBefore,
+  type SessionDigest,
+} from "../readers/readers.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 
 const QUESTION_CHARS = 110;

@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
+import type { SessionDigest } from "../readers/readers.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 import { neededPieces, quotedForm } from "./forms.ts";
 import { readSaid, type Said, Statuses } from "./statuses.ts";

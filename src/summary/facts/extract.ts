@@ -1,8 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact, KnownFacts, LedgerFact } from "../../conversation/fact-ledger.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
-import { digestSession, type SessionDigest } from "../builtin/digest.ts";
-import { isRequest } from "../builtin/exchange.ts";
+import { digestSession, isRequest, type SessionDigest } from "../readers/readers.ts";
 import { askedFacts, openBefore } from "./asked-facts.ts";
 import { readDirectives } from "./directives.ts";
 import { type DraftFact, identityOf, outcomeIdsIn } from "./draft.ts";

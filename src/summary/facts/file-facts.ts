@@ -1,9 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
-import { oneLine } from "../builtin/clip.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
-import { type FileRecord, isScratch } from "../builtin/read/files.ts";
-import { shortPath } from "../builtin/render/paths.ts";
+import { oneLine } from "../clip.ts";
+import { type FileRecord, isScratch, type SessionDigest, shortPath } from "../readers/readers.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 import { slashed } from "./paths.ts";
 

@@ -1,5 +1,5 @@
 import { headOf, tailOf } from "../../conversation/text.ts";
-import { proseSentences } from "../builtin/sentences.ts";
+import { proseSentences } from "../readers/readers.ts";
 import { saysRule } from "./words.ts";
 
 /** How a person's words are shortened: by pieces that stand in them letter by letter. */

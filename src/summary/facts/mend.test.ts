@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Fact } from "../../conversation/fact-ledger.ts";
-import { parseEarlierSummary } from "../builtin/read/earlier.ts";
 import { continuationMessage } from "../continuation.ts";
+import { parseEarlierSummary } from "../readers/readers.ts";
 import { findFacts } from "./check.ts";
 import { neededPieces } from "./forms.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./mend.ts";

@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { clip } from "../builtin/clip.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
+import { clip } from "../clip.ts";
+import type { SessionDigest } from "../readers/readers.ts";
 import { type DraftFact, entryIdsAt, type OutcomeIds } from "./draft.ts";
 import { mentionsIn } from "./mentions.ts";
 

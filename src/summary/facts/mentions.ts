@@ -1,5 +1,5 @@
 import { headOf, tailOf } from "../../conversation/text.ts";
-import { proseSentences } from "../builtin/sentences.ts";
+import { proseSentences } from "../readers/readers.ts";
 
 /** Names and numbers in a person's words that nobody can guess again. */
 interface Mentions {

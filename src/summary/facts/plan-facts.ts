@@ -1,9 +1,8 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
-import { clip, oneLine } from "../builtin/clip.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
-import type { Plan } from "../builtin/read/answers.ts";
+import { clip, oneLine } from "../clip.ts";
+import type { Plan, SessionDigest } from "../readers/readers.ts";
 import { type DraftFact, entryIdsAt } from "./draft.ts";
 
 const PLAN_CHARS = 300;

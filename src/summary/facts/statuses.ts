@@ -1,9 +1,13 @@
 import type { DirectiveStatus } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
-import type { Exchange } from "../builtin/exchange.ts";
-import { isRequest } from "../builtin/exchange.ts";
-import { type HumanMessage, soundsLikeCorrection } from "../builtin/read/human.ts";
-import { endsWithQuestion, proseSentences } from "../builtin/sentences.ts";
+import {
+  type Exchange,
+  endsWithQuestion,
+  type HumanMessage,
+  isRequest,
+  proseSentences,
+  soundsLikeCorrection,
+} from "../readers/readers.ts";
 import { contentWords, shareIn } from "./content-words.ts";
 import {
   agrees,

@@ -1,11 +1,15 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
-import { clip, oneLine } from "../builtin/clip.ts";
-import type { SessionDigest } from "../builtin/digest.ts";
-import { type CommandRun, readCommand } from "../builtin/read/commands.ts";
-import { type ErrorRecord, keysOf } from "../builtin/read/errors.ts";
-import { fileName } from "../builtin/render/paths.ts";
+import { clip, oneLine } from "../clip.ts";
+import {
+  type CommandRun,
+  type ErrorRecord,
+  fileName,
+  keysOf,
+  readCommand,
+  type SessionDigest,
+} from "../readers/readers.ts";
 import type { DraftFact, OutcomeIds } from "./draft.ts";
 
 const SOURCE_CHARS = 70;

@@ -1,9 +1,11 @@
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { languageOf } from "../../../summary/builtin/read/concepts.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { isScratch } from "../../../summary/builtin/read/files.ts";
-import { shortPath } from "../../../summary/builtin/render/paths.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import {
+  earlierItems,
+  isScratch,
+  languageOf,
+  type SessionDigest,
+  shortPath,
+} from "../../../summary/readers/readers.ts";
 import { inCode, isPassing } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, type NoteItem, ownItem, PINNED } from "../note-item.ts";

@@ -1,11 +1,12 @@
-import { clip, quoted } from "../../../summary/builtin/clip.ts";
-import { repliedTo } from "../../../summary/builtin/render/requests.ts";
-import { lastSentences, withoutBold } from "../../../summary/builtin/sentences.ts";
+import { clip, quoted } from "../../../summary/clip.ts";
+import {
+  lastSentences,
+  NEEDS_CONTEXT_CHARS,
+  repliedTo,
+  withoutBold,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { behindLabel, LAST_WORDS, NOTHING_DONE, STATUS, USER_WAS_ASKED } from "../state-lines.ts";
-
-/** A message this short means nothing without what it replies to. */
-export const NEEDS_CONTEXT_CHARS = 60;
 
 /** What a short message replies to, in brackets: said in the new entries, or as the notes have it. */
 export function replyContext(

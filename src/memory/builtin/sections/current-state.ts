@@ -1,9 +1,11 @@
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { isRequest } from "../../../summary/builtin/exchange.ts";
-import { isScratch } from "../../../summary/builtin/read/files.ts";
-import { earlierWorkInBrief } from "../../../summary/builtin/render/earlier-work.ts";
-import { shortPath } from "../../../summary/builtin/render/paths.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import {
+  earlierWorkInBrief,
+  isRequest,
+  isScratch,
+  type SessionDigest,
+  shortPath,
+} from "../../../summary/readers/readers.ts";
 import { commandText, inCode } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { type NoteItem, ownItem, PINNED } from "../note-item.ts";
@@ -79,7 +81,7 @@ function stateOfSameRequest(news: News): readonly Line[] {
 }
 
 function summaryText(digest: SessionDigest): string | undefined {
-  const work = digest.earlier === undefined ? "" : earlierWorkInBrief(digest);
+  const work = earlierWorkInBrief(digest.earlier);
   return work === "" ? undefined : clip(work, MAX_SUMMARY_CHARS);
 }
 

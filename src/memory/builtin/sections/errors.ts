@@ -1,11 +1,17 @@
-import { clip, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { readCommand } from "../../../summary/builtin/read/commands.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { type ErrorRecord, keysOf, type Resolution } from "../../../summary/builtin/read/errors.ts";
-import { failureText } from "../../../summary/builtin/read/failures.ts";
-import { type HumanMessage, soundsLikeCorrection } from "../../../summary/builtin/read/human.ts";
-import { errorForms } from "../../../summary/builtin/render/errors.ts";
+import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  type ErrorRecord,
+  earlierItems,
+  errorForms,
+  failureText,
+  type HumanMessage,
+  keysOf,
+  type Resolution,
+  readCommand,
+  resolutionText,
+  type SessionDigest,
+  soundsLikeCorrection,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 
@@ -116,12 +122,11 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
 
 /** What the next run of the same thing showed, where there has been one. */
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
-  const keys = keysOf(readCommand(0, error.source, undefined, "", false));
+  const keys = keysOf(readCommand(0, error.source));
   const resolution = keys.map((key) => nextRun.get(key)).find((found) => found !== undefined);
-  if (resolution === undefined) return error;
-  const { source, text, times: occurrences } = error;
-  const told = readError(errorForms({ at: 0, source, text, occurrences, weight: 3, resolution })[0] ?? "");
-  return { ...error, end: told?.end ?? error.end };
+  const end = resolution && resolutionText(resolution, 3);
+  // A path with a line break in it cannot be told in one line.
+  return end === undefined || end.includes("\n") ? error : { ...error, end };
 }
 
 /** By what was run, its first run in the new entries; looked for only where the notes have an open failure. */

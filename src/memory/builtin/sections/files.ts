@@ -1,10 +1,18 @@
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { type FileRecord, isScratch, UNTOUCHED_FILE } from "../../../summary/builtin/read/files.ts";
-import { readEarlierFile } from "../../../summary/builtin/render/earlier-file.ts";
-import { doneTo } from "../../../summary/builtin/render/files.ts";
-import { isSamePath, shortPath } from "../../../summary/builtin/render/paths.ts";
-import { withoutBold } from "../../../summary/builtin/sentences.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import {
+  doneTo,
+  earlierItems,
+  type FileRecord,
+  isSamePath,
+  isScratch,
+  namedIn,
+  readDone,
+  readEarlierFile,
+  saysOnlyDone,
+  shortPath,
+  UNTOUCHED_FILE,
+  withoutBold,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { foreignItem, type NoteItem, ownItem } from "../note-item.ts";
 
@@ -111,12 +119,7 @@ function readFile(item: string): NotedFile | undefined {
   if (path === undefined || item.includes("```")) return undefined;
   const why = rest.find((line) => line.startsWith(WHY))?.slice(WHY.length);
   const names = rest.find((line) => line.startsWith(NAMES))?.slice(NAMES.length);
-  const isOurs =
-    done === "" ||
-    /^ — (?:(?:removed|created|edited \d+×|read \d+×|also changed outside the conversation)(?:, |$))+$/.test(
-      done,
-    );
-  const { edits, reads, created } = readEarlierFile(isOurs ? first : "");
+  const isOurs = done === "" || saysOnlyDone(done);
   const remarks = rest.filter((line) => !line.startsWith(WHY) && !line.startsWith(NAMES));
   const told = isOurs ? remarks : [`  ${done.replace(/^[\s—:-]+/, "")}`, ...remarks];
   return {
@@ -125,11 +128,7 @@ function readFile(item: string): NotedFile | undefined {
     record: {
       ...UNTOUCHED_FILE,
       path,
-      edits,
-      reads,
-      created,
-      removed: isOurs && done.includes("removed"),
-      changedOutside: isOurs && done.includes("also changed outside"),
+      ...readDone(isOurs ? done : ""),
       reasons: why?.split(BETWEEN_REASONS) ?? [],
       defines: names?.split(", ").map((name) => name.replace(/`/g, "")) ?? [],
     },
@@ -138,11 +137,8 @@ function readFile(item: string): NotedFile | undefined {
 
 /** Of a file that a summary tells about: what was done to it and why, without its code. */
 function fileFromSummary(item: string, root: string | undefined): NotedFile | undefined {
-  const [first = ""] = item.split("\n");
-  const named = [/`([^`]+)`/.exec(first)?.[1], /[\w./\\-]+\.\w{1,5}\b/.exec(first)?.[0]].find(
-    (name) => name !== undefined && LOOKS_LIKE_A_FILE.test(name),
-  );
-  if (named === undefined || first.startsWith("- Only read:")) return undefined;
+  const named = namedIn(item).find((name) => name !== undefined && LOOKS_LIKE_A_FILE.test(name));
+  if (named === undefined || item.startsWith("- Only read:")) return undefined;
   const plain = item.replace(/\*\*/g, "");
   const inMarks = plain.includes(`\`${named}\``) ? plain : plain.replace(named, () => `\`${named}\``);
   const { edits, reads, created, note = "" } = readEarlierFile(inMarks);

@@ -1,10 +1,15 @@
 import { headOf, withoutControls } from "../../../conversation/text.ts";
-import { clip, clipMarkdown, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import { type Action, type Exchange, isRequest } from "../../../summary/builtin/exchange.ts";
-import type { CommandRun } from "../../../summary/builtin/read/commands.ts";
-import type { Finding } from "../../../summary/builtin/read/findings.ts";
-import { condensed } from "../../../summary/builtin/render/problem-solving.ts";
-import { isTelling, proseSentences } from "../../../summary/builtin/sentences.ts";
+import { clip, clipMarkdown, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  type Action,
+  type CommandRun,
+  condensed,
+  type Exchange,
+  type Finding,
+  isRequest,
+  isTelling,
+  proseSentences,
+} from "../../../summary/readers/readers.ts";
 import { commandText, mainPart } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";

@@ -1,17 +1,20 @@
 import { headOf } from "../../../conversation/text.ts";
-import { clip, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { type Exchange, isRequest } from "../../../summary/builtin/exchange.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
+import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  type Exchange,
+  earlierItems,
+  lastLongerRequest,
+  NEEDS_CONTEXT_CHARS,
+  parseMessageItem,
+  type SessionDigest,
+  saysLittle,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { behindLabel, CARRIES_ON, LATEST_REQUEST } from "../state-lines.ts";
-import { NEEDS_CONTEXT_CHARS, replyContext } from "./context.ts";
+import { replyContext } from "./context.ts";
 
 const MAX_REQUEST_CHARS = 500;
 const MAX_CONTEXT_CHARS = 300;
-/** A message this short asks for nothing by itself. */
-const SAYS_LITTLE_CHARS = 24;
 
 export function requestText(exchange: Exchange, news: News): string {
   const text = exchange.message?.text ?? "";
@@ -21,10 +24,8 @@ export function requestText(exchange: Exchange, news: News): string {
 
 /** "Continue" or "yes" carries on with what was asked before it. */
 export function carriedOn({ message }: Exchange, { digest, before }: News): string | undefined {
-  if ((message?.text.length ?? 0) > SAYS_LITTLE_CHARS) return undefined;
-  const longer = digest.exchanges.findLast(
-    (exchange) => isRequest(exchange) && (exchange.message?.text.length ?? 0) > NEEDS_CONTEXT_CHARS,
-  )?.message?.text;
+  if (!saysLittle(message?.text ?? "")) return undefined;
+  const longer = lastLongerRequest(digest.exchanges);
   if (longer !== undefined) return inShort(longer);
   const last = behindLabel(before.items, LATEST_REQUEST) ?? requestBefore(digest);
   const saysMore = last !== undefined && last.length > NEEDS_CONTEXT_CHARS;

@@ -1,6 +1,5 @@
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { hasIdeographs, withoutBold } from "../../../summary/builtin/sentences.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import { earlierItems, hasIdeographs, withoutBold } from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 

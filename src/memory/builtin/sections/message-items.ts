@@ -1,7 +1,6 @@
 import { headOf } from "../../../conversation/text.ts";
-import { clip, headAndTail, oneLine } from "../../../summary/builtin/clip.ts";
-import { messageKey } from "../../../summary/builtin/read/human.ts";
-import { messageForms, parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
+import { clip, headAndTail, oneLine } from "../../../summary/clip.ts";
+import { messageForms, messageKey, parseMessageItem } from "../../../summary/readers/readers.ts";
 import type { NoteItem } from "../note-item.ts";
 
 /** A person's messages as items of the notes: written here, and known again at the next update. */

@@ -1,41 +1,41 @@
-import { clip, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import { isRequest } from "../../../summary/builtin/exchange.ts";
-import { condensed } from "../../../summary/builtin/render/problem-solving.ts";
-import { endsWithQuestion, lastSentences } from "../../../summary/builtin/sentences.ts";
+import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  condensed,
+  endsWithQuestion,
+  isRequest,
+  lastSentences,
+  nextMove,
+  type SessionDigest,
+} from "../../../summary/readers/readers.ts";
 import { NOTHING_DONE, USER_WAS_ASKED } from "../state-lines.ts";
 
 const MAX_QUOTE_CHARS = 300;
 const MAX_WORDS_CHARS = 900;
-/** A question or a next step stands at the end, if anywhere. */
+/** A next step stands at the end, if anywhere. */
 const CLOSING_SENTENCES = 8;
-const QUESTION_WITHIN_SENTENCES = 3;
 const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 const IN_THE_MIDDLE = "in the middle of it";
 
 /** Who has the next move, as far as the record shows it. `before` is what the notes say, about the same request. */
 export function statusOf(digest: SessionDigest, before: string | undefined): string | undefined {
-  const question = digest.openQuestions.at(-1);
-  if (question !== undefined)
-    return `waiting for the user's answer to: ${quoted(clip(oneLine(question), MAX_QUOTE_CHARS))}`;
-  const closing = closingSentences(digest);
-  switch (digest.lastActor) {
-    case "person":
+  const move = nextMove(digest, lastText(digest));
+  switch (move?.kind) {
+    case "answer-awaited":
+      return `waiting for the user's answer to: ${quoted(clip(oneLine(move.question), MAX_QUOTE_CHARS))}`;
+    case "message-unanswered":
       return NOTHING_DONE;
-    case "tool": {
-      const said = closing.at(-1);
-      if (said === undefined) return before?.startsWith(IN_THE_MIDDLE) ? before : IN_THE_MIDDLE;
-      return `${IN_THE_MIDDLE}; the assistant had last said: ${quoted(clip(said, MAX_QUOTE_CHARS))}`;
-    }
-    case "agent": {
-      const asked = closing.slice(-QUESTION_WITHIN_SENTENCES).findLast(endsWithQuestion);
-      if (asked !== undefined)
-        return `answered, and ${USER_WAS_ASKED}${quoted(clip(asked, MAX_QUOTE_CHARS))}`;
-      if (digest.todos.some((todo) => todo.status !== "completed")) return "under way; open items below";
-      if (digest.runningTasks.length > 0) return "waiting for the background agents below";
+    case "work-under-way":
+      if (move.said === undefined) return before?.startsWith(IN_THE_MIDDLE) ? before : IN_THE_MIDDLE;
+      return `${IN_THE_MIDDLE}; the assistant had last said: ${quoted(clip(move.said, MAX_QUOTE_CHARS))}`;
+    case "reply-awaited":
+      return `answered, and ${USER_WAS_ASKED}${quoted(clip(move.question, MAX_QUOTE_CHARS))}`;
+    case "todos-open":
+      return "under way; open items below";
+    case "agents-running":
+      return "waiting for the background agents below";
+    case "all-done":
       return "looks done; nothing further was asked";
-    }
     default:
       return before;
   }
@@ -44,7 +44,7 @@ export function statusOf(digest: SessionDigest, before: string | undefined): str
 /** A next step in the assistant's own words, where it stopped. */
 export function namedNext(digest: SessionDigest): string | undefined {
   if (digest.lastActor !== "agent") return undefined;
-  const named = closingSentences(digest).findLast(
+  const named = lastSentences(lastText(digest) ?? "", CLOSING_SENTENCES).findLast(
     (sentence) => NAMES_NEXT.test(sentence) && !endsWithQuestion(sentence),
   );
   return named === undefined ? undefined : quoted(clip(named, MAX_QUOTE_CHARS));
@@ -66,11 +66,6 @@ function lastText({ exchanges, lastActor }: SessionDigest): string | undefined {
     .slice(from)
     .findLast(({ texts }) => texts.length > 0)
     ?.texts.at(-1)?.text;
-}
-
-function closingSentences(digest: SessionDigest): readonly string[] {
-  const text = lastText(digest);
-  return text === undefined ? [] : lastSentences(text, CLOSING_SENTENCES);
 }
 
 /** A table's rule says nothing on one line. */

@@ -1,10 +1,14 @@
 import { withoutControls } from "../../../conversation/text.ts";
-import { clip, clipMarkdown, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import { isRequest } from "../../../summary/builtin/exchange.ts";
-import type { Answer, Plan } from "../../../summary/builtin/read/answers.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import type { HumanMessage } from "../../../summary/builtin/read/human.ts";
-import { AFTER_INTERRUPTION, parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
+import { clip, clipMarkdown, indented, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  AFTER_INTERRUPTION,
+  type Answer,
+  earlierItems,
+  type HumanMessage,
+  isRequest,
+  listedMessages,
+  type Plan,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED } from "../note-item.ts";
 import { replyContext } from "./context.ts";
@@ -18,8 +22,6 @@ const MAX_ANSWER_CHARS = 400;
 const MAX_CONTEXT_CHARS = 160;
 /** How much of two messages must be the same for them to be one. */
 const ALIKE_CHARS = 30;
-/** In a summary of ours the current request stands once, under the first heading. */
-const SEE_ABOVE = /^- \(the current request: see 1\)$/;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
 
 interface Step {
@@ -81,7 +83,7 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
   const status = approved ? "(the user let it go ahead)" : "(no approval by the user on record)";
   const forms = [MAX_PLAN_CHARS, 700, 300].map((chars) => {
     const plan = clipMarkdown(withoutControls(text).trim(), Math.min(chars, longestChars));
-    return `${PLAN}${status}:\n${plan.replace(/^(?=.)/gm, "  ")}`;
+    return `${PLAN}${status}:\n${indented(plan)}`;
   });
   list.put(PLAN, ownItem(forms));
 }
@@ -91,10 +93,7 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
  * one they know: a model puts them in words of its own, and none would be known again.
  */
 function messagesBefore({ digest }: News, list: MessageList): readonly string[] {
-  const current = earlierItems(digest.earlier, "Primary Request and Intent")[0] ?? "";
-  const messages = earlierItems(digest.earlier, "All User Messages").map((item) =>
-    parseMessageItem(SEE_ABOVE.test(item) ? current : item),
-  );
+  const messages = listedMessages(digest.earlier);
   if (messages.length === 0) return [];
   const known = list.messages().map(letters);
   const isKnown = (text: string): boolean => known.some((key) => beginAlike(key, letters(text)));

@@ -1,9 +1,11 @@
 import { headOf } from "../../../conversation/text.ts";
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import { isRequest } from "../../../summary/builtin/exchange.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { parseMessageItem } from "../../../summary/builtin/render/message-item.ts";
-import { proseSentences } from "../../../summary/builtin/sentences.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import {
+  earlierItems,
+  isRequest,
+  parseMessageItem,
+  proseSentences,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { keptItem, type NoteItem, ownItem } from "../note-item.ts";
 

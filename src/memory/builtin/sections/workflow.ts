@@ -1,5 +1,5 @@
-import { clip, oneLine } from "../../../summary/builtin/clip.ts";
-import { type CommandRun, programOf } from "../../../summary/builtin/read/commands.ts";
+import { clip, oneLine } from "../../../summary/clip.ts";
+import { type CommandRun, programOf } from "../../../summary/readers/readers.ts";
 import { inCode, isPassing, mainPart, outcomeOf, segmentsOf } from "../command-text.ts";
 import type { News } from "../news.ts";
 import { foreignItem, type NoteItem, ownItem } from "../note-item.ts";

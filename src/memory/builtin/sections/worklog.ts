@@ -1,11 +1,13 @@
 import { headOf } from "../../../conversation/text.ts";
-import { clip, oneLine, quoted } from "../../../summary/builtin/clip.ts";
-import type { SessionDigest } from "../../../summary/builtin/digest.ts";
-import type { Exchange } from "../../../summary/builtin/exchange.ts";
-import { isRequest } from "../../../summary/builtin/exchange.ts";
-import { earlierItems } from "../../../summary/builtin/read/earlier.ts";
-import { fileName } from "../../../summary/builtin/render/paths.ts";
-import { leadSentence } from "../../../summary/builtin/sentences.ts";
+import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import {
+  type Exchange,
+  earlierItems,
+  fileName,
+  isRequest,
+  leadSentence,
+  type SessionDigest,
+} from "../../../summary/readers/readers.ts";
 import type { News } from "../news.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem } from "../note-item.ts";
 import { requestBefore } from "./latest-request.ts";

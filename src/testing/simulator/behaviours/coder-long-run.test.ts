@@ -3,7 +3,7 @@ import { checkRequest } from "../../../conversation/check/check.ts";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { createDemoSession } from "../../../demo/demo.ts";
-import { summariseMessages } from "../../../summary/builtin-model/summarise-messages.ts";
+import { summariseMessages } from "../../../summary/builtin/summarise-messages.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import { coder } from "./coder.ts";

@@ -2,7 +2,7 @@ import { asCondensed, SPAN_SYSTEM_PROMPT } from "../../../compact/collapse/promp
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { contentBlocks } from "../../../conversation/message.ts";
 import { summarise } from "../../../summary/builtin/summarise.ts";
-import { entriesOf } from "../../../summary/builtin-model/entries.ts";
+import { entriesOf } from "../../../summary/builtin/summarise-messages.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";

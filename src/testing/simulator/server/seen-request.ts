@@ -1,9 +1,8 @@
 import { MAX_MEDIA, maxMediaFor } from "../../../conversation/check/limits.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { asList, contentText, stringField } from "../../../conversation/untrusted.ts";
-import { summaryRequestIn } from "../../../summary/builtin-model/summarise-messages.ts";
+import { asList, contentText, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
+import { summaryRequestIn } from "../../../summary/builtin/summarise-messages.ts";
 import type { CallPurpose, SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import { thinkingMode } from "../thinking-mode.ts";
 import type { ReplyLimits } from "./compose-reply.ts";

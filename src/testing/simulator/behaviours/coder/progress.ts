@@ -1,7 +1,11 @@
-import type { ApiMessage } from "../../../../conversation/message.ts";
-import { type ContentBlock, contentBlocks, tagOf } from "../../../../conversation/message.ts";
+import {
+  type ApiMessage,
+  type ContentBlock,
+  contentBlocks,
+  tagOf,
+} from "../../../../conversation/message.ts";
 import { stringField } from "../../../../conversation/untrusted.ts";
-import { withoutSummaryRequest } from "../../../../summary/builtin-model/summarise-messages.ts";
+import { withoutSummaryRequest } from "../../../../summary/builtin/summarise-messages.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
 import { splitSections } from "../../../../summary/sections.ts";
 import { hashText } from "./hash.ts";

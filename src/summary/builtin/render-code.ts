@@ -1,0 +1,163 @@
+import { bulleted, clip, clipMarkdown, indented } from "../clip.ts";
+import {
+  doneTo,
+  type Edit,
+  earlierConcepts,
+  earlierItems,
+  type FileRecord,
+  isScratch,
+  LABELS,
+  languageOf,
+  namesFile,
+  readEarlierFiles,
+  type SessionDigest,
+  shortPath,
+} from "../readers/readers.ts";
+import { type Piece, piece, rising } from "./budget.ts";
+import { changeCode, readChange } from "./edit-code.ts";
+import { currentEdits } from "./render-work.ts";
+
+/** What the work is about: the sections "Key Technical Concepts" and "Files and Code Sections". */
+
+const MAX_EARLIER_CONCEPT_CHARS = 260;
+const MAX_LISTED = 26;
+
+export function renderConcepts(digest: SessionDigest): Piece[] {
+  const inCode = (names: SessionDigest["names"]): string[] => names.map(({ name }) => `\`${name}\``);
+  const carried = earlierConcepts(digest.earlier);
+  return [
+    ...listPiece("Languages", languages(digest), 230, digest),
+    ...listPiece("Packages", inCode(digest.packages), 200, digest),
+    ...listPiece("Commands in use", inCode(digest.programs), 190, digest),
+    ...listPiece("Names that matter", inCode(digest.names), 225, digest),
+    ...carried.map((item, index) =>
+      piece(
+        [clip(item, MAX_EARLIER_CONCEPT_CHARS), clip(item, 120)],
+        rising(150, 130, index, carried.length),
+      ),
+    ),
+  ];
+}
+
+/** What is new leads; what an earlier summary of ours listed follows while there is room. */
+function listPiece(
+  label: string,
+  names: readonly string[],
+  importance: number,
+  { earlier }: SessionDigest,
+): Piece[] {
+  const start = `- ${label}: `;
+  const before = earlierItems(earlier, "Key Technical Concepts")
+    .filter((item) => item.startsWith(start))
+    .flatMap((item) => item.slice(start.length).split(", "));
+  const all = [...new Set([...names, ...before])];
+  if (all.length === 0) return [];
+  return [
+    piece(
+      [MAX_LISTED, 12, 5].map((length) => start + all.slice(0, length).join(", ")),
+      importance,
+    ),
+  ];
+}
+
+function languages(digest: SessionDigest): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path, edits, created } of digest.files) {
+    const language = languageOf(path);
+    if (language !== undefined)
+      counts.set(language, (counts.get(language) ?? 0) + 1 + edits + (created ? 1 : 0));
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([language]) => language);
+}
+
+const MAX_CHANGED = 150;
+const MAX_EARLIER_FILE_CHARS = 900;
+
+/** Changed files by recency, then those only read, then what an earlier summary knew of others. */
+export function renderFiles(digest: SessionDigest): Piece[] {
+  const { files, cwd } = digest;
+  const changed = files
+    .filter((file) => file.edits > 0 || file.created || file.removed)
+    .map((file) => ({ file, weight: weightOf(file) }))
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ file }) => file);
+  const readOnly = files
+    .filter((file) => !changed.includes(file) && file.reads > 0)
+    .sort((a, b) => b.reads - a.reads || b.lastAt - a.lastAt);
+  const earlier = earlierItems(digest.earlier, "Files and Code Sections");
+  const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
+  const carried = earlier.filter(
+    (item) => !changed.some((file) => namesFile(item, file.path, cwd)) && !item.startsWith("- Only read:"),
+  );
+  return [
+    ...changed.slice(0, MAX_CHANGED).map((file, rank) => {
+      const before = earlier.filter((item) => namesFile(item, file.path, cwd));
+      const forms = fileForms(file, before, cwd, shownElsewhere);
+      return piece(forms, 270 - (150 * rank) / changed.length, LABELS.changedFiles);
+    }),
+    ...readPieces(readOnly, cwd),
+    ...carried.map((item, index) => {
+      const bullet = bulleted(item);
+      const firstLine = bullet.split("\n")[0] ?? bullet;
+      return piece(
+        [clipMarkdown(bullet, MAX_EARLIER_FILE_CHARS), clipMarkdown(bullet, 350), clip(firstLine, 160)],
+        rising(135, 105, index, carried.length),
+        LABELS.earlierFiles,
+      );
+    }),
+  ];
+}
+
+/** Recency first; a file edited often outranks one touched in passing a little later. */
+function weightOf(file: FileRecord): number {
+  const passing = isScratch(file.path) ? 200 : 0;
+  return file.lastAt + Math.min(file.edits, 8) * 6 - passing;
+}
+
+/** `before`: its items in an earlier summary. Counts go on over it: they are those of the whole session. */
+function fileForms(
+  file: FileRecord,
+  before: readonly string[],
+  cwd: string | undefined,
+  shownElsewhere: ReadonlySet<Edit>,
+): string[] {
+  const earlier = readEarlierFiles(before);
+  const done = doneTo({
+    ...file,
+    edits: file.edits + earlier.edits,
+    reads: file.reads + earlier.reads,
+    created: file.created || earlier.created,
+  });
+  const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;
+  const why = file.reasons.length > 0 ? [`  Why: ${file.reasons.join(" · ")}`] : [];
+  const names = file.defines.map((name) => `\`${name}\``).join(", ");
+  const told = [
+    header,
+    ...why,
+    ...(names === "" ? [] : [`  Names: ${names}`]),
+    ...(earlier.note ? [`  Before: ${earlier.note}`] : []),
+  ];
+  const shown = file.lastEdits.filter((edit) => !shownElsewhere.has(edit)).map(readChange);
+  const edits = (count: number, lines: number): string[] =>
+    shown.slice(-count).map((change) => indented(changeCode(change, file.path, lines)));
+  const forms = [
+    [...told, ...edits(2, 24)],
+    [...told, ...edits(1, 14)],
+    [header, ...why, ...edits(1, 6)],
+    [header, ...why.map((line) => clip(line, 140))],
+    [header],
+  ];
+  return forms.map((lines) => lines.join("\n"));
+}
+
+function readPieces(files: readonly FileRecord[], cwd: string | undefined): Piece[] {
+  if (files.length === 0) return [];
+  const names = files.map(
+    ({ path, reads }) => `\`${shortPath(path, cwd)}\`${reads > 1 ? ` (${reads}×)` : ""}`,
+  );
+  const forms = [24, 10, 4].map((length) => {
+    const more = names.length > length ? `, and ${names.length - length} more` : "";
+    return `- Only read: ${names.slice(0, length).join(", ")}${more}`;
+  });
+  return [piece(forms, 140, LABELS.readFiles)];
+}

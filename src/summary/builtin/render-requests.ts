@@ -1,0 +1,178 @@
+import { headOf } from "../../conversation/text.ts";
+import { bulleted, clip, oneLine, quoted } from "../clip.ts";
+import {
+  AFTER_INTERRUPTION,
+  commandsIn,
+  type Exchange,
+  earlierItems,
+  earlierLastWords,
+  earlierMessages,
+  editedNames,
+  type HumanMessage,
+  isRequest,
+  LABELS,
+  lastLongerRequest,
+  leadSentence,
+  messageForms,
+  NEEDS_CONTEXT_CHARS,
+  outcomeSaid,
+  parseMessageItem,
+  repliedTo,
+  requestInFull,
+  SEE_CURRENT_REQUEST,
+  type SessionDigest,
+  saysLittle,
+} from "../readers/readers.ts";
+import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
+
+/** What the person asked for and said: the sections "Primary Request and Intent" and "All User Messages". */
+
+const MAX_REQUEST_CHARS = 110;
+const MAX_OUTCOME_CHARS = 200;
+const MAX_EARLIER_CHARS = 700;
+
+/** The latest message that asks for something. */
+export function currentRequest({ exchanges }: SessionDigest): HumanMessage | undefined {
+  return exchanges.findLast(isRequest)?.message;
+}
+
+export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
+  const requests = digest.exchanges.flatMap((exchange, at) => (isRequest(exchange) ? [at] : []));
+  const current = requests.at(-1);
+  const past = requests.slice(0, -1);
+  const course = past.map((at, index) =>
+    piece(requestForms(digest.exchanges, at), rising(220, 340, index, past.length), LABELS.pastRequests),
+  );
+  return [
+    ...(current === undefined ? [] : currentPieces(digest.exchanges, current)),
+    ...earlierRequests(digest, current !== undefined),
+    ...course,
+    ...settingPieces(digest, instructions),
+  ];
+}
+
+function currentPieces(exchanges: readonly Exchange[], at: number): Piece[] {
+  const text = exchanges[at]?.message?.text ?? "";
+  const pieces = [piece(messageForms(text), 1_100, LABELS.currentRequest)];
+  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(exchanges[at - 1], 500) : undefined;
+  if (context) pieces.push(piece([`  (in reply to: ${context})`], 600, LABELS.currentRequest));
+  const longer = saysLittle(text) ? lastLongerRequest(exchanges) : undefined;
+  if (longer) pieces.push(piece(messageForms(longer), 700, LABELS.longerRequest));
+  return pieces;
+}
+
+function requestForms(exchanges: readonly Exchange[], at: number): string[] {
+  const exchange = exchanges[at] as Exchange;
+  const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
+  const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
+  const said = outcomeOf(exchange);
+  const proofs = proofsOf(exchange).join("; ");
+  return [
+    `- ${asked} → ${said}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`,
+  ];
+}
+
+function outcomeOf(exchange: Exchange): string {
+  const lead = outcomeSaid(exchange);
+  if (lead !== undefined) return asOutcome(lead);
+  return exchange.actions.length > 0 ? "worked on; no closing word" : "no answer before the next message";
+}
+
+const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
+
+/** Commits, test results and changed files: what can be looked up. */
+function proofsOf(exchange: Exchange): readonly string[] {
+  const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
+  const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
+  if (tests) {
+    const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
+    proofs.push(`last test run ${tests.failed ? "FAILED" : "passed"}${outcome}`);
+  }
+  const names = editedNames(exchange);
+  const more = names.length > 4 ? ` +${names.length - 4}` : "";
+  return names.length === 0 ? proofs : [...proofs, `edited ${names.slice(0, 4).join(", ")}${more}`];
+}
+
+/**
+ * The requests that an earlier summary told of. What it called current still is while the user has asked
+ * for nothing since; otherwise it is the last of the past ones, and the agent's words then are its outcome.
+ */
+function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[] {
+  const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
+  const current = items.find(isVerbatim);
+  const past = items.filter((item) => !isVerbatim(item));
+  const isPast = hasNewer || current !== undefined;
+  const pieces = past.map((item, index) => {
+    const bullet = bulleted(item);
+    return piece(
+      [clip(bullet, MAX_EARLIER_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)],
+      rising(0, 4, index, past.length) + (isPast ? 200 : 600),
+      isPast ? LABELS.pastRequests : LABELS.intent,
+    );
+  });
+  if (current === undefined) return pieces;
+  const text = parseMessageItem(current.replace(/\n {2}\(in reply to: [\s\S]*$/, ""));
+  if (!hasNewer) return [piece(messageForms(text), 1_100, LABELS.currentRequest), ...pieces];
+  const words = earlierLastWords(earlier);
+  const lead = words === undefined ? undefined : leadSentence(words);
+  const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
+  const line = `- ${asked} → ${lead ? asOutcome(lead) : "under way at the last summary"}`;
+  return [...pieces, piece([line], 240, LABELS.pastRequests)];
+}
+
+/** Of the forms we write only the current request has no outcome behind it; a model's items are prose. */
+function isVerbatim(item: string): boolean {
+  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
+}
+
+/** Lines of {@link settingPieces}. */
+const SETTING = /^- (?:Working directory|For this summary)/;
+
+function settingPieces({ cwd, branch }: SessionDigest, instructions: string | undefined): Piece[] {
+  const pieces: Piece[] = [];
+  if (cwd !== undefined) {
+    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.`;
+    pieces.push(piece([line], 400, LABELS.setting));
+  }
+  if (instructions?.trim()) {
+    const line = `- For this summary was asked: ${quoted(clip(oneLine(instructions), 600))}`;
+    pieces.push(piece([line], 410, LABELS.setting));
+  }
+  return pieces;
+}
+
+/** Up to this length repeating the current request is cheaper than looking it up. */
+const REPEATED_UP_TO_CHARS = 500;
+const NEWEST_IMPORTANCE = 500;
+const OLDEST_IMPORTANCE = WORTH_A_LINE;
+/** What the session began with says what it is about, however old it is. */
+const FIRST_IMPORTANCE = 490;
+
+/** Every message of a person, oldest first, those of earlier summaries included. */
+export function renderMessages(digest: SessionDigest): Piece[] {
+  const current = currentRequest(digest);
+  const stillCurrent = current === undefined ? requestInFull(digest.earlier) : undefined;
+  const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
+  const messages = [
+    ...earlierMessages(digest.earlier, now).map((text) => ({
+      text,
+      prefix: "",
+      isCurrent: text === stillCurrent,
+    })),
+    ...now.map((message) => ({
+      text: message.text,
+      prefix: message.afterInterruption ? AFTER_INTERRUPTION : "",
+      isCurrent: message === current,
+    })),
+  ];
+  return messages.map(({ text, prefix, isCurrent }, index) => {
+    const isShownAbove = isCurrent && text.length > REPEATED_UP_TO_CHARS;
+    const importance = rising(OLDEST_IMPORTANCE, NEWEST_IMPORTANCE, index, messages.length);
+    return piece(
+      isShownAbove ? [SEE_CURRENT_REQUEST] : messageForms(text, prefix),
+      index === 0 ? FIRST_IMPORTANCE : importance,
+    );
+  });
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { keysOf, programOf, readCommand } from "./command-runs.ts";
+
+const read = (command: string, output = "", isError = false) =>
+  readCommand(1, command, undefined, output, isError);
+
+describe("shell commands", () => {
+  it.each([
+    ["cd src && npm test", "test"],
+    ["go test ./... 2>&1 | tail -5", "test"],
+    ['git commit -m "fix the test"', "commit"],
+    ["git push origin main", "push"],
+    ["npx tsc --noEmit", "check"],
+    ["cargo build --release", "build"],
+    ['echo "run the test"', "other"],
+    ["ls src/test-data", "other"],
+  ] as const)("%s is a %s", (command, kind) => expect(read(command).kind).toBe(kind));
+
+  it("are shown on one line without what only prepares them", () => {
+    const command = 'cd "/a b/c" && X=1; # note\n# comment\nnpm run build 2>&1';
+    expect(read("cd /a && npm test").command).toBe("npm test");
+    expect(read('cd "/a b/c" && X=1; npm run build 2>&1').command).toBe("npm run build");
+    expect(read(command).command).not.toContain("# comment");
+  });
+
+  it("have failed when they say so, when they are marked so, or when a piped test shows it", () => {
+    expect(read("make x", "Exit code 2\nboom").failed).toBe(true);
+    expect(read("make x", "boom", true).failed).toBe(true);
+    expect(read("go test ./... | tail", "--- FAIL: TestA (0.00s)\nFAIL").failed).toBe(true);
+    expect(read("npm test", "Tests  1 failed | 3 passed (4)").failed).toBe(true);
+    expect(read("npm test", "Error: 2 tests failed").failed).toBe(true);
+    expect(read("npm test", "Tests  4 passed (4), 0 failed").failed).toBe(false);
+    expect(read("cat error.log", "error: not ours").failed).toBe(false);
+  });
+
+  it.each([
+    ["npm test", "Tests  12 passed (12)", "Tests 12 passed (12)"],
+    ["pytest", "===== 3 failed, 9 passed in 1.2s =====", "3 failed, 9 passed in 1.2s"],
+    ["mix test", "59 tests, 0 failures", "59 tests, 0 failures"],
+    [
+      "cargo test",
+      "test result: ok. 5 passed; 0 failed; 0 ignored",
+      "test result: ok. 5 passed; 0 failed; 0 ignored",
+    ],
+    ["go test ./...", "ok  \ta/b\t0.1s\nok  \ta/c\t0.1s", "2 packages ok"],
+    ["git commit -m x", "[main 1a2b3c4] fix: the thing\n 1 file changed", 'commit 1a2b3c4 "fix: the thing"'],
+    ["gh pr create", "https://example.com/o/r/pull/17", "https://example.com/o/r/pull/17"],
+  ])("%s tells its outcome", (command, output, outcome) =>
+    expect(read(command, output).outcome).toBe(outcome),
+  );
+
+  it("give the commit also where only a log shows it", () => {
+    expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commit).toEqual({
+      id: "055ca502",
+      subject: "test: pin the output",
+    });
+    expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
+  });
+
+  it("are recognised by program and verb", () => {
+    expect(programOf("go test -v ./x")).toBe("go test");
+    expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
+    expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");
+  });
+});

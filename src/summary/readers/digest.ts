@@ -1,0 +1,190 @@
+import { isCollapsedSpan } from "../../conversation/collapsed.ts";
+import {
+  type AssistantEntry,
+  type AttachmentEntry,
+  type Entry,
+  entryBlocks,
+  isCompactBoundary,
+  isEntry,
+  isSynthetic,
+  rawContent,
+  type UserEntry,
+} from "../../conversation/entry.ts";
+import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
+import { contentText, field, stringField } from "../../conversation/untrusted.ts";
+import { ConceptCounter, type RankedName } from "./concepts.ts";
+import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
+import { type Exchange, isEmpty, openExchange } from "./exchanges.ts";
+import { type Remark, remarksIn } from "./prose.ts";
+import { readNotification } from "./replies.ts";
+import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
+import { classifyUserText, type HumanMessageKind } from "./user-text.ts";
+
+/** What a session's structure tells about it, without anybody having understood it. */
+export interface SessionDigest extends ToolDigest {
+  readonly cwd: string | undefined;
+  readonly branch: string | undefined;
+  /** In order; the first may have no message of a person. */
+  readonly exchanges: readonly Exchange[];
+  readonly remarks: readonly Remark[];
+  readonly packages: readonly RankedName[];
+  readonly programs: readonly RankedName[];
+  readonly names: readonly RankedName[];
+  readonly earlier: EarlierSummary | undefined;
+  /** The last thing in the conversation: who has the next move. */
+  readonly lastActor: "person" | "agent" | "tool" | "nobody";
+}
+
+const MAX_PACKAGES = 14;
+const MAX_PROGRAMS = 8;
+const MAX_NAMES = 24;
+
+/** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
+export function digestSession(
+  entries: readonly Entry[],
+  before?: OpenBefore,
+  { pairs }: PairIndex = indexPairs(entries),
+): SessionDigest {
+  const reader = new Reader(pairs, before);
+  const isSubagent = !entries.some(isMainMessage);
+  for (const [at, entry] of entries.entries()) {
+    if (!isEntry(entry)) continue;
+    const aside = !isSubagent && field(entry, "isSidechain") === true;
+    if (entry.type === "assistant") reader.assistant(at, entry, aside);
+    else if (entry.type === "user" && !aside) reader.user(at, entry);
+    else if (entry.type === "attachment" && !aside) reader.attachment(at, entry);
+    else if (isCompactBoundary(entry)) reader.boundary();
+  }
+  return reader.digest();
+}
+
+function isMainMessage(entry: Entry): boolean {
+  if (!isEntry(entry) || (entry.type !== "user" && entry.type !== "assistant")) return false;
+  return entry.isSidechain !== true;
+}
+
+/** Walks the conversation in order and hands each part to the ledger that keeps it. */
+class Reader {
+  readonly #pairs: PairIndex["pairs"];
+  readonly #concepts = new ConceptCounter();
+  readonly #tools: ToolReader;
+  #current = openExchange();
+  readonly #exchanges = [this.#current];
+  #cwd: string | undefined;
+  #branch: string | undefined;
+  #earlier: EarlierSummary | undefined;
+  /** True when the messages before the latest boundary were read one by one. */
+  #isPastRead = false;
+  #interrupted = false;
+  #lastActor: SessionDigest["lastActor"] = "nobody";
+
+  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined) {
+    this.#pairs = pairs;
+    this.#tools = new ToolReader(this.#concepts, before);
+  }
+
+  /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */
+  assistant(at: number, entry: AssistantEntry, aside: boolean): void {
+    if (field(field(entry, "message"), "content") === undefined || isSynthetic(entry)) return;
+    this.#noteWhere(entry);
+    for (const block of entryBlocks(entry)) {
+      if (block.type === "text" && typeof block.text === "string" && !aside) this.#agentText(at, block.text);
+      else if (block.type === "tool_use" && typeof block.id === "string") this.#toolUse(at, block.id, aside);
+    }
+  }
+
+  user(at: number, entry: UserEntry): void {
+    this.#noteWhere(entry);
+    const text = contentText(rawContent(entry));
+    // A summary covers what stands before its boundary: nothing new where that was read entry by entry. Below the
+    // boundary it may follow messages that were kept, and other summaries that were kept with them.
+    if (entry.isCompactSummary === true) {
+      if (!this.#isPastRead) this.#addEarlier(text);
+      return;
+    }
+    // Wherever it stands: what it stands for is told nowhere else.
+    if (isCollapsedSpan(entry)) {
+      this.#addEarlier(text);
+      return;
+    }
+    this.#tools.todos.prompt(field(entry, "todos"));
+    if (entry.isMeta !== true && entry.isVisibleInTranscriptOnly !== true) this.#userText(at, text, entry);
+  }
+
+  attachment(at: number, { attachment }: AttachmentEntry): void {
+    const type = stringField(attachment, "type");
+    if (type === "queued_command") this.#userText(at, contentText(field(attachment, "prompt")), attachment);
+    else if (type === "edited_text_file") this.#tools.changedOutside(stringField(attachment, "filename"));
+    else this.#tools.todos.attachment(attachment);
+  }
+
+  /** A compaction: what was read before it is what its summary covers. */
+  boundary(): void {
+    this.#isPastRead = !this.#exchanges.every(isEmpty);
+  }
+
+  digest(): SessionDigest {
+    const exchanges = this.#exchanges.filter((exchange) => !isEmpty(exchange));
+    return {
+      cwd: this.#cwd,
+      branch: this.#branch,
+      exchanges,
+      ...this.#tools.digest(),
+      remarks: exchanges.flatMap(remarksOf),
+      packages: this.#concepts.packages(MAX_PACKAGES),
+      programs: this.#concepts.programs(MAX_PROGRAMS),
+      names: this.#concepts.names(MAX_NAMES),
+      earlier: this.#earlier,
+      lastActor: this.#lastActor,
+    };
+  }
+
+  #addEarlier(summary: string): void {
+    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
+  }
+
+  #agentText(at: number, text: string): void {
+    if (text.trim() === "") return;
+    this.#current.texts.push({ at, text });
+    this.#concepts.prose(this.#exchanges.length, text);
+    this.#lastActor = "agent";
+  }
+
+  #toolUse(at: number, id: string, aside: boolean): void {
+    const pair = this.#pairs.get(id);
+    if (pair === undefined || pair.use.entryIndex !== at) return;
+    const said = this.#current.texts.at(-1)?.text;
+    const round = this.#exchanges.length;
+    const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
+    if (aside) return;
+    this.#lastActor = "tool";
+    // They stand in the result, which is where they can be read again.
+    if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
+  }
+
+  /** `source` may say that no person wrote it. */
+  #userText(at: number, raw: string, source: unknown): void {
+    const origin = stringField(field(source, "origin"), "kind");
+    if (origin !== undefined && origin !== "human" && !raw.includes("<task-notification")) return;
+    const text = classifyUserText(raw);
+    if (text.kind === "interruption") this.#interrupted = true;
+    else if (text.kind === "notification") this.#tools.notification(at, readNotification(text.text));
+    else if (text.kind !== "none") this.#message(at, text.kind, text.text);
+  }
+
+  #message(at: number, kind: HumanMessageKind, text: string): void {
+    this.#current = openExchange({ at, text, kind, afterInterruption: this.#interrupted });
+    this.#exchanges.push(this.#current);
+    this.#interrupted = false;
+    if (kind === "request" || kind === "remark") this.#lastActor = "person";
+  }
+
+  #noteWhere(entry: Entry): void {
+    this.#cwd = stringField(entry, "cwd") ?? this.#cwd;
+    this.#branch = stringField(entry, "gitBranch") || this.#branch;
+  }
+}
+
+function remarksOf({ texts }: Exchange): Remark[] {
+  return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { summarise } from "../builtin/summarise.ts";
+import { continuationMessage } from "../continuation.ts";
+import { earlierItems, LABELS, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
+
+const modelSummary = `This session is being continued from a previous conversation.
+
+Analysis:
+1. scratchpad words
+
+Summary:
+1. Primary Request and Intent:
+   The user wants a parser.
+   - fast
+   - small
+
+6. All user messages:
+   - "write a parser"
+   - "no, in Rust"
+
+7. Pending Tasks:
+   - None at the moment
+
+8. Current Work:
+   Editing \`lexer.rs\`:
+   \`\`\`rust
+   fn next() {}
+
+   # not an item
+   \`\`\`
+
+If you need specific details from before compaction, read the full transcript at: /x.jsonl
+Please continue the conversation from where we left it off (end of the frame).`;
+
+describe("an earlier summary", () => {
+  const earlier = parseEarlierSummary(modelSummary);
+
+  it("is taken apart into the items of its sections", () => {
+    expect(earlierItems(earlier, "All User Messages")).toEqual(['- "write a parser"', '- "no, in Rust"']);
+    expect(earlierItems(earlier, "Primary Request and Intent")).toEqual([
+      "The user wants a parser.",
+      "- fast",
+      "- small",
+    ]);
+  });
+
+  it("keeps the code of an item with it", () => {
+    expect(earlierItems(earlier, "Current Work")).toHaveLength(1);
+    expect(earlierItems(earlier, "Current Work")[0]).toContain("# not an item\n```");
+  });
+
+  it("loses the scratchpad in front and the orders at its end", () => {
+    const all = [...earlier.items.values()].flat().join("\n");
+    expect(all).not.toContain("scratchpad");
+    expect(all).not.toContain("transcript");
+    expect(all).not.toContain("without asking");
+  });
+
+  it("has nothing of the message around it when the order to continue has other words", () => {
+    const reworded = modelSummary.replace("where we left it off", "where we left off");
+    expect(reworded).not.toBe(modelSummary);
+    expect(parseEarlierSummary(reworded)).toEqual(earlier);
+  });
+
+  it("without headings loses the opening of the message too", () => {
+    const wrapped = "This session is being continued from a previous conversation.\n\nJust prose.";
+    expect(earlierItems(parseEarlierSummary(wrapped), "Primary Request and Intent")).toEqual(["Just prose."]);
+    const ours = continuationMessage({ summary: "Just prose.", keptRecent: true, trigger: "auto" });
+    expect(earlierItems(parseEarlierSummary(ours), "Primary Request and Intent")).toEqual(["Just prose."]);
+  });
+
+  it("has no item where it says that there is none", () => {
+    expect(earlierItems(earlier, "Pending Tasks")).toEqual([]);
+  });
+
+  it("without headings is kept whole as the intent", () => {
+    expect(earlierItems(parseEarlierSummary("Just prose."), "Primary Request and Intent")).toEqual([
+      "Just prose.",
+    ]);
+  });
+
+  it("skips its own labels and remarks about left-out items, and keeps the bold lines of others", () => {
+    const leftOut = "(3 more files left out here; see the transcript)";
+    const text = `${LABELS.changedFiles}\n- a\n${leftOut}\n**Harbor side:**\n- b\n  c`;
+    expect(splitItems(text)).toEqual(["- a", "**Harbor side:**", "- b\n  c"]);
+  });
+
+  it("keeps a statement that begins like the absence of one", () => {
+    const text = [
+      "4. Errors and fixes:\n- Nothing compiled until the flag was set.",
+      "5. Problem Solving:\n- No explicit lock guards the queue.",
+      "7. Pending Tasks:\n- Nothing tests the crane: write a test.\n- None explicitly, all work is done",
+      "8. Current Work:\nNone of the berths is deep enough.",
+    ].join("\n\n");
+    expect([...parseEarlierSummary(text).items.values()].flat()).toEqual([
+      "- Nothing compiled until the flag was set.",
+      "- No explicit lock guards the queue.",
+      "- Nothing tests the crane: write a test.",
+      "None of the berths is deep enough.",
+    ]);
+  });
+
+  it("has no item for a section of ours that was empty", () => {
+    const empty = summarise([], { countTokens: (text) => text.length / 3 }).text;
+    expect([...parseEarlierSummary(empty).items.values()].flat()).toEqual([]);
+  });
+
+  it("keeps the sections above a line that looks like the heading of the summary", () => {
+    const text = "7. Pending Tasks:\n- dredge\n\n8. Current Work:\nThe report says:\nSummary:\nall is well";
+    expect(earlierItems(parseEarlierSummary(text), "Pending Tasks")).toEqual(["- dredge"]);
+  });
+});

@@ -1,0 +1,273 @@
+import { dedented, oneLine } from "../clip.ts";
+import { isNotesContinuation, unwrapSummary } from "../continuation.ts";
+import { withoutQuotedFacts } from "../facts/section.ts";
+import { fencedLines, type SectionName, splitSections } from "../sections.ts";
+import { parseMessageItem } from "./list-items.ts";
+import { type HumanMessage, messageKey } from "./user-text.ts";
+
+/** The summary that this conversation began with, taken apart so that it can be brought up to date. */
+export interface EarlierSummary {
+  readonly items: ReadonlyMap<SectionName, readonly string[]>;
+  /** How many pieces of each section had no room in it. */
+  readonly leftOut: ReadonlyMap<SectionName, number>;
+  /** They are the session's notes. */
+  readonly isNotes?: boolean;
+}
+
+/** An item that says only that there is none, as a model writes it or as an empty section of ours does. */
+const NOTHING =
+  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
+/** Sections about the future: that nothing is open there says nothing about the work, however long the sentence. */
+const ABOUT_THE_FUTURE: ReadonlySet<SectionName> = new Set(["Pending Tasks", "Optional Next Step"]);
+const NOTHING_OPEN =
+  /^[-*•\s]*\(?(?:none\b|n\/a\b|no (?:pending|open|explicit|further|remaining|outstanding)\b|nothing (?:is |was )?(?:pending|open|explicit|further|else|more|left|remain|outstanding|to do|at )|nothing[.)]?$)/i;
+const OWN_CONCEPTS = /^- (?:Languages|Packages|Commands in use|Names that matter): /;
+const SHORT_ANSWER_CHARS = 12;
+const KEPT_STEPS = 5;
+
+/** Ours or a model's: anything with the nine headings, or notes. Without headings the whole is the intent. */
+export function parseEarlierSummary(summary: string): EarlierSummary {
+  const text = withoutQuotedFacts(summary);
+  if (isNotesContinuation(text)) {
+    return { items: itemsOfNotes(unwrapSummary(text)), leftOut: new Map(), isNotes: true };
+  }
+  const body = withoutAnalysis(unwrapSummary(text));
+  const sections = splitSections(body);
+  const items = new Map<SectionName, readonly string[]>();
+  if (sections.length === 0 && body.trim() !== "") items.set("Primary Request and Intent", [body.trim()]);
+  for (const section of sections) addItems(items, section.name, filledItems(section.body, section.name));
+  return { items, leftOut: new Map(sections.map(({ name, body }) => [name, leftOutIn(body)])) };
+}
+
+type ItemsByName = Map<SectionName, readonly string[]>;
+
+function addItems(items: ItemsByName, name: SectionName, more: readonly string[]): void {
+  items.set(name, [...(items.get(name) ?? []), ...more]);
+}
+
+function leftOutIn(body: string): number {
+  const remark = body.trimEnd().split("\n").at(-1) ?? "";
+  return Number(LEFT_OUT_LINE.exec(remark)?.[1] ?? 0);
+}
+
+function filledItems(body: string, name?: SectionName): readonly string[] {
+  const isOpen = name !== undefined && ABOUT_THE_FUTURE.has(name);
+  return splitItems(body).filter((item) => !NOTHING.test(item) && !(isOpen && NOTHING_OPEN.test(item)));
+}
+
+/** What was summarised in several parts, oldest first. */
+export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
+  if (one === undefined) return next;
+  const items = new Map(one.items);
+  for (const [name, list] of next.items) addItems(items, name, list);
+  const leftOut = new Map(one.leftOut);
+  for (const [name, count] of next.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
+  return { items, leftOut };
+}
+
+export function earlierItems(earlier: EarlierSummary | undefined, name: SectionName): readonly string[] {
+  return earlier?.items.get(name) ?? [];
+}
+
+/** A long message that an earlier summary of ours gives in full under its first heading: always its first item. */
+export function requestInFull(earlier: EarlierSummary | undefined): string {
+  return parseMessageItem(earlierItems(earlier, "Primary Request and Intent")[0] ?? "");
+}
+
+/** A person's messages as earlier summaries list them. */
+export function listedMessages(earlier: EarlierSummary | undefined): readonly string[] {
+  return earlierItems(earlier, "All User Messages").map((item) =>
+    item === SEE_CURRENT_REQUEST ? requestInFull(earlier) : parseMessageItem(item),
+  );
+}
+
+/** Those that earlier summaries list and nobody has written since, each once. */
+export function earlierMessages(
+  earlier: EarlierSummary | undefined,
+  newer: readonly HumanMessage[] = [],
+): readonly string[] {
+  const seen = new Set(newer.map(({ text }) => messageKey(text)));
+  return listedMessages(earlier).filter((text) => {
+    const key = messageKey(text);
+    // The same long text twice is one message that two summaries list; a second "yes" is a second message.
+    const isRepeat = key.length > SHORT_ANSWER_CHARS && seen.has(key);
+    return text !== "" && !isRepeat && Boolean(seen.add(key));
+  });
+}
+
+/** What the agent had said last when the earlier summary was written, where that is one of ours. */
+export function earlierLastWords(earlier: EarlierSummary | undefined): string | undefined {
+  const quotation = earlierItems(earlier, "Current Work").findLast((item) => item.startsWith(">"));
+  return quotation?.replace(/^> ?/gm, "");
+}
+
+/** The work of then in brief: the last steps and the agent's words, or all that a model wrote about it. */
+export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string {
+  const items = earlierItems(earlier, "Current Work");
+  const words = earlierLastWords(earlier);
+  const steps = items
+    .filter((item) => item.startsWith("- ") && !item.includes("```"))
+    .map((item) => item.slice(2));
+  const told = words === undefined ? items.join(" ") : `${steps.slice(-KEPT_STEPS).join("; ")} — ${words}`;
+  return oneLine(told.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
+}
+
+/** What a model or a person wrote about the technology, without the lists that a summary of ours makes anew. */
+export function earlierConcepts(earlier: EarlierSummary | undefined): readonly string[] {
+  return earlierItems(earlier, "Key Technical Concepts").filter((item) => !OWN_CONCEPTS.test(item));
+}
+
+/**
+ * Claude Code leaves a model's scratchpad in front of the summary under a heading of its own. Without a scratchpad, the
+ * heading "Summary:" below the first section is a part of the summary.
+ */
+function withoutAnalysis(text: string): string {
+  const summary = /(?:^|\n)Summary:\s*\n/.exec(text);
+  if (summary === null) return text;
+  const hasAnalysis = /^\s*Analysis:/.test(text);
+  if (!hasAnalysis && splitSections(text.slice(0, summary.index)).length > 0) return text;
+  return text.slice(summary.index + summary[0].length);
+}
+
+/** Bullets and paragraphs on the outermost level, each with all that hangs below it; labels are left out. */
+export function splitItems(body: string, isPassedOver: (line: string) => boolean = isOwnLine): string[] {
+  const items: string[][] = [];
+  let fence: string | undefined;
+  let afterBlank = true;
+  for (const line of dedented(body.split("\n"))) {
+    if (fence === undefined && isPassedOver(line)) {
+      afterBlank = true;
+      continue;
+    }
+    const marker = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+    const canStart = fence === undefined && marker === undefined;
+    if (items.length === 0 || (canStart && startsItem(line, afterBlank))) items.push([line]);
+    else items.at(-1)?.push(line);
+    if (marker !== undefined) fence = nextFence(fence, marker, line);
+    afterBlank = line.trim() === "";
+  }
+  return items.map((lines) => lines.join("\n").trim()).filter((item) => item !== "");
+}
+
+function startsItem(line: string, afterBlank: boolean): boolean {
+  return /^(?:[-*•]|\d{1,3}[.)])\s/.test(line) || (afterBlank && /^\S/.test(line));
+}
+
+function nextFence(open: string | undefined, marker: string, line: string): string | undefined {
+  if (open === undefined) return marker;
+  return marker.startsWith(open) && line.trim() === marker ? undefined : open;
+}
+
+/**
+ * Where the sections of a session's notes stand in a summary; "" is for those of a user's own template. What shares a
+ * section stands in the order in which it can be missed least: concepts give way from the end, the rest from the front.
+ */
+const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
+  ["session title", "Primary Request and Intent"],
+  ["task specification", "Primary Request and Intent"],
+  ["current state", "Current Work"],
+  ["files and functions", "Files and Code Sections"],
+  ["errors & corrections", "Errors and Fixes"],
+  ["workflow", "Key Technical Concepts"],
+  ["", "Key Technical Concepts"],
+  ["codebase and system documentation", "Key Technical Concepts"],
+  ["worklog", "Problem Solving"],
+  ["learnings", "Problem Solving"],
+  ["key results", "Problem Solving"],
+];
+
+const NAMES: ReadonlySet<string> = new Set(PLACES.map(([name]) => name));
+/** A person's own words, as we note them. */
+const MESSAGE = /^- (?:\(after interrupting the assistant\) )?(?:"|\(\d+ lines\)\n)/;
+
+/** What notes say, sorted into the sections of a summary. */
+function itemsOfNotes(text: string): ItemsByName {
+  const { preface, bodies } = cutAtHeadings(text);
+  const items: ItemsByName = new Map();
+  const add = (place: SectionName, more: readonly string[]): void => {
+    if (more.length > 0) addItems(items, place, more);
+  };
+  // Where the whole notes are, and what a person wrote above them.
+  add("Primary Request and Intent", filledItems(preface));
+  for (const [name, place] of PLACES) {
+    const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));
+    const messages = found.filter((item) => MESSAGE.test(item));
+    if (place !== "Primary Request and Intent") add(place, found);
+    else {
+      add("All User Messages", messages);
+      // The newest is the request that was current.
+      add(place, [...messages.slice(-1), ...found.filter((item) => !MESSAGE.test(item))]);
+    }
+  }
+  return items;
+}
+
+interface CutNotes {
+  readonly preface: string;
+  /** By the names of {@link PLACES}. */
+  readonly bodies: ReadonlyMap<string, readonly string[]>;
+}
+
+function cutAtHeadings(text: string): CutNotes {
+  const lines = text.split("\n");
+  const isCode = fencedLines(lines);
+  const preface: string[] = [];
+  const bodies = new Map<string, string[][]>();
+  let open = preface;
+  for (const [index, line] of lines.entries()) {
+    const title = isCode(index) ? undefined : /^#[ \t]+(\S.*)$/.exec(line)?.[1]?.trim();
+    if (title === undefined) {
+      open.push(line);
+      continue;
+    }
+    const name = title.toLowerCase();
+    // A name of the user's own tells what its items are about.
+    open = NAMES.has(name) ? [] : [`${title}:`, ""];
+    const key = NAMES.has(name) ? name : "";
+    bodies.set(key, [...(bodies.get(key) ?? []), open]);
+  }
+  const joined = [...bodies].map(([name, parts]) => [name, parts.map((part) => part.join("\n"))] as const);
+  return { preface: preface.join("\n"), bodies: new Map(joined) };
+}
+
+/**
+ * Labels above groups of items in the built-in summary. The next summary recognizes exactly these lines and skips
+ * them. A bold line that another author wrote is a part of the summary.
+ */
+export const LABELS = {
+  currentRequest: "**Current request, verbatim:**",
+  intent: "**What the user wants, as the earlier summary has it:**",
+  longerRequest: "**The last longer request before it, verbatim:**",
+  pastRequests: "**Requests before it, oldest first, and what came of each:**",
+  setting: "**Setting:**",
+  changedFiles: "**Changed, most recent first:**",
+  readFiles: "**Only looked at:**",
+  earlierFiles: "**From before:**",
+  earlierErrors: "**From before the last summary, as it was then:**",
+  failures: "**Failures, oldest first:**",
+  corrections: "**The user stepped in:**",
+  earlierSolutions: "**Before the last summary:**",
+  answers: "**Decided by the user, when asked:**",
+  plans: "**Plans the assistant wrote:**",
+  findings: "**Reported by subagents and background tasks:**",
+  remarks: "**Causes, decisions and findings the assistant stated:**",
+  todos: "**To-do list:**",
+  waiting: "**Still open when the conversation stopped:**",
+  earlierTasks: "**Open at the last summary (may have been done since; see 1 and 8):**",
+  steps: "**Latest steps, oldest first:**",
+  lastEdits: "**Last edits:**",
+  lastWords: "**What the assistant said last, verbatim:**",
+  /** Newer messages follow: what was next at the end of this part may have been done in them. */
+  whereItStood: "**Where things stood at the end of this part; newer messages follow:**",
+} as const;
+
+const OWN_LABELS: ReadonlySet<string> = new Set(Object.values(LABELS));
+/** Stands for a long message that is given in full under the first heading. */
+export const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
+const LEFT_OUT_LINE = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
+
+/** The last line of a section in which something had no room. */
+export const leftOutLine = (count: number, what: string): string =>
+  `(${count} more ${what} left out here; see the transcript)`;
+
+const isOwnLine = (line: string): boolean => OWN_LABELS.has(line) || LEFT_OUT_LINE.test(line);
