@@ -99,7 +99,7 @@ describe("the page about events", () => {
     expect(shapes.get("attempts[]")).toEqual(interfaceFields(sources, "SummaryAttempt"));
     const weighing = withoutComments(read("src", "cost", "weigh.ts"));
     expect(shapes.get("options[]")).toEqual(interfaceFields(weighing, "WeighedOption"));
-    const saving = withoutComments(read("src", "cost", "net-saving.ts"));
+    const saving = withoutComments(read("src", "cost", "rewrite-cost.ts"));
     expect(shapes.get("netSaving")).toEqual(interfaceFields(saving, "NetSaving"));
   });
 
