@@ -1,5 +1,5 @@
 import type { ApiMessage, ApiVersion, ContentBlock } from "../../conversation/message.ts";
-import type { JsonRecord } from "../../conversation/untrusted.ts";
+import { type JsonRecord, stringField } from "../../conversation/untrusted.ts";
 import type { ClaudeFeatures } from "../../window/claude-features.ts";
 
 /** One call as the parts of the simulator hand it on: headers read, body parsed, model found. */
@@ -144,3 +144,8 @@ export type Behaviour = (request: SeenRequest) => Turn | undefined;
 
 /** A block in a reply, complete: what the client will send back. */
 export type ReplyBlock = ContentBlock;
+
+/** How the model thinks in a call: as the request says, or as it does by itself. */
+export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {
+  return stringField(body.thinking, "type") ?? (features.thinksByDefault ? "adaptive" : "disabled");
+}

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CONTEXT_TEXTS } from "./context-texts.ts";
-import { MESSAGE_TEXTS } from "./message-texts.ts";
 import { refusal, textOf } from "./refuse.ts";
-import { REQUEST_TEXTS } from "./request-texts.ts";
-import { TEXTS, UNVERIFIED_TEXTS } from "./texts.ts";
+import { CONTEXT_TEXTS, MESSAGE_TEXTS, REQUEST_TEXTS, TEXTS, UNVERIFIED_TEXTS } from "./texts.ts";
 
 describe("the texts", () => {
   it("that nobody has seen on the wire are listed, placeholders and single sentences with the errors", () => {

@@ -1,7 +1,40 @@
-import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { refuse } from "../../wording/refuse.ts";
-import { recordField } from "../fields/readers.ts";
-import type { Inspection } from "../shape/shape-check.ts";
+import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import type { SimulatedRequest } from "../exchange.ts";
+
+/** Readers for a body whose shape has been checked: an absent or null field is undefined. */
+
+export function recordField(body: JsonRecord, name: string): JsonRecord | undefined {
+  const value = body[name];
+  return isRecord(value) ? value : undefined;
+}
+
+export function recordsField(body: JsonRecord, name: string): readonly JsonRecord[] {
+  const value = body[name];
+  return Array.isArray(value) ? value : [];
+}
+
+export function isForced(body: JsonRecord): boolean {
+  const type = recordField(body, "tool_choice")?.type;
+  return type === "any" || type === "tool";
+}
+
+export function outputFormatOf(body: JsonRecord): JsonRecord | undefined {
+  return (
+    recordField(recordField(body, "output_config") ?? {}, "format") ?? recordField(body, "output_format")
+  );
+}
+
+export function editsOf(body: JsonRecord): readonly JsonRecord[] {
+  return recordsField(recordField(body, "context_management") ?? {}, "edits");
+}
+
+/**
+ * The call asks for a summary of the conversation, which is then no beginning of an answer. Counting takes the
+ * field and ignores it.
+ */
+export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "endpoint" | "body">): boolean {
+  return endpoint === "messages" && recordField(body, "compaction") !== undefined;
+}
 
 export type Role = "user" | "assistant" | "system";
 
@@ -19,13 +52,6 @@ export interface SentMessage {
   readonly blocks: readonly PlacedBlock[];
   /** A system message that does nothing but set the effort; it alone may have no content. */
   readonly isEffortOnly: boolean;
-}
-
-/** Messages of one role in a row: to the provider they are one. */
-export interface Turn {
-  readonly role: Role;
-  readonly messages: readonly SentMessage[];
-  readonly blocks: readonly PlacedBlock[];
 }
 
 export function readMessages(messages: readonly JsonRecord[]): readonly SentMessage[] {
@@ -53,33 +79,4 @@ function readBlocks(
 
 export function pathOf({ message, index }: PlacedBlock): string {
   return index === undefined ? `messages.${message}` : `messages.${message}.content.${index}`;
-}
-
-export function readTurns(messages: readonly SentMessage[], inspection: Inspection): readonly Turn[] {
-  const runs: SentMessage[][] = [];
-  for (const message of messages) {
-    const run = runs.at(-1);
-    const first = run?.[0];
-    if (run === undefined || first === undefined || !continues(first, message)) runs.push([message]);
-    else {
-      if (message.role !== "system" && inspection.switches.consecutiveRoles === "refused") {
-        refuse("rolesAlternate");
-      }
-      run.push(message);
-    }
-  }
-  return runs.map(joinRun);
-}
-
-/** The message after the provider's own summary may have the same role and is a turn of its own. */
-function continues(first: SentMessage, message: SentMessage): boolean {
-  const isSummary = first.blocks.length > 0 && first.blocks.every(({ type }) => type === "compaction");
-  return first.role === message.role && !isSummary;
-}
-
-function joinRun(messages: readonly SentMessage[]): Turn {
-  const first = messages[0];
-  if (first === undefined) return { role: "user", messages, blocks: [] };
-  const blocks = messages.length === 1 ? first.blocks : messages.flatMap((message) => message.blocks);
-  return { role: first.role, messages, blocks };
 }

@@ -1,9 +1,8 @@
-import { MAX_CACHE_MARKS } from "../../../../conversation/check/limits.ts";
-import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { refuse } from "../../wording/refuse.ts";
-import { recordField, recordsField } from "../fields/readers.ts";
-import type { Inspection } from "../shape/shape-check.ts";
-import { pathOf, type SentMessage } from "./conversation.ts";
+import { MAX_CACHE_MARKS } from "../../../conversation/check/limits.ts";
+import type { JsonRecord } from "../../../conversation/untrusted.ts";
+import { refuse } from "../wording/refuse.ts";
+import { pathOf, recordField, recordsField, type SentMessage } from "./checked-body.ts";
+import type { Inspection } from "./shape/shape-check.ts";
 
 /** In the order of the prompt: tools, system, messages (what is inside a result before the result), the automatic one. */
 export function checkCacheMarks(messages: readonly SentMessage[], inspection: Inspection): void {
