@@ -6,8 +6,7 @@ import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
 import type { JsonRecord } from "../../src/conversation/untrusted.ts";
-import { CLEARED_RESULT } from "../../src/testing/simulator/context/clear-tool-uses.ts";
-import { applyEdits } from "../../src/testing/simulator/context/edits.ts";
+import { applyEdits, CLEARED_RESULT } from "../../src/testing/simulator/context/context-edits.ts";
 import type { SimulatedModel } from "../../src/testing/simulator/exchange.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 

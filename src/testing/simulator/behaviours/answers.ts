@@ -1,5 +1,4 @@
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { contentText } from "../../../conversation/untrusted.ts";
+import { contentText, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Behaviour, Turn } from "../exchange.ts";
 
 export function textTurn(text: string): Turn {

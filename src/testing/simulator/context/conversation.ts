@@ -1,5 +1,11 @@
-import type { ApiMessage } from "../../../conversation/message.ts";
-import { type ContentBlock, isBlock, type MessageContent, tagOf } from "../../../conversation/message.ts";
+import {
+  type ApiMessage,
+  type ContentBlock,
+  contentBlocks,
+  isBlock,
+  type MessageContent,
+  tagOf,
+} from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord, listField } from "../../../conversation/untrusted.ts";
 
 /** The parts of a request that make up what a model is shown. */
@@ -29,6 +35,19 @@ function isMessage(value: unknown): value is ApiMessage {
 
 const readContent = (value: unknown): MessageContent | undefined =>
   Array.isArray(value) ? readable(value, isBlock) : typeof value === "string" ? value : undefined;
+
+/** Keeps these blocks. A message that held no other goes altogether: one without content would be refused. */
+export function keepBlocks(
+  messages: readonly ApiMessage[],
+  isKept: (block: ContentBlock, message: number, index: number) => boolean,
+): readonly ApiMessage[] {
+  return messages.flatMap((message, at) => {
+    const blocks = contentBlocks(message.content);
+    const content = blocks.filter((block, index) => isKept(block, at, index));
+    if (content.length === blocks.length) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
 
 /** Where a block stood in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;

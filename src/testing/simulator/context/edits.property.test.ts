@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { type AppliedEdit, applyEdits, type EditedMessages } from "./edits.ts";
+import { type AppliedEdit, applyEdits, type EditedMessages } from "./context-edits.ts";
 import { asked, BINDING, FORGETFUL, result, said, simulatedModel, thought, used } from "./talk.case.ts";
 
 const measure = (messages: readonly ApiMessage[]): number => JSON.stringify(messages).length;

@@ -3,25 +3,32 @@ import { field } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
-import { type BindingRules, ThinkingBinder } from "./binding.ts";
 import {
   type CompactionOutcome,
+  checkSummaries,
   compactAtThreshold,
   compactOnDemand,
+  readSummarySignature,
   readThresholdEdit,
+  resolveSummaries,
   type Summarise,
+  summaryMessages,
 } from "./compaction.ts";
 import {
-  checkSummaries,
-  readSummarySignature,
-  resolveSummaries,
-  summaryMessages,
-} from "./compaction-block.ts";
+  type AppliedEdit,
+  applyEdits,
+  type EditedMessages,
+  readEdits,
+  withoutPastTurns,
+} from "./context-edits.ts";
 import { asCompaction, type Conversation, hasSummary, readConversation } from "./conversation.ts";
-import type { InputTransformation } from "./dropped-thinking.ts";
-import { type AppliedEdit, applyEdits, type EditedMessages, readEdits, withoutPastTurns } from "./edits.ts";
-import type { ReplySigner } from "./reply-signer.ts";
-import { Sealer } from "./seal.ts";
+import { Sealer } from "./signatures.ts";
+import {
+  type BindingRules,
+  type InputTransformation,
+  type ReplySigner,
+  ThinkingBinder,
+} from "./thinking-binding.ts";
 import { Threads, type ThreadTurn } from "./threads.ts";
 
 /** What the provider remembers between requests. One for each simulator. */
@@ -115,13 +122,22 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   const edits = readEdits(body);
   const threshold = readThresholdEdit(edits);
   const shown = withoutPastTurns(resolveSummaries(bound.messages), model, edits);
-  const prompts = new Prompts(sent, model, dependencies.buildPrompt);
-  const originalTokens = prompts.tokens(shown);
-  const edited = applyEdits({ messages: shown, tokens: originalTokens }, edits, model, (messages) =>
-    prompts.tokens(messages),
+  // Each list of messages is built once, however often its size is asked for.
+  const prompts = new Map<readonly ApiMessage[], Built>();
+  const promptOf = (messages: readonly ApiMessage[]): Built => {
+    const prompt = prompts.get(messages) ?? dependencies.buildPrompt({ ...sent, messages }, model);
+    prompts.set(messages, prompt);
+    return prompt;
+  };
+  const originalTokens = promptOf(shown).tokens;
+  const edited = applyEdits(
+    { messages: shown, tokens: originalTokens },
+    edits,
+    model,
+    (messages) => promptOf(messages).tokens,
   );
   if (request.endpoint === "messages") {
-    const occupied = dependencies.occupied?.(prompts.of(edited.messages)) ?? edited.tokens;
+    const occupied = dependencies.occupied?.(promptOf(edited.messages)) ?? edited.tokens;
     refuseTooLong(occupied, request, model);
   }
 
@@ -141,8 +157,8 @@ function prepareWhole<Built extends { readonly tokens: number }>(
     request,
     model,
     conversation: { ...sent, messages },
-    prompt: prompts.of(messages),
-    tokens: prompts.tokens(messages),
+    prompt: promptOf(messages),
+    tokens: promptOf(messages).tokens,
     originalTokens,
     appliedEdits: edited.applied,
     inputTransformations: betas.has(BETAS.thinkingBinding) ? bound.transformations : undefined,
@@ -182,30 +198,4 @@ function shownAfter(
   const block: ReplyBlock | undefined = compaction.blocks[0];
   const summary = block === undefined ? undefined : asCompaction(block);
   return summary === undefined || !hasSummary(summary) ? edited.messages : summaryMessages(summary);
-}
-
-/** Each list of messages is built once, however often its size is asked for. */
-class Prompts<Built extends { readonly tokens: number }> {
-  readonly #sent: Conversation;
-  readonly #model: SimulatedModel;
-  readonly #build: ContextDependencies<Built>["buildPrompt"];
-  readonly #built = new Map<readonly ApiMessage[], Built>();
-
-  constructor(sent: Conversation, model: SimulatedModel, build: ContextDependencies<Built>["buildPrompt"]) {
-    this.#sent = sent;
-    this.#model = model;
-    this.#build = build;
-  }
-
-  of(messages: readonly ApiMessage[]): Built {
-    const known = this.#built.get(messages);
-    if (known !== undefined) return known;
-    const built = this.#build({ ...this.#sent, messages }, this.#model);
-    this.#built.set(messages, built);
-    return built;
-  }
-
-  tokens(messages: readonly ApiMessage[]): number {
-    return this.of(messages).tokens;
-  }
 }

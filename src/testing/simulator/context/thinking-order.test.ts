@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { SentThinking } from "./sent-thinking.ts";
-import { type ThinkingSignature, thinkingDigest } from "./signature.ts";
-import { ThinkingOrder } from "./thinking-order.ts";
+import { type ThinkingSignature, thinkingDigest } from "./signatures.ts";
+import { type SentThinking, thinkingDisorders } from "./thinking-binding.ts";
 
 const SIGNATURE: ThinkingSignature = {
   id: "first",
@@ -32,8 +31,7 @@ it("one block sent a thousand times is looked at a few thousand times, not a mil
       },
     }),
   );
-  const order = new ThinkingOrder(repeated);
-  const disorders = repeated.map((_, index) => order.disorderAt(index));
+  const disorders = thinkingDisorders(repeated);
   expect(disorders.slice(0, 3)).toEqual([undefined, "put-back", "put-back"]);
   expect(looks).toBeLessThan(5 * repeated.length);
 });

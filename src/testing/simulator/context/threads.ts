@@ -1,6 +1,5 @@
 import type { ApiMessage } from "../../../conversation/message.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { field, stringField } from "../../../conversation/untrusted.ts";
+import { field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ReplyBlock, SimulatedRequest, Switches } from "../exchange.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
 import { BETAS } from "../wording/betas.ts";

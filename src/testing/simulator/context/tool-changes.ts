@@ -1,5 +1,4 @@
-import type { ApiMessage } from "../../../conversation/message.ts";
-import { type ContentBlock, contentBlocks, tagOf } from "../../../conversation/message.ts";
+import { type ApiMessage, type ContentBlock, contentBlocks, tagOf } from "../../../conversation/message.ts";
 import { asList, field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { withoutMarks } from "../prompt/block-key.ts";
 import { asCompaction } from "./conversation.ts";

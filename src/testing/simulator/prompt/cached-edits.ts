@@ -1,5 +1,4 @@
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { listField, stringField } from "../../../conversation/untrusted.ts";
+import { type JsonRecord, listField, stringField } from "../../../conversation/untrusted.ts";
 import type { PromptPosition } from "./prompt.ts";
 
 /** The ids in `cache_edits`. The shape is ours: no provider has published one. */

@@ -1,8 +1,6 @@
 import { claudeVersion } from "../../../conversation/claude-version.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { field, stringField } from "../../../conversation/untrusted.ts";
-import type { SimulatedModel } from "../exchange.ts";
-import { thinkingMode } from "../exchange.ts";
+import { field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
+import { type SimulatedModel, thinkingMode } from "../exchange.ts";
 import type { PrefixFacts } from "./prefix-tree.ts";
 
 /** The parts of a prompt in their order. A change in one invalidates it and all later ones. */

@@ -3,7 +3,7 @@ import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
 import { createFixedClock, type MovableClock } from "../../clock.ts";
-import { readEdits, withoutPastTurns } from "../context/edits.ts";
+import { readEdits, withoutPastTurns } from "../context/context-edits.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type CacheCall, type CacheLookup, type InputUsage, PromptCache } from "./cache.ts";
 import { readCacheEdits } from "./cached-edits.ts";

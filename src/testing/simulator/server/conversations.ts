@@ -1,6 +1,5 @@
 import type { ContentBlock } from "../../../conversation/message.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { field } from "../../../conversation/untrusted.ts";
+import { field, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { Summarise } from "../context/compaction.ts";
 import {

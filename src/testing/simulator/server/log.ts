@@ -2,8 +2,7 @@ import { type CheckedRequest, checkRequest } from "../../../conversation/check/c
 import type { Finding } from "../../../conversation/check/finding.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { stringField } from "../../../conversation/untrusted.ts";
+import { type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal, CallPurpose, ClientMarks } from "../exchange.ts";
 import type { TextName } from "../wording/texts.ts";
 import type { Fault } from "./faults.ts";

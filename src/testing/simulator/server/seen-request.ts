@@ -3,8 +3,14 @@ import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { asList, contentText, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { summaryRequestIn } from "../../../summary/builtin/summarise-messages.ts";
-import type { CallPurpose, SeenRequest, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
-import { thinkingMode } from "../exchange.ts";
+import {
+  type CallPurpose,
+  type SeenRequest,
+  type SimulatedModel,
+  type SimulatedRequest,
+  type Switches,
+  thinkingMode,
+} from "../exchange.ts";
 import type { ReplyLimits } from "./compose-reply.ts";
 
 /** Stands where a cached edit has left a result out; the model sees that there was one. */

@@ -1,5 +1,4 @@
-import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { isRecord } from "../../../../conversation/untrusted.ts";
+import { isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
 import { type Suggest, valueFor } from "../schema/value.ts";
 import type { Idea } from "./ideas.ts";

@@ -1,6 +1,5 @@
 import { posix } from "node:path";
-import type { ApiMessage } from "../../../../conversation/message.ts";
-import { contentBlocks } from "../../../../conversation/message.ts";
+import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
 import { contentText } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 

@@ -1,5 +1,4 @@
-import type { ApiMessage } from "../../../../conversation/message.ts";
-import { contentBlocks } from "../../../../conversation/message.ts";
+import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
 import { filePathIn, fileUseOf, isShellTool } from "../../../../conversation/tool-kinds.ts";
 import type { NotesSection } from "../../../../memory/notes/notes.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";

@@ -1,5 +1,4 @@
-import type { ApiMessage } from "../../../../conversation/message.ts";
-import { contentBlocks } from "../../../../conversation/message.ts";
+import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
 import { NOT_EVERYTHING } from "../../../../memory/extract/answer.ts";
 import { type NotesRequestFacts, readNotesRequest } from "../../../../memory/extract/prompt.ts";
 

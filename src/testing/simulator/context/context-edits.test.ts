@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { CLEARED_RESULT } from "./clear-tool-uses.ts";
-import { applyEdits, type EditedMessages, withoutPastTurns } from "./edits.ts";
+import { applyEdits, CLEARED_RESULT, type EditedMessages, withoutPastTurns } from "./context-edits.ts";
 import { asked, BINDING, FORGETFUL, result, said, simulatedModel, thought, used } from "./talk.case.ts";
 
 const measure = (messages: readonly ApiMessage[]): number => JSON.stringify(messages).length;
