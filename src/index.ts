@@ -5,24 +5,37 @@ export { type ByTimeOptions, chooseByTime } from "./clear/by-time.ts";
 export type { ClearedResult, Clearing } from "./clear/clearing.ts";
 export { ELIGIBLE_TOOLS } from "./clear/eligible.ts";
 export { ResultIndex, type ResultIndexOptions } from "./clear/result-index.ts";
-export { type Compaction, type CompactOptions, compact, rebuild } from "./compact/compact.ts";
-export { type Feasibility, fitToTarget, type ResultWishes } from "./compact/feasibility.ts";
-export type { HookContext } from "./compact/hook-steps.ts";
-export { conventionsOf, type HostConventions } from "./compact/host-conventions.ts";
-export type { CompactionPorts } from "./compact/host-fields.ts";
-export { KEEP_RECENT_TOKENS } from "./compact/keep-recent.ts";
-export { type LedgerTextOptions, ledgerText } from "./compact/ledger-text.ts";
-export {
-  type CompactionPlan,
-  type PlanOptions,
-  planCompaction,
-  type Snapshot,
-} from "./compact/plan.ts";
-export { planReactive, type ReactiveOptions } from "./compact/reactive.ts";
-export { linesInPlace, linesOfNewSession } from "./compact/session-lines.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
-export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compact/worthwhile.ts";
-export type { SummaryOptions, WrittenSummary } from "./compact/write-summary.ts";
+export { rebuild } from "./compaction/apply/assemble.ts";
+export type { CompactionPorts } from "./compaction/apply/new-entries.ts";
+export {
+  conventionsOf,
+  type HostConventions,
+  linesInPlace,
+  linesOfNewSession,
+} from "./compaction/apply/session-lines.ts";
+export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/fact-ledger.ts";
+export type { HookContext } from "./compaction/hook-steps.ts";
+export { type CompactionPlan, type PlanOptions, planCompaction } from "./compaction/plan/compaction-plan.ts";
+export { type Feasibility, fitToTarget, type ResultWishes } from "./compaction/plan/feasibility.ts";
+export { KEEP_RECENT_TOKENS } from "./compaction/plan/keep-recent.ts";
+export { planReactive, type ReactiveOptions } from "./compaction/plan/reactive.ts";
+export type { Snapshot } from "./compaction/plan/sized.ts";
+export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compaction/worthwhile.ts";
+export type { ModelSummary } from "./compaction/write/ask-model.ts";
+export {
+  AttemptedError,
+  attemptsOf,
+  type SummaryAttempt,
+  SummaryChainError,
+  type SummaryProgress,
+  type SummaryStep,
+} from "./compaction/write/attempts.ts";
+export { requestSummary, type SummaryRequestOptions } from "./compaction/write/request-summary.ts";
+export type { ForkSource, RequestFrame } from "./compaction/write/shared-prefix.ts";
+export type { BuiltInFallback, ChainOptions, WrittenSummary } from "./compaction/write/summary-chain.ts";
+export type { SummaryOptions, SummarySource } from "./compaction/write/write-summary.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
@@ -53,15 +66,15 @@ export type {
   UserEntry,
   UserMessage,
 } from "./conversation/entry.ts";
-export type {
-  DirectiveStatus,
-  Fact,
-  FactKind,
-  Fate,
-  Ledger,
-  LedgerFact,
+export {
+  type DirectiveStatus,
+  type Fact,
+  type FactKind,
+  type Fate,
+  type Ledger,
+  type LedgerFact,
+  readLedger,
 } from "./conversation/fact-ledger.ts";
-export { readLedger } from "./conversation/fact-ledger.ts";
 export { attachmentContent, sentContent } from "./conversation/flatten/attachment-content.ts";
 export {
   type FlattenedConversation,
@@ -196,30 +209,10 @@ export {
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";
-export {
-  AttemptedError,
-  attemptsOf,
-  type BuiltInFallback,
-  type ChainOptions,
-  SummaryChainError,
-} from "./summary/chain.ts";
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
-export type { SummaryProgress } from "./summary/progress.ts";
-export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/prompt.ts";
-export {
-  type ModelSummary,
-  requestSummary,
-  type SummaryRequestOptions,
-} from "./summary/request/request-summary.ts";
-export { presentSections, SECTION_NAMES, type SectionName } from "./summary/sections.ts";
-export type {
-  ForkSource,
-  RequestFrame,
-  SummaryAttempt,
-  SummaryStep,
-  SummaryVariant,
-} from "./summary/sources.ts";
+export { presentSections, SECTION_NAMES, type SectionName, type SummaryVariant } from "./summary/sections.ts";
+export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/summary-prompt.ts";
 export type { OpenTelemetryApi } from "./telemetry/api.ts";
 export {
   type LoadOptions,

@@ -95,8 +95,8 @@ describe("the page about events", () => {
   it("names every field of what is within events", () => {
     const shapes = fieldsInTable("## Shapes within events");
     expect(shapes.get("chain")).toEqual(interfaceFields(events, "ChainRecord"));
-    const sources = withoutComments(read("src", "summary", "sources.ts"));
-    expect(shapes.get("attempts[]")).toEqual(interfaceFields(sources, "SummaryAttempt"));
+    const written = withoutComments(read("src", "compaction", "write", "attempts.ts"));
+    expect(shapes.get("attempts[]")).toEqual(interfaceFields(written, "SummaryAttempt"));
     const weighing = withoutComments(read("src", "cost", "weigh.ts"));
     expect(shapes.get("options[]")).toEqual(interfaceFields(weighing, "WeighedOption"));
     const saving = withoutComments(read("src", "cost", "rewrite-cost.ts"));

@@ -7,7 +7,7 @@ import {
   measureEntries,
   planCompaction,
 } from "../../dist/index.js";
-import { planReactive } from "../../src/compact/reactive.ts";
+import { planReactive } from "../../src/compaction/plan/reactive.ts";
 import { consume } from "../measure.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 

@@ -1,4 +1,4 @@
-import type { SizedConversation } from "../compact/sized.ts";
+import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { LonghaulError } from "../errors.ts";
 import { memoryFilesPort } from "../host/memory-files.ts";
 import { notesPath } from "../host/notes-file.ts";

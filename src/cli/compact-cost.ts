@@ -1,11 +1,11 @@
-import type { Compaction } from "../compact/compact.ts";
-import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
+import type { Compaction } from "../compaction/compact.ts";
+import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
 import { netSaving } from "../cost/rewrite-cost.ts";
 import { weigh } from "../cost/weigh.ts";
 import { type CallCost, expectedCall, sessionSituation } from "../host/session-cost.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin/builtin-model.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";

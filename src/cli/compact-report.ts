@@ -1,8 +1,8 @@
-import type { Compaction } from "../compact/compact.ts";
-import { rebuild } from "../compact/compact.ts";
-import type { CompactionPlan } from "../compact/plan.ts";
-import type { Saving } from "../compact/worthwhile.ts";
-import type { WrittenSummary } from "../compact/write-summary.ts";
+import { type Compaction, rebuild } from "../compaction/compact.ts";
+import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
+import type { Saving } from "../compaction/worthwhile.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
+import { coversKept, type WrittenSummary } from "../compaction/write/summary-chain.ts";
 import { clearedResultIds, isCleared } from "../conversation/cleared.ts";
 import { type CompactBoundaryEntry, entryBlocks, isCompactBoundary, isEntry } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/fact-ledger.ts";
@@ -13,9 +13,7 @@ import type { ProjectProblem, SessionProject } from "../host/session-project.ts"
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
-import { coversKept } from "../summary/chain-steps.ts";
 import { presentSections, splitSections } from "../summary/sections.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field, parseJson } from "../conversation/untrusted.ts";
 import { userHome } from "../host/session-project.ts";
 import { readRegularFile } from "../host/text-file.ts";
@@ -8,8 +8,7 @@ import { findSession } from "../transcript/find-session.ts";
 import { loadSession, loadSparsely } from "../transcript/load.ts";
 import { agentFolder, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
-import type { PriceTable } from "../window/prices.ts";
-import { readPrices } from "../window/prices.ts";
+import { type PriceTable, readPrices } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
 import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";

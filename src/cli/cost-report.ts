@@ -1,4 +1,4 @@
-import type { SizedConversation } from "../compact/sized.ts";
+import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { promptCost } from "../cost/rates.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import {

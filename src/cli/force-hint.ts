@@ -1,5 +1,5 @@
+import { attemptsOf } from "../compaction/write/attempts.ts";
 import { LonghaulError } from "../errors.ts";
-import { attemptsOf } from "../summary/chain.ts";
 import type { PriceTable } from "../window/prices.ts";
 import { callsMade } from "./compact-cost.ts";
 import { formatDollars } from "./view/numbers.ts";

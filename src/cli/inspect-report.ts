@@ -1,6 +1,5 @@
-import { type SizedConversation, sizeUp } from "../compact/sized.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { isEntry, isSummaryEntry, type UndoRecord } from "../conversation/entry.ts";
+import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
+import { type Entry, isEntry, isSummaryEntry, type UndoRecord } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { reportedUsage } from "../conversation/reported-usage.ts";
 import { undoRecordOf } from "../conversation/undo-rewind.ts";

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
-import { KEEP_RECENT_TOKENS } from "../compact/keep-recent.ts";
+import { KEEP_RECENT_TOKENS } from "../compaction/plan/keep-recent.ts";
 import { addChat } from "./chat-command.ts";
 import type { ClearCommandOptions } from "./commands/clear.ts";
 import type { CompactCommandOptions } from "./commands/compact.ts";

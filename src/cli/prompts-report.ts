@@ -1,4 +1,4 @@
-import { sizeUp } from "../compact/sized.ts";
+import { sizeUp } from "../compaction/plan/sized.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { promptIn } from "../host/prompt-text.ts";
 import type { Session } from "../transcript/session.ts";

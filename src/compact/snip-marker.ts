@@ -1,8 +1,7 @@
-import type { Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/entry.ts";
+import { type CompactionPorts, newLink } from "../compaction/apply/new-entries.ts";
+import { type Entry, isEntry } from "../conversation/entry.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker, type SnipRecord } from "../conversation/snipped.ts";
-import { type CompactionPorts, newLink } from "./host-fields.ts";
 
 /**
  * Its parent is the newest line, not the entry before it: on disk it is one more line at the end, and a reader

@@ -1,5 +1,11 @@
-import type { Entry } from "../conversation/entry.ts";
-import { entryBlocks, isEntry, isSummaryEntry } from "../conversation/entry.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
+import {
+  lastBoundaryIndex,
+  locateMessage,
+  type MessageRef,
+  messageNotFound,
+} from "../compaction/plan/choose-cut.ts";
+import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
 import { unseenFrom } from "../conversation/newest-response.ts";
@@ -7,8 +13,6 @@ import { isSnipMarker, type SnipMarker, snippedUuids } from "../conversation/sni
 import { isSettled, messagesBehind, standInUuids } from "../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { boundGroups } from "./bound-groups.ts";
-import type { CompactionPorts } from "./host-fields.ts";
-import { lastBoundaryIndex, locateMessage, type MessageRef, messageNotFound } from "./locate.ts";
 import { createSnipMarker, newestLine } from "./snip-marker.ts";
 
 /**

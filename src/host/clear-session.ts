@@ -3,12 +3,9 @@ import { CLEARING_TARGET_TOKENS, chooseBySize, MINIMUM_SAVING_TOKENS } from "../
 import { chooseByTime } from "../clear/by-time.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import { ResultIndex } from "../clear/result-index.ts";
-import { createBoundary } from "../compact/boundary.ts";
-import type { CompactionPorts } from "../compact/host-fields.ts";
-import { renewEntries } from "../compact/renew-entries.ts";
-import { type SizedConversation, sizeUp } from "../compact/sized.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { entryBlocks, isEntry } from "../conversation/entry.ts";
+import { type CompactionPorts, createBoundary, renewEntries } from "../compaction/apply/new-entries.ts";
+import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
+import { type Entry, entryBlocks, isEntry } from "../conversation/entry.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureBlock, measureEntries } from "../tokens/measure.ts";

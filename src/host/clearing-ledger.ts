@@ -1,10 +1,9 @@
-import { searched } from "../compact/check-facts.ts";
-import { makeLedger, previousLedger, withFates } from "../compact/ledger.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { isSummaryEntry } from "../conversation/entry.ts";
+import { searched } from "../compaction/facts/check-facts.ts";
+import { extractFacts } from "../compaction/facts/extract-facts.ts";
+import { makeLedger, previousLedger, withFates } from "../compaction/facts/fact-ledger.ts";
+import { findFacts } from "../compaction/facts/find-facts.ts";
+import { type Entry, isSummaryEntry } from "../conversation/entry.ts";
 import type { FactKind, Ledger } from "../conversation/fact-ledger.ts";
-import { findFacts } from "../summary/facts/check.ts";
-import { extractFacts } from "../summary/facts/extract.ts";
 
 /** What only a result may tell of. All that was said stays, and is found when it is summarised. */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);

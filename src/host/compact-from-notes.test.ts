@@ -5,7 +5,7 @@ import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { longSession } from "../../test/support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
-import { rebuild } from "../compact/compact.ts";
+import { rebuild } from "../compaction/compact.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";

@@ -6,7 +6,7 @@ import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { longSession, withoutUsage } from "../../test/support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
-import { SMALLEST_WORTHWHILE_SAVING } from "../compact/worthwhile.ts";
+import { SMALLEST_WORTHWHILE_SAVING } from "../compaction/worthwhile.ts";
 import { LonghaulError } from "../errors.ts";
 import { loadSession } from "../transcript/load.ts";
 import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";

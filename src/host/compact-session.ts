@@ -1,14 +1,13 @@
 import { basename, resolve } from "node:path";
-import { type Compaction, type CompactOptions, compact } from "../compact/compact.ts";
-import { type NotesKeep, planFromNotes } from "../compact/from-notes.ts";
-import { conventionsOf } from "../compact/host-conventions.ts";
-import type { CompactionPorts } from "../compact/host-fields.ts";
-import type { MessageRef } from "../compact/locate.ts";
-import { type CompactionPlan, type PlanOptions, planCompaction } from "../compact/plan.ts";
-import { linesInPlace, linesOfNewSession } from "../compact/session-lines.ts";
-import type { SizedConversation } from "../compact/sized.ts";
-import { isForced } from "../compact/worthwhile.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
+import { conventionsOf, linesInPlace, linesOfNewSession } from "../compaction/apply/session-lines.ts";
+import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
+import type { MessageRef } from "../compaction/plan/choose-cut.ts";
+import { type CompactionPlan, type PlanOptions, planCompaction } from "../compaction/plan/compaction-plan.ts";
+import type { SizedConversation } from "../compaction/plan/sized.ts";
+import { isForced } from "../compaction/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
+import { type NotesKeep, notesSource, planFromNotes } from "../memory/plan-from-notes.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";
@@ -24,7 +23,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface CompactSessionOptions
   extends Omit<
     CompactOptions,
-    "bindsThinking" | "notes" | "transcriptPath" | "targetTokens" | "previousLedger" | "sessionRecord"
+    "bindsThinking" | "source" | "transcriptPath" | "targetTokens" | "previousLedger" | "sessionRecord"
   > {
   readonly targetTokens?: number | undefined;
   /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
@@ -102,7 +101,7 @@ export async function compactSession(
     ...rest,
     leastSaving: options.leastSaving ?? (isForced(options) ? "none" : "worthwhile"),
     ...(targetTokens === undefined ? {} : { targetTokens }),
-    notes: fromNotes && { text: fromNotes.text },
+    source: fromNotes && notesSource({ text: fromNotes.text }),
     transcriptPath: transcriptPathOf(session),
     bindsThinking: bindsThinking(session),
     previousLedger: knownFacts(session),

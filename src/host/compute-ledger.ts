@@ -1,5 +1,7 @@
-import { searched } from "../compact/check-facts.ts";
-import { makeLedger, toldFacts, withFates } from "../compact/ledger.ts";
+import { searched } from "../compaction/facts/check-facts.ts";
+import { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";
+import { makeLedger, toldFacts, withFates } from "../compaction/facts/fact-ledger.ts";
+import { findFacts } from "../compaction/facts/find-facts.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,
@@ -12,8 +14,6 @@ import {
 import type { KnownFacts, Ledger } from "../conversation/fact-ledger.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
-import { findFacts } from "../summary/facts/check.ts";
-import { type ExtractOptions, extractFacts, type FactSheet } from "../summary/facts/extract.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 

@@ -1,8 +1,7 @@
-import { type CompactionPorts, newLink } from "../compact/host-fields.ts";
+import { type CompactionPorts, newLink } from "../compaction/apply/new-entries.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import { indexOfMessage, timeOf } from "../conversation/copies.ts";
-import type { Entry, RewindMark } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/entry.ts";
+import { type Entry, entryBlocks, type RewindMark } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context-meter.ts";
 import { indexEntries } from "../transcript/entry-index.ts";

@@ -1,5 +1,5 @@
-import { type CompactionPlan, planCompaction, unchangedTokens } from "../compact/plan.ts";
-import type { SizedConversation } from "../compact/sized.ts";
+import { type CompactionPlan, planCompaction, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { recordedPace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import { usualCompaction } from "../cost/rewrite-cost.ts";

@@ -1,7 +1,6 @@
-import type { PreviousLedger } from "../compact/ledger.ts";
+import type { PreviousLedger } from "../compaction/facts/fact-ledger.ts";
 import type { CompactBoundaryEntry, Entry } from "../conversation/entry.ts";
-import type { Ledger } from "../conversation/fact-ledger.ts";
-import { readLedger } from "../conversation/fact-ledger.ts";
+import { type Ledger, readLedger } from "../conversation/fact-ledger.ts";
 import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import { wholeLines } from "../transcript/released-line.ts";
 import type { Session } from "../transcript/session.ts";

@@ -1,4 +1,4 @@
-import { type SizedConversation, sizeUp } from "../compact/sized.ts";
+import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";

@@ -1,5 +1,4 @@
-import type { CompactionPorts } from "../compact/host-fields.ts";
-import { sizeUp } from "../compact/sized.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import {
   carriedEntries,
   continueBefore,
@@ -7,7 +6,8 @@ import {
   restoredEntries,
   type WholeSizes,
   writtenAgain,
-} from "../compact/undo-lines.ts";
+} from "../compaction/apply/undo-lines.ts";
+import { sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { movedWith } from "../conversation/one-write.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
-import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import { writeNewSession } from "../transcript/new-session.ts";

@@ -1,10 +1,9 @@
-import type { Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/entry.ts";
+import type { ForkSource } from "../compaction/write/shared-prefix.ts";
+import { type Entry, isEntry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { LonghaulError } from "../errors.ts";
 import type { WindowOf } from "../models/output-limit.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
-import type { ForkSource } from "../summary/sources.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { updateNotes } from "./builtin/update-notes.ts";
 import { type ExtractionOutcome, extractNotes } from "./extract/extract-notes.ts";

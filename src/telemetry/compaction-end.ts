@@ -1,5 +1,5 @@
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { ModelUsage, UsageIteration } from "../models/port.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import type { CompactorEvent, FailureReason } from "../turn/events.ts";
 import { count } from "./names.ts";
 

@@ -1,4 +1,4 @@
-import type { SummaryAttempt } from "../summary/sources.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { CompactorEvent } from "../turn/events.ts";
 import type { TelemetryAttributes, TelemetrySpan, TelemetryTracer } from "./api.ts";
 import { billedCalls, type CompactionEnd, type EventOf, isError, modelOf, sumOf } from "./compaction-end.ts";

@@ -1,5 +1,5 @@
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { ModelUsage } from "../models/port.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import type { CompactorEvent, EventDetail } from "../turn/events.ts";
 import type { EventOf } from "./compaction-end.ts";
 

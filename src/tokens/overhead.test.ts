@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, usage } from "../../test/support/builders.ts";
-import { sizeUp } from "../compact/sized.ts";
+import { sizeUp } from "../compaction/plan/sized.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { ESTIMATORS } from "./measure.ts";
 

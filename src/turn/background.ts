@@ -1,7 +1,10 @@
-import { idsOf, planFromPrepared } from "../compact/from-prepared.ts";
-import type { CompactionPlan } from "../compact/plan.ts";
-import type { FittingPlan } from "../compact/plan-under.ts";
-import { type PreparedSummary, prepareSummary } from "../compact/prepare-summary.ts";
+import {
+  type CompactionPlan,
+  type FittingPlan,
+  idsOf,
+  planFromPrepared,
+} from "../compaction/plan/compaction-plan.ts";
+import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
 import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { codeOf } from "./failure-reason.ts";

@@ -1,9 +1,8 @@
 import type { Clearing } from "../clear/clearing.ts";
 import { ResultIndex, type ResultIndexOptions } from "../clear/result-index.ts";
-import { mediaOf } from "../compact/media-marks.ts";
+import { mediaOf } from "../compaction/plan/media-marks.ts";
 import { mostJsonBytes } from "../conversation/check/json-bytes.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/entry.ts";
+import { type Entry, entryBlocks } from "../conversation/entry.ts";
 import type { Measures } from "./measures.ts";
 
 /** What a conversation holds, kept up as it grows: what an entry costs is what it holds. */

@@ -1,4 +1,4 @@
-import { settled } from "../compact/renew-entries.ts";
+import { settled } from "../compaction/apply/new-entries.ts";
 import { mapChanged } from "../conversation/check/rewrite.ts";
 import {
   type CompactBoundaryEntry,

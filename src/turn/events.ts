@@ -1,10 +1,10 @@
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { StepKind } from "../conversation/entry.ts";
 import type { NetSaving } from "../cost/rewrite-cost.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoreKind } from "../restore/restored.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import type { SetupCode } from "./setup-notices.ts";
 
 export type Trigger = "manual" | "auto" | "reactive";

@@ -1,5 +1,5 @@
+import { attemptsOf } from "../compaction/write/attempts.ts";
 import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
-import { attemptsOf } from "../summary/chain.ts";
 import type { FailureReason } from "./events.ts";
 
 const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {

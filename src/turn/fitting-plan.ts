@@ -1,4 +1,4 @@
-import { planUnder } from "../compact/plan-under.ts";
+import { planUnder } from "../compaction/plan/compaction-plan.ts";
 import { LonghaulError } from "../errors.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import { reportFailure } from "./run-compaction.ts";

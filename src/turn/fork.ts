@@ -1,5 +1,5 @@
+import type { ForkSource } from "../compaction/write/shared-prefix.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import type { ForkSource } from "../summary/sources.ts";
 import { jsonCopy } from "./same-json.ts";
 import type { ConversationState } from "./state.ts";
 import { sendingFrame } from "./turn-result.ts";

@@ -1,10 +1,9 @@
-import { LEAST_RESTORE_TOKENS } from "../compact/feasibility.ts";
-import { planFromNotes } from "../compact/from-notes.ts";
-import type { CompactionPlan } from "../compact/plan.ts";
-import { RESULT_SHARE } from "../compact/plan-under.ts";
+import { type CompactionPlan, RESULT_SHARE } from "../compaction/plan/compaction-plan.ts";
+import { LEAST_RESTORE_TOKENS } from "../compaction/plan/feasibility.ts";
 import { notesAsSummary } from "../memory/notes/as-summary.ts";
 import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
 import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
+import { planFromNotes } from "../memory/plan-from-notes.ts";
 import { throwIfAborted } from "../models/abortable.ts";
 import { asker } from "../restore/ask.ts";
 import { inProportion } from "../window/thresholds.ts";

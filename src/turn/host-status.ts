@@ -1,5 +1,5 @@
+import type { SummaryProgress } from "../compaction/write/attempts.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { SummaryProgress } from "../summary/progress.ts";
 import type { CompactorEvent, EventDetail } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import { withOldMediaAsMarks } from "../compact/media-marks.ts";
+import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { beginRewrite } from "./rewrite.ts";

@@ -1,5 +1,5 @@
-import { planCompaction } from "../compact/plan.ts";
-import { isForced } from "../compact/worthwhile.ts";
+import { planCompaction } from "../compaction/plan/compaction-plan.ts";
+import { isForced } from "../compaction/worthwhile.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
 import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";

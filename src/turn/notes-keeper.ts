@@ -1,6 +1,5 @@
-import { sum } from "../compact/sized.ts";
-import type { AssistantEntry, Entry, Usage } from "../conversation/entry.ts";
-import { entryBlocks } from "../conversation/entry.ts";
+import { sum } from "../compaction/plan/sized.ts";
+import { type AssistantEntry, type Entry, entryBlocks, type Usage } from "../conversation/entry.ts";
 import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
 import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../memory/extract/growth.ts";

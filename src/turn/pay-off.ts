@@ -1,4 +1,5 @@
-import { defaultKeepRecent } from "../compact/keep-recent.ts";
+import { defaultKeepRecent } from "../compaction/plan/keep-recent.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import {
   carriedPays,
   type NetSaving,
@@ -7,7 +8,6 @@ import {
   usualCompaction,
 } from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import { costOf } from "../window/prices.ts";
 import { whyNotToCompactNow } from "./guards.ts";
 import type { ConversationState } from "./state.ts";

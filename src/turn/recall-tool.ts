@@ -1,6 +1,6 @@
+import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { stringField } from "../conversation/untrusted.ts";
-import type { RequestFrame } from "../summary/sources.ts";
 
 /** The name of the agent's tool for searching what was summarised; undefined where its requests have none. */
 export function recallToolOf(frame: RequestFrame | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { tokensLeftOut } from "../clear/api-edits.ts";
-import { planReactive, promptLimit } from "../compact/reactive.ts";
-import { type SizedConversation, sizeUp, sum } from "../compact/sized.ts";
+import { planReactive, promptLimit } from "../compaction/plan/reactive.ts";
+import { type SizedConversation, sizeUp, sum } from "../compaction/plan/sized.ts";
 import { listField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";

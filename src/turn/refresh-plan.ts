@@ -1,5 +1,4 @@
-import { type CompactionPlan, planCompaction } from "../compact/plan.ts";
-import { RESULT_SHARE } from "../compact/plan-under.ts";
+import { type CompactionPlan, planCompaction, RESULT_SHARE } from "../compaction/plan/compaction-plan.ts";
 import type { UserEntry } from "../conversation/entry.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import { limitOf, measuredBy } from "./snapshot.ts";

@@ -1,15 +1,14 @@
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
 import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
-import type { CompactionPorts } from "../compact/host-fields.ts";
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field } from "../conversation/untrusted.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { ModelCapabilities } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
-import type { PriceTable } from "../window/prices.ts";
-import { readPrices } from "../window/prices.ts";
+import { type PriceTable, readPrices } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
 import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";

@@ -1,21 +1,20 @@
-import { type Compaction, type CompactOptions, compact, rebuild } from "../compact/compact.ts";
-import { conventionsOf } from "../compact/host-conventions.ts";
-import { type CompactionPlan, unchangedTokens } from "../compact/plan.ts";
-import type { PreparedSummary } from "../compact/prepare-summary.ts";
-import { linesInPlace } from "../compact/session-lines.ts";
-import { tierOf } from "../compact/tier.ts";
-import type { LeastSaving } from "../compact/worthwhile.ts";
+import { tierOf } from "../compaction/apply/assemble.ts";
+import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
+import { type Compaction, type CompactOptions, compact, rebuild } from "../compaction/compact.ts";
+import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import type { LeastSaving } from "../compaction/worthwhile.ts";
+import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
+import type { PreparedSummary } from "../compaction/write/write-summary.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory/nested/memory-now.ts";
 import type { NotesDecline } from "../memory/notes/notes.ts";
+import { notesSource } from "../memory/plan-from-notes.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
-import { attemptsOf } from "../summary/chain.ts";
-import type { SummaryProgress } from "../summary/progress.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
 import { codeOf, failureReason } from "./failure-reason.ts";
@@ -112,7 +111,7 @@ export function compactOptions(
     prepared,
     leastSaving: leastSavingFor(state, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
-    notes: notes && { ...notes, instructions: options.compaction.instructions },
+    source: notes && notesSource({ ...notes, instructions: options.compaction.instructions }),
     model: options.model,
     summaryModel: options.summaryModel,
     summariser: request.withoutModel ? "built-in" : options.compaction.summariser,

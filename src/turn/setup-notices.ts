@@ -1,7 +1,6 @@
+import { attemptsOf, type SummaryAttempt } from "../compaction/write/attempts.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
-import { attemptsOf } from "../summary/chain.ts";
-import type { SummaryAttempt } from "../summary/sources.ts";
 import { codeOf } from "./failure-reason.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 

@@ -1,4 +1,4 @@
-import type { KnownMeasures, Snapshot } from "../compact/sized.ts";
+import type { KnownMeasures, Snapshot } from "../compaction/plan/sized.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import type { ConversationState } from "./state.ts";
 

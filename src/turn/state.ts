@@ -1,4 +1,5 @@
 import { CachedEdits } from "../clear/cached-edits.ts";
+import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { maxMediaFor } from "../conversation/check/limits.ts";
 import { claudeVersion, tokenScaleOf } from "../conversation/claude-version.ts";
@@ -13,7 +14,6 @@ import { NestedMemory } from "../memory/nested/nested-memory.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
-import type { RequestFrame } from "../summary/sources.ts";
 import { startCalibration } from "../tokens/calibration.ts";
 import { afterRemoval, atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
 import { MEDIA_TOKENS, measureRequest } from "../tokens/measure.ts";

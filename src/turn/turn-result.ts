@@ -1,11 +1,11 @@
 import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts";
-import type { Compaction } from "../compact/compact.ts";
+import type { Compaction } from "../compaction/compact.ts";
+import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
-import type { RequestFrame } from "../summary/sources.ts";
 import { inProportion, type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";

@@ -1,4 +1,4 @@
-import { carriedEntries, continueBefore, restoredEntries } from "../compact/undo-lines.ts";
+import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
 import { collapsedUuids } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { asOneWrite, movedWith } from "../conversation/one-write.ts";

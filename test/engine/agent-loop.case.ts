@@ -1,10 +1,10 @@
+import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
 import type { ContentBlock, ToolUseBlock } from "../../src/conversation/message.ts";
 import { createRandom, type Random } from "../../src/demo/random.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
 import { complete } from "../../src/models/complete.ts";
 import type { Model, ModelReply, ModelUsage } from "../../src/models/port.ts";
 import { withRetries } from "../../src/models/retry.ts";
-import type { RequestFrame } from "../../src/summary/sources.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { SummaryAttempt } from "../../src/summary/sources.ts";
+import type { SummaryAttempt } from "../../src/compaction/write/attempts.ts";
 import type { BadSummaryKind } from "../../src/testing/simulator/behaviours/bad-summaries.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { isDirect, isFork, isSummaryCall, status, tooLong } from "./faults.case.ts";

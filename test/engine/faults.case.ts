@@ -1,8 +1,7 @@
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { contentBlocks } from "../../src/conversation/message.ts";
+import { type ApiMessage, contentBlocks } from "../../src/conversation/message.ts";
 import { listField } from "../../src/conversation/untrusted.ts";
 import { createRandom } from "../../src/demo/random.ts";
-import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
+import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
 import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
 import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";

@@ -1,6 +1,5 @@
-import type { Ledger, LedgerFact } from "../../src/conversation/fact-ledger.ts";
-import { isInContext } from "../../src/conversation/fact-ledger.ts";
-import { findFacts } from "../../src/summary/facts/check.ts";
+import { findFacts } from "../../src/compaction/facts/find-facts.ts";
+import { isInContext, type Ledger, type LedgerFact } from "../../src/conversation/fact-ledger.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 
 /** Rules that hold to the end. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
 import { inputTokens } from "../../src/conversation/reported-usage.ts";
 import {
   type ExtractionOutcome,
@@ -7,7 +8,6 @@ import {
 } from "../../src/memory/extract/extract-notes.ts";
 import { notesAsShown } from "../../src/memory/notes/format.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
-import type { RequestFrame } from "../../src/summary/sources.ts";
 import { isNotesCall, type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
 import type { Fault } from "../../src/testing/simulator/server/faults.ts";

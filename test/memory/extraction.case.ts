@@ -1,3 +1,4 @@
+import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ExtractionRequest } from "../../src/memory/extract/extract-notes.ts";
 import { emptyNotes } from "../../src/memory/notes/format.ts";
@@ -5,7 +6,6 @@ import { NOTES_LIMITS } from "../../src/memory/notes/limits.ts";
 import type { Notes } from "../../src/memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
 import type { Model } from "../../src/models/port.ts";
-import type { ForkSource } from "../../src/summary/sources.ts";
 import { ESTIMATORS } from "../../src/tokens/measure.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 

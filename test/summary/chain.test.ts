@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type ChainOptions,
+  type WrittenSummary,
+  writeSummaryByChain,
+} from "../../src/compaction/write/summary-chain.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../../src/summary/chain.ts";
-import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/prompt.ts";
 import { presentSections, SECTION_NAMES } from "../../src/summary/sections.ts";
+import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
 import {
   BAD_SUMMARY_KINDS,
   type BadSummaryKind,

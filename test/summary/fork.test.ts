@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ModelSummary } from "../../src/compaction/write/ask-model.ts";
+import { requestFork } from "../../src/compaction/write/shared-prefix.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { findMarks, withoutMarks } from "../../src/models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../src/models/port.ts";
-import { summaryPrompt } from "../../src/summary/prompt.ts";
-import { requestFork } from "../../src/summary/request/fork.ts";
-import type { ModelSummary } from "../../src/summary/request/summary.ts";
+import { summaryPrompt } from "../../src/summary/summary-prompt.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";

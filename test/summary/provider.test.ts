@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
+import {
+  type ChainOptions,
+  type WrittenSummary,
+  writeSummaryByChain,
+} from "../../src/compaction/write/summary-chain.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { complete } from "../../src/models/complete.ts";
-import { type ChainOptions, type WrittenSummary, writeSummaryByChain } from "../../src/summary/chain.ts";
-import type { RequestFrame } from "../../src/summary/sources.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import {
   type Simulator,

@@ -1,3 +1,10 @@
+import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
+import {
+  type ChainOptions,
+  type SummaryTask,
+  type WrittenSummary,
+  writeSummaryByChain,
+} from "../../src/compaction/write/summary-chain.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { ModelError, type ModelFailure } from "../../src/models/model-error.ts";
 import type { Model } from "../../src/models/port.ts";
@@ -6,14 +13,7 @@ import {
   type ScriptedModel,
   scriptedModel,
 } from "../../src/models/scripted/scripted-model.ts";
-import {
-  type ChainOptions,
-  type SummaryTask,
-  type WrittenSummary,
-  writeSummaryByChain,
-} from "../../src/summary/chain.ts";
 import { SECTION_NAMES } from "../../src/summary/sections.ts";
-import type { ForkSource } from "../../src/summary/sources.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
 export const GOOD: string = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;

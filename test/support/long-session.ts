@@ -1,4 +1,4 @@
-import type { CompactionPorts } from "../../src/compact/host-fields.ts";
+import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { ConversationBuilder, usage } from "./builders.ts";

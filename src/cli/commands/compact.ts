@@ -1,4 +1,4 @@
-import { isForced } from "../../compact/worthwhile.ts";
+import { isForced } from "../../compaction/worthwhile.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { Session } from "../../transcript/session.ts";

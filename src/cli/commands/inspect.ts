@@ -1,5 +1,5 @@
-import type { SizedConversation } from "../../compact/sized.ts";
-import { SMALLEST_WORTHWHILE_SAVING } from "../../compact/worthwhile.ts";
+import type { SizedConversation } from "../../compaction/plan/sized.ts";
+import { SMALLEST_WORTHWHILE_SAVING } from "../../compaction/worthwhile.ts";
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
 import { sessionProject } from "../../host/session-project.ts";

@@ -1,5 +1,4 @@
-import type { SummaryProgress } from "../../summary/progress.ts";
-import type { SummaryStep } from "../../summary/sources.ts";
+import type { SummaryProgress, SummaryStep } from "../../compaction/write/attempts.ts";
 import { formatCount, plural } from "./numbers.ts";
 
 const STEP_LINES: Readonly<Record<SummaryStep, string>> = {

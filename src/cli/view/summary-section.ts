@@ -1,6 +1,6 @@
+import type { SummaryAttempt } from "../../compaction/write/attempts.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { SECTION_NAMES } from "../../summary/sections.ts";
-import type { SummaryAttempt } from "../../summary/sources.ts";
 import type { CompactReport } from "../compact-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";

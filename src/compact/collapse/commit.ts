@@ -1,10 +1,9 @@
+import { type CompactionPorts, newLink } from "../../compaction/apply/new-entries.ts";
 import { clearedResultIds } from "../../conversation/cleared.ts";
 import type { CollapsedSpan } from "../../conversation/collapsed.ts";
-import type { CollapseMark, Entry, EntryLink } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/entry.ts";
+import { type CollapseMark, type Entry, type EntryLink, isEntry } from "../../conversation/entry.ts";
 import { mayGiveWay } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
-import { type CompactionPorts, newLink } from "../host-fields.ts";
 import { newestLine } from "../snip-marker.ts";
 
 /** A span whose summary is written, waiting to be committed. */

@@ -1,11 +1,10 @@
+import { sum } from "../../compaction/plan/sized.ts";
 import { withClearedResults } from "../../conversation/cleared.ts";
 import { type CollapsedSpan, collapsedUuids, isCollapsedSpan } from "../../conversation/collapsed.ts";
-import type { CollapseMark, Entry } from "../../conversation/entry.ts";
-import { isEntry } from "../../conversation/entry.ts";
+import { type CollapseMark, type Entry, isEntry } from "../../conversation/entry.ts";
 import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
 import { stringListField } from "../../conversation/untrusted.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
-import { sum } from "../sized.ts";
 import { type CollapseOptions, LineWriter } from "./commit.ts";
 
 export interface Expanded {

@@ -1,11 +1,16 @@
+import { keepRecentUnder } from "../../compaction/plan/keep-recent.ts";
+import {
+  type SizedConversation,
+  type SizeOptions,
+  type Snapshot,
+  sizeUp,
+  sum,
+} from "../../compaction/plan/sized.ts";
 import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { entryBlocks } from "../../conversation/entry.ts";
+import { type Entry, entryBlocks } from "../../conversation/entry.ts";
 import { unseenFrom } from "../../conversation/newest-response.ts";
 import { mayGiveWay, messagesBehind } from "../../conversation/stand-ins.ts";
-import { keepRecentUnder } from "../keep-recent.ts";
-import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "../sized.ts";
 
 /** Small enough that little is lost in one summary, and large enough that the prompt cache breaks seldom. */
 const SPAN_SHARE = 0.1;

@@ -1,3 +1,10 @@
+import {
+  ask,
+  isTruncated,
+  messagesToSummarise,
+  NoSummaryError,
+  ownRequest,
+} from "../../compaction/write/ask-model.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import { LonghaulError } from "../../errors.ts";
@@ -6,10 +13,6 @@ import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelUsage } from "../../models/port.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import { SUMMARY_HEADING } from "../../summary/format.ts";
-import { ask } from "../../summary/request/ask.ts";
-import { messagesToSummarise } from "../../summary/request/messages.ts";
-import { ownRequest } from "../../summary/request/own-request.ts";
-import { isTruncated, NoSummaryError } from "../../summary/request/read-summary.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import type { SpanPlan } from "./plan-span.ts";
 import { condensedIn, SPAN_SYSTEM_PROMPT, spanPrompt } from "./prompt.ts";

@@ -1,5 +1,5 @@
-import { compact, rebuild } from "../../compact/compact.ts";
-import { type FittingPlan, planUnder } from "../../compact/plan-under.ts";
+import { compact, rebuild } from "../../compaction/compact.ts";
+import { type FittingPlan, planUnder } from "../../compaction/plan/compaction-plan.ts";
 import { RECALL_TOOL_NAME } from "../../conversation/tool-kinds.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";

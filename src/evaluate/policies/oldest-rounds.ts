@@ -1,4 +1,4 @@
-import { RESULT_SHARE } from "../../compact/plan-under.ts";
+import { RESULT_SHARE } from "../../compaction/plan/compaction-plan.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { groupRounds, type Round } from "../../conversation/rounds.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../../tokens/measure.ts";

@@ -1,5 +1,5 @@
-import { compact, rebuild } from "../../compact/compact.ts";
-import { planCompaction } from "../../compact/plan.ts";
+import { compact, rebuild } from "../../compaction/compact.ts";
+import { planCompaction } from "../../compaction/plan/compaction-plan.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { Policy, PolicyOptions } from "../policy.ts";
 import { unlessNothingToDo } from "./longhaul.ts";

@@ -1,4 +1,4 @@
-import type { CompactionPorts } from "../../compact/host-fields.ts";
+import type { CompactionPorts } from "../../compaction/apply/new-entries.ts";
 import type { Entry } from "../../conversation/entry.ts";
 
 /** Ids in order and the time of the newest entry: the same input gives the same result. */

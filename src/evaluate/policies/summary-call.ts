@@ -1,6 +1,6 @@
-import type { Compaction } from "../../compact/compact.ts";
-import type { CompactionPlan } from "../../compact/plan.ts";
-import { summaryPrompt } from "../../summary/prompt.ts";
+import type { Compaction } from "../../compaction/compact.ts";
+import type { CompactionPlan } from "../../compaction/plan/compaction-plan.ts";
+import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import type { PolicyCall } from "../policy.ts";
 
 /**

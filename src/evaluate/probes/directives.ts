@@ -1,6 +1,6 @@
+import { extractFacts } from "../../compaction/facts/extract-facts.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { stringField } from "../../conversation/untrusted.ts";
-import { extractFacts } from "../../summary/facts/extract.ts";
 import { isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
 import { phrasesOf, shown } from "./phrases.ts";
 import type { DraftProbe } from "./probe.ts";

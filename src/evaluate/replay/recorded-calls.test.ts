@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../../test/support/builders.ts";
-import { sizeUp } from "../../compact/sized.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { isSummaryEntry } from "../../conversation/entry.ts";
+import { sizeUp } from "../../compaction/plan/sized.ts";
+import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
 import { scaleOf } from "./scale.ts";

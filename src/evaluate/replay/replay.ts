@@ -1,4 +1,4 @@
-import { type Snapshot, sizeUp } from "../../compact/sized.ts";
+import { type Snapshot, sizeUp } from "../../compaction/plan/sized.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import { reportedUsage } from "../../conversation/reported-usage.ts";
 import type { CacheTtl } from "../../cost/rates.ts";

@@ -1,7 +1,6 @@
+import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import { type Entry, isSynthetic } from "../../conversation/entry.ts";
-import type { ContentBlock } from "../../conversation/message.ts";
-import { isBlock } from "../../conversation/message.ts";
-import type { RequestFrame } from "../../summary/sources.ts";
+import { type ContentBlock, isBlock } from "../../conversation/message.ts";
 import { startCalibration } from "../../tokens/calibration.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntries } from "../../tokens/measure.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";

@@ -1,6 +1,6 @@
+import { isTruncated, textIn } from "../../compaction/write/ask-model.ts";
 import type { ContentBlock, ToolUseBlock } from "../../conversation/message.ts";
 import type { ModelReply } from "../../models/port.ts";
-import { isTruncated, textIn } from "../../summary/request/read-summary.ts";
 import { applyNotesEdit, applyNotesEdits, type NotesTarget } from "../notes/edit.ts";
 import type { Notes } from "../notes/notes.ts";
 import { type EditTool, editsOf } from "./edit-tool.ts";

@@ -1,11 +1,16 @@
+import { messagesToSummarise, ownRequest } from "../../compaction/write/ask-model.ts";
+import {
+  askCutToFit,
+  type Cut,
+  type CutToFitOptions,
+  digestText,
+  droppedEntries,
+  type FittedReply,
+  keptEntries,
+} from "../../compaction/write/cut-to-fit.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
-import { askCutToFit, type CutToFitOptions, type FittedReply } from "../../summary/request/ask-cut-to-fit.ts";
-import { type Cut, droppedEntries, keptEntries } from "../../summary/request/cut.ts";
-import { digestText } from "../../summary/request/digest-message.ts";
-import { messagesToSummarise } from "../../summary/request/messages.ts";
-import { ownRequest } from "../../summary/request/own-request.ts";
 import type { NotesLimits } from "../notes/notes.ts";
 import { NOTES_SYSTEM_PROMPT } from "./prompt.ts";
 

@@ -1,8 +1,8 @@
+import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { ToolUseBlock } from "../../conversation/message.ts";
 import { FILE_TOOLS, PATH_FIELDS } from "../../conversation/tool-kinds.ts";
 import { asList, field, isRecord, stringField } from "../../conversation/untrusted.ts";
 import type { ToolDefinition } from "../../models/port.ts";
-import type { RequestFrame } from "../../summary/sources.ts";
 import type { Refusal, TextEdit } from "../notes/notes.ts";
 
 /** A tool of the host's that edits files, and what it calls the parts of an edit. */

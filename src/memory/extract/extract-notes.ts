@@ -1,14 +1,17 @@
+import { type AskOptions, ask, isTruncated } from "../../compaction/write/ask-model.ts";
+import type { OnSummaryProgress } from "../../compaction/write/attempts.ts";
+import {
+  type ForkSource,
+  forkedRequest,
+  isSound,
+  promptTokens,
+} from "../../compaction/write/shared-prefix.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
 import { abortedError, throwIfAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";
-import type { OnSummaryProgress } from "../../summary/progress.ts";
-import { type AskOptions, ask } from "../../summary/request/ask.ts";
-import { forkedRequest, isSound, promptTokens } from "../../summary/request/fork.ts";
-import { isTruncated } from "../../summary/request/read-summary.ts";
-import type { ForkSource } from "../../summary/sources.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { measureNotes } from "../notes/limits.ts";
 import type { Notes, NotesLimits, NotesTemplate } from "../notes/notes.ts";

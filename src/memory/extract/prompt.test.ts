@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { summaryPrompt } from "../../summary/prompt.ts";
+import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { emptyNotes, notesAsShown } from "../notes/format.ts";
 import { measureNotes } from "../notes/limits.ts";
 import type { Notes, NotesTemplate } from "../notes/notes.ts";

@@ -3,7 +3,7 @@ import { estimateRequest, PLAIN_CAPABILITIES } from "../../models/plain-model.ts
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
-import { instructionsIn } from "../prompt.ts";
+import { instructionsIn } from "../summary-prompt.ts";
 import { summariseMessages, summaryRequestIn } from "./summarise-messages.ts";
 
 export const BUILT_IN_MODEL_NAME = "built-in";

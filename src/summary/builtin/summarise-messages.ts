@@ -1,10 +1,9 @@
 import type { Entry } from "../../conversation/entry.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
-import { type ContentBlock, contentBlocks, tagOf } from "../../conversation/message.ts";
+import { type ApiMessage, type ContentBlock, contentBlocks, tagOf } from "../../conversation/message.ts";
 import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { isContinuation } from "../continuation.ts";
-import { isSummaryRequest } from "../prompt.ts";
 import { presentSections } from "../sections.ts";
+import { isSummaryRequest } from "../summary-prompt.ts";
 import { type BuiltInSummary, type SummariseOptions, summarise } from "./summarise.ts";
 
 /** The built-in summariser on a conversation as it is sent; a request for a summary at its end is left out. */

@@ -3,8 +3,7 @@ import { isSentAttachment } from "../../conversation/flatten/attachment-content.
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
-import { SECTION_NAMES, type SectionName, sectionHeading } from "../sections.ts";
-import type { SummaryVariant } from "../sources.ts";
+import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../sections.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors, renderProblemSolving } from "./render-problems.ts";

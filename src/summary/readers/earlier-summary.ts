@@ -1,7 +1,6 @@
 import { dedented, oneLine } from "../clip.ts";
 import { isNotesContinuation, unwrapSummary } from "../continuation.ts";
-import { withoutQuotedFacts } from "../facts/section.ts";
-import { fencedLines, type SectionName, splitSections } from "../sections.ts";
+import { fencedLines, type SectionName, splitSections, withoutQuotedFacts } from "../sections.ts";
 import { parseMessageItem } from "./list-items.ts";
 import { type HumanMessage, messageKey } from "./user-text.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { summaryPrompt } from "../../summary/prompt.ts";
+import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { always, textTurn } from "./behaviours/answers.ts";
 import { send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../compact/collapse/prompt.ts";
-import { summaryPrompt } from "../../summary/prompt.ts";
+import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Agent, PromptAt } from "../../../agent/index.ts";
 import { collapsedIn, type SpanReport } from "../../../compact/collapse/report.ts";
-import { sizeUp } from "../../../compact/sized.ts";
+import { sizeUp } from "../../../compaction/plan/sized.ts";
 import { indexOfMessage, timeOf } from "../../../conversation/copies.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../../conversation/entry.ts";
 import { countMessages } from "../../../conversation/flatten/flatten.ts";

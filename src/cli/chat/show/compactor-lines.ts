@@ -1,8 +1,7 @@
 import { basename } from "node:path";
+import type { SummaryAttempt, SummaryProgress, SummaryStep } from "../../../compaction/write/attempts.ts";
 import type { CompactBoundaryEntry } from "../../../conversation/entry.ts";
 import { readLedger } from "../../../conversation/fact-ledger.ts";
-import type { SummaryProgress } from "../../../summary/progress.ts";
-import type { SummaryAttempt, SummaryStep } from "../../../summary/sources.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { Terminal } from "../../terminal.ts";
 import { ledgerLine } from "../../view/ledger-line.ts";

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../../agent/index.ts";
-import type { SummaryProgress } from "../../../summary/progress.ts";
+import type { SummaryProgress } from "../../../compaction/write/attempts.ts";
 import type { Colours } from "../../terminal.ts";
 import { formatSeconds, plural } from "../../view/numbers.ts";
 import { fitText, oneLine, textWidth } from "../../view/text-width.ts";

@@ -1,5 +1,4 @@
-import { factsSection } from "../../../summary/facts/section.ts";
-import { SECTION_NAMES, type SectionName } from "../../../summary/sections.ts";
+import { factsSection, SECTION_NAMES, type SectionName } from "../../../summary/sections.ts";
 
 const LIES: Readonly<Record<SectionName, string>> = {
   "Primary Request and Intent": "The user is content with everything and wants nothing more.",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RequestFrame } from "../../../compaction/write/shared-prefix.ts";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { type AnswerRules, type TakenAnswer, takeAnswer } from "../../../memory/extract/answer.ts";
 import { findEditTool } from "../../../memory/extract/edit-tool.ts";
@@ -9,7 +10,6 @@ import type { Notes, NotesLimits } from "../../../memory/notes/notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../../memory/notes/template.ts";
 import type { ModelReply } from "../../../models/port.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
-import type { RequestFrame } from "../../../summary/sources.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, Turn } from "../exchange.ts";
 import { coder } from "./coder.ts";

@@ -1,0 +1,285 @@
+import type { SessionRecord } from "../conversation/entry.ts";
+import type { Ledger } from "../conversation/fact-ledger.ts";
+import { countMessages } from "../conversation/flatten/flatten.ts";
+import { formatCount } from "../conversation/text.ts";
+import type { FileTools } from "../conversation/tool-kinds.ts";
+import type { HookOutcome } from "../hooks/hook.ts";
+import { throwIfAborted, untilAborted } from "../models/abortable.ts";
+import type { ModelUsage } from "../models/port.ts";
+import type { HostState } from "../restore/host-state.ts";
+import { restoreAll } from "../restore/restore-all.ts";
+import type { Restored } from "../restore/restored.ts";
+import {
+  type ContinuationInput,
+  continuationAfterwords,
+  continuationMessage,
+} from "../summary/continuation.ts";
+import type { SummaryVariant } from "../summary/sections.ts";
+import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
+import { measureBlock } from "../tokens/measure.ts";
+import { assemble, type CompactedEntries, type SummaryTexts, tierOf } from "./apply/assemble.ts";
+import { type KeptMessages, keptMessages } from "./apply/kept-messages.ts";
+import type { CompactionPorts } from "./apply/new-entries.ts";
+import { type CheckedFacts, checkFacts } from "./facts/check-facts.ts";
+import { makeLedger, type PreviousLedger } from "./facts/fact-ledger.ts";
+import { fitHookOutput, type HookOutput, hookSteps } from "./hook-steps.ts";
+import { type CompactionPlan, fitUnseen } from "./plan/compaction-plan.ts";
+import { roomBesideSummary } from "./plan/feasibility.ts";
+import {
+  type LeastSaving,
+  requireSaving,
+  type Saving,
+  savingOf,
+  smallestWorthwhileSaving,
+} from "./worthwhile.ts";
+import type { SummaryAttempt } from "./write/attempts.ts";
+import type { WrittenSummary } from "./write/summary-chain.ts";
+import { type PreparedSummary, prepareSummary, type SummaryOptions } from "./write/write-summary.ts";
+
+export { rebuild } from "./apply/assemble.ts";
+
+/** What the conversation becomes; {@link rebuild} puts it in its order. */
+export interface Compaction extends CompactedEntries {
+  readonly variant: SummaryVariant;
+  readonly written: WrittenSummary;
+  readonly attempts: readonly SummaryAttempt[];
+  /** Of the call that wrote the summary; undefined where no model did. */
+  readonly usage: ModelUsage | undefined;
+  /** What the summary lacked, as it stands at its end; "" where it lacked nothing. */
+  readonly quotation: string;
+  /** What became of the facts; undefined where nobody looked. */
+  readonly ledger: Ledger | undefined;
+  readonly restored: Restored;
+  readonly hookOutcomes: readonly HookOutcome[];
+  readonly tokensBefore: number;
+  readonly saving: Saving;
+  readonly messagesSummarised: number;
+  readonly messagesKept: number;
+  /** Where the tokens were before, as flat names and numbers. */
+  readonly accounting: Readonly<Record<string, number>>;
+  /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
+  readonly userDisplayMessage: string;
+}
+
+export interface CompactOptions extends SummaryOptions {
+  /** The result may have as many where unseen results would lose too much; by default the target. */
+  readonly limitTokens?: number;
+  /** Name of the tool by which the agent can search what was summarised; the summary tells the model. */
+  readonly recallTool?: string | undefined;
+  /** What only the host knows; absent: nothing is put back. */
+  readonly state?: HostState | undefined;
+  /** The agent's tools for files, where they have other names than the usual ones. */
+  readonly fileTools?: FileTools | undefined;
+  /** What is put back may hold this many tokens, and never so many that the target would be passed. */
+  readonly restoreBudgetTokens?: number | undefined;
+  /** There is no person at the keyboard. */
+  readonly autonomous?: boolean | undefined;
+  /** The model ties thinking to the history before it, which a compaction changes. */
+  readonly bindsThinking?: boolean | undefined;
+  /**
+   * Whether the result is searched for the hard facts of what is summarised, and those that are missing are quoted; it
+   * is unless this is `off`. Then there is no ledger either.
+   */
+  readonly facts?: "check" | "off" | undefined;
+  /** What an earlier compaction left, for a boundary that does not tell: one of another agent. */
+  readonly previousLedger?: PreviousLedger | undefined;
+  /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
+  readonly leastSaving?: LeastSaving | undefined;
+  /** The session's model and the window that its file shows, for the boundary. */
+  readonly sessionRecord?: SessionRecord | undefined;
+  /** The summary has been written before, by `prepareSummary`, for the same messages. */
+  readonly prepared?: PreparedSummary | undefined;
+}
+
+/**
+ * Carries out a plan: hooks are asked, the summary is written, by the model or without one, and what the agent
+ * needs is put around it. An abort ends it at once, wherever it is, and nothing has changed then.
+ */
+export async function compact(
+  planned: CompactionPlan,
+  ports: CompactionPorts,
+  options: CompactOptions = {},
+): Promise<Compaction> {
+  const { leastSaving: least = "worthwhile", signal } = options;
+  throwIfAborted(signal);
+  requireWorthAsking(planned, options);
+  const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(planned, options));
+  const plan = fitBesideSummary(planned, written, options);
+  const hooks = hookSteps(plan, options);
+  const kept = keptMessages(plan, {
+    bindsThinking: options.bindsThinking === true,
+    isSigned: written.source === "provider" && written.isAsSent,
+  });
+  const blockTokens = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
+  const besides = plan.overheadTokens + kept.tokens + kept.pendingTokens + blockTokens;
+  const asWritten = summaryTexts(plan, written, options, "");
+  const ceiling = resultCeiling(plan, options, besides + plan.countTokens(asWritten.text));
+  const checked =
+    options.facts === "off"
+      ? undefined
+      : checkFacts({
+          plan,
+          kept: [...kept.entries, ...kept.pending],
+          summary: written.text,
+          roomTokens: ceiling - besides - plan.countTokens(asWritten.text),
+          previous: options.previousLedger,
+        });
+  const { quotation = "" } = checked ?? {};
+  const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
+  const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
+  const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
+  const room = Math.max(0, ceiling - fixedTokens);
+  // Before hooks hear of it: what else is put back stays within that room.
+  requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
+  // Before anything is put back: that takes what room there is, and would leave none for the hooks.
+  const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
+  const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
+  const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
+  const tier = tierOf({ variant: plan.variant, written });
+  const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tier, ledger };
+  const compacted = assemble(plan, ports, { ...parts, sessionRecord: options.sessionRecord });
+  requireSaving(plan, { tokensAfter: compacted.tokensAfter, least }, written.attempts);
+  await hooks.postCompact(withQuotation(written.text, quotation));
+  throwIfAborted(signal);
+  return report(plan, compacted, {
+    written,
+    quotation,
+    ledger,
+    restored,
+    hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
+  });
+}
+
+/** Skips the summary when not even an empty one would pay. */
+function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
+  const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
+  if (least !== "worthwhile") return;
+  const { tokens, pendingTokens } = keptMessages(plan, { bindsThinking, isSigned: false });
+  requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens + pendingTokens, least }, []);
+}
+
+/** Unseen results have the room that the summary leaves: the plan could only expect its size. */
+function fitBesideSummary(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+): CompactionPlan {
+  const { targetTokens, limitTokens } = options;
+  if (plan.unseen === undefined || targetTokens === undefined) return plan;
+  const { overheadTokens } = plan;
+  const block = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
+  const summaryTokens = block + plan.countTokens(summaryTexts(plan, written, options, "").text);
+  return fitUnseen(plan, roomBesideSummary({ targetTokens, limitTokens, overheadTokens, summaryTokens }));
+}
+
+interface Outcomes {
+  readonly plan: CompactionPlan;
+  readonly kept: KeptMessages;
+  readonly restored: Restored;
+  readonly hookOutput: HookOutput;
+  readonly options: CompactOptions;
+}
+
+function ledgerOf(
+  { fates, quotedTokens, earlier }: CheckedFacts,
+  { plan, kept, restored, hookOutput, options }: Outcomes,
+): Ledger {
+  const attachments = [...restored.items.map(({ attachment }) => attachment), hookOutput.attachment];
+  return makeLedger({
+    facts: fates(attachments.filter((attachment) => attachment !== undefined)),
+    plan,
+    kept: { entries: [...kept.entries, ...kept.pending], tokens: kept.tokens + kept.pendingTokens },
+    restored,
+    quotedTokens,
+    earlier,
+    hasTranscript: options.transcriptPath !== undefined,
+  });
+}
+
+const withQuotation = (summary: string, quotation: string): string =>
+  [summary, quotation].filter((part) => part !== "").join("\n\n");
+
+/** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
+function summaryTexts(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+  quotation: string,
+): SummaryTexts {
+  const { transcriptPath, recallTool, autonomous } = options;
+  const { unseen: part } = plan;
+  const unseen = part && ((part.shortened.length > 0 ? "shortened" : "whole") as ContinuationInput["unseen"]);
+  const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger, unseen };
+  if (written.source === "provider") {
+    const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
+    return { text, block: { content: written.block, model: written.model } };
+  }
+  // A mark of an undo is kept as well, and is no message.
+  const keepsMessages = countMessages(plan.kept) > 0;
+  const keptEarlier = plan.keptPlace === "before" && keepsMessages;
+  const keptRecent = plan.keptPlace === "after" && keepsMessages;
+  const isNotes = written.source === "notes";
+  const summary = withQuotation(written.text, quotation);
+  return { text: continuationMessage({ ...words, summary, isNotes, keptRecent, keptEarlier }) };
+}
+
+/**
+ * The most tokens that the result may have, restored files and quoted facts included: these must not eat up the saving.
+ * If summary and kept messages alone do, the result must at least not be larger than the conversation.
+ */
+function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
+  const { estimateBefore } = plan;
+  const { leastSaving, targetTokens = estimateBefore } = options;
+  const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
+  const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
+  return Math.min(targetTokens - 1, most);
+}
+
+async function restore(
+  plan: CompactionPlan,
+  { state, signal, fileTools, restoreBudgetTokens }: CompactOptions,
+  room: number,
+): Promise<Restored> {
+  if (state === undefined) return { items: [], skipped: [] };
+  const { summarised, keptPlace, countTokens, clearedToolUseIds } = plan;
+  const kept = [...plan.kept, ...plan.pending];
+  const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
+  const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
+  const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
+  const parts = { summarised, kept, keptPlace, clearedToolUseIds, conversation };
+  return await restoreAll({ ...parts, countTokens, budgetTokens, signal, fileTools }, state);
+}
+
+type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;
+
+function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
+  const { written, restored, hookOutcomes } = outcome;
+  const { tokensAfter } = compacted;
+  const messagesSummarised = countMessages(plan.summarised);
+  const messagesKept = countMessages(compacted.kept) + countMessages(compacted.pending);
+  const facts = [
+    `${count(messagesSummarised, "message")} summarised`,
+    ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
+    ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "thing")} put back`]),
+  ];
+  return {
+    ...compacted,
+    ...outcome,
+    variant: plan.variant,
+    attempts: written.attempts,
+    usage: "usage" in written ? written.usage : undefined,
+    tokensBefore: plan.tokensBefore,
+    saving: savingOf(plan, tokensAfter),
+    messagesSummarised,
+    messagesKept,
+    accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
+    userDisplayMessage: [
+      `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+      ...hookOutcomes.map(({ text }) => text),
+    ].join("\n"),
+  };
+}
+
+const count = (number: number, noun: string): string =>
+  `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,13 @@
+import type { Ledger } from "../../conversation/fact-ledger.ts";
+import type { FactSheet } from "./extract-facts.ts";
+
+/** The ledger of a compaction that quoted everything. */
+export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
+  facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
+  summarised: { messages: 0, tokens: 0 },
+  kept: { messages: 0, tokens: 0 },
+  restored: [],
+  skipped: [],
+  quotedTokens: 0,
+  ...(earlier === undefined ? {} : { earlier }),
+});

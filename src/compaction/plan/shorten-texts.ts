@@ -1,0 +1,341 @@
+import { hasNestedBlocks, mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
+import { type Entry, rawContent, type UserEntry } from "../../conversation/entry.ts";
+import type { ShortenedResult } from "../../conversation/fact-ledger.ts";
+import { type ContentBlock, isBlock, isMedia, type ToolResultBlock } from "../../conversation/message.ts";
+import { formatCount } from "../../conversation/text.ts";
+import { headAndTail } from "../../summary/clip.ts";
+import { type CountText, measureBlock, measureEntries } from "../../tokens/measure.ts";
+
+/** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
+const LEAST_RESULT_TOKENS = 2_000;
+/** Tokens of a text that stay in any case, by our own estimate: less says nothing, and the figures may be wrong. */
+const LAST_RESORT_TOKENS = 300;
+/** The cut text is measured again, and may come out this much shorter than wished. */
+const CUT_TOLERANCE = 1.02;
+/** Halvings of the interval in which the length of a cut text is searched. */
+const CUT_STEPS = 7;
+
+interface Shortening {
+  /** Tokens that all entries together should have. */
+  readonly roomTokens: number;
+  /** Tokens that they may have where each result keeps no more than its least part. */
+  readonly mostTokens: number;
+  /** Nothing else can give way, so results may lose their least part as well. */
+  readonly isLastResort: boolean;
+  /** Tokens that the entries have as they are. */
+  readonly tokens: number;
+  readonly countTokens: CountText;
+  /** The provider's tokens per token of our own estimate. */
+  readonly tokenRatio: number;
+  /** True if the transcript has the results, so that recall finds them. */
+  readonly isRecorded: boolean;
+}
+
+export interface ShortenedEntries {
+  readonly entries: readonly Entry[];
+  readonly shortened: readonly ShortenedResult[];
+}
+
+/**
+ * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
+ * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
+ * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
+ * short result would pass for a long one. Only where this is not enough do pictures and documents in results go, then
+ * words of the user, and as the last resort the rest of the texts except for {@link LAST_RESORT_TOKENS}, then pictures of
+ * the user. Nothing of this is lost where all of it is still not enough.
+ */
+export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
+  const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
+  if (tokens <= roomTokens) return { entries, shortened: [] };
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
+  const canFit = mostTokens > 0;
+  const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
+  // A cut that does not make it fit only loses text: something else has to give way, or the count is wrong.
+  const best = smallest.tokens > mostTokens ? cutter : smallest;
+  return { entries: best.entries(), shortened: best.shortened() };
+}
+
+/** As little as it takes to fit, one kind of content after the other. */
+function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
+  const { mostTokens, isLastResort, tokenRatio } = shortening;
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia("results");
+    // The results have the room of the pictures.
+    cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  }
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
+  if (!isLastResort) return cutter;
+  const leastTokens = LAST_RESORT_TOKENS * tokenRatio;
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, leastTokens);
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia("all");
+    cutter.shrink("all", mostTokens, leastTokens);
+  }
+  return cutter;
+}
+
+/** A text in a user message, and what is left of it. */
+interface Piece {
+  readonly text: string;
+  readonly tokens: number;
+  /** The result that it belongs to; undefined for words of the user. */
+  readonly result: ToolResultBlock | undefined;
+  cut: string;
+  cutTokens: number;
+}
+
+class Cutter {
+  readonly #given: readonly Entry[];
+  /** The same, with each block an object of its own. */
+  readonly #entries: readonly Entry[];
+  readonly #options: Shortening;
+  readonly #pieces = new Map<ContentBlock | Entry, Piece>();
+  #withoutMedia = new Set<ContentBlock>();
+  readonly #entryOf = new Map<ToolResultBlock, Entry>();
+  #mediaTokens = 0;
+
+  constructor(entries: readonly Entry[], options: Shortening) {
+    this.#given = entries;
+    this.#entries = withOwnBlocks(entries);
+    this.#options = options;
+    for (const entry of this.#entries) this.#read(entry);
+  }
+
+  /** By what the pieces have lost; the rest is as it was counted. */
+  get tokens(): number {
+    let left = this.#options.tokens - this.#mediaTokens;
+    for (const { tokens, cutTokens } of this.#pieces.values()) left -= tokens - cutTokens;
+    return left;
+  }
+
+  /** Finds the cap under which the texts fit, and cuts all that are longer. An earlier cut no longer counts. */
+  shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
+    const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
+    const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
+    const cap = Math.max(
+      leastTokens * CUT_TOLERANCE,
+      capFor(
+        pieces.map(({ tokens }) => tokens),
+        roomTokens - others,
+      ),
+    );
+    for (const piece of pieces) this.#cut(piece, cap);
+  }
+
+  leaveOutMedia(which: "results" | "all"): void {
+    for (const block of this.#entries.flatMap(blocksOf)) {
+      const parts = hasNestedBlocks(block) ? block.content : which === "all" ? [block] : [];
+      for (const part of parts) {
+        if (!isBlock(part) || !isMedia(part) || this.#withoutMedia.has(part)) continue;
+        this.#withoutMedia.add(part);
+        this.#mediaTokens += this.#tokensOf(part);
+      }
+    }
+  }
+
+  /** `countTokens` knows the ratio. The estimate of a picture does not. */
+  #tokensOf(media: ContentBlock): number {
+    const { countTokens, tokenRatio } = this.#options;
+    return measureBlock(media, (text) => countTokens(text) / tokenRatio) * tokenRatio;
+  }
+
+  entries(): readonly Entry[] {
+    return mapChanged(this.#given, (given, at) => {
+      const entry = this.#entries[at] ?? given;
+      const written = this.#written(entry);
+      return written === entry ? given : written;
+    });
+  }
+
+  shortened(): readonly ShortenedResult[] {
+    const results = new Map<ToolResultBlock, { tokens: number; keptTokens: number }>();
+    for (const { result, tokens, cutTokens } of this.#pieces.values()) {
+      if (result === undefined) continue;
+      const sums = results.get(result) ?? { tokens: 0, keptTokens: 0 };
+      results.set(result, { tokens: sums.tokens + tokens, keptTokens: sums.keptTokens + cutTokens });
+    }
+    return [...results].flatMap(([result, { tokens, keptTokens }]) => {
+      const uuid = this.#entryOf.get(result)?.uuid;
+      if (keptTokens >= tokens) return [];
+      const sizes = { tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) };
+      return [{ toolUseId: result.tool_use_id, ...(uuid === undefined ? {} : { entryId: uuid }), ...sizes }];
+    });
+  }
+
+  #read(entry: Entry): void {
+    if (entry.type !== "user") return;
+    const content = rawContent(entry);
+    if (typeof content === "string") this.#add(entry, content, undefined);
+    for (const block of blocksOf(entry)) {
+      if (block.type === "text" && typeof block.text === "string") this.#add(block, block.text, undefined);
+      if (block.type !== "tool_result") continue;
+      this.#entryOf.set(block, entry);
+      if (typeof block.content === "string") this.#add(block, block.content, block);
+      else if (hasNestedBlocks(block)) this.#readNested(block, block.content);
+    }
+  }
+
+  #readNested(result: ToolResultBlock, content: readonly ContentBlock[]): void {
+    for (const nested of content) {
+      if (isBlock(nested) && nested.type === "text" && typeof nested.text === "string")
+        this.#add(nested, nested.text, result);
+    }
+  }
+
+  #add(holder: ContentBlock | Entry, text: string, result: ToolResultBlock | undefined): void {
+    const tokens = this.#options.countTokens(text);
+    this.#pieces.set(holder, { text, tokens, result, cut: text, cutTokens: tokens });
+  }
+
+  /** The longest head and tail that has no more tokens than the cap. */
+  #cut(piece: Piece, cap: number): void {
+    [piece.cut, piece.cutTokens] = [piece.text, piece.tokens];
+    if (piece.tokens <= cap) return;
+    const { countTokens } = this.#options;
+    const note = this.#noteFor(piece);
+    let [low, high] = [0, piece.text.length];
+    let best = headAndTail(piece.text, 0, note);
+    for (let step = 0; step < CUT_STEPS; step++) {
+      const chars = step === 0 ? Math.floor((high * cap) / piece.tokens) : Math.floor((low + high) / 2);
+      const cut = headAndTail(piece.text, chars, note);
+      if (countTokens(cut) > cap) high = chars;
+      else [low, best] = [chars, cut];
+    }
+    const tokens = countTokens(best);
+    if (tokens < piece.tokens) [piece.cut, piece.cutTokens] = [best, tokens];
+  }
+
+  #noteFor({ text, result }: Piece): ((missing: number) => string) | undefined {
+    if (result === undefined) return undefined;
+    const where = this.#options.isRecorded
+      ? `The session's transcript has the whole result: recall it by the id ${result.tool_use_id}.`
+      : "Call the tool again for the missing part.";
+    return (missing) =>
+      `[… ${formatCount(missing)} of ${formatCount(text.length)} characters of this result are left out to fit the context window. ${where} …]`;
+  }
+
+  #written(entry: Entry): Entry {
+    if (entry.type !== "user") return entry;
+    const content = rawContent(entry);
+    if (typeof content === "string") {
+      const cut = this.#pieces.get(entry)?.cut ?? content;
+      return cut === content ? entry : withContent(entry, cut);
+    }
+    if (!Array.isArray(content)) return entry;
+    const blocks = mapChanged(content, (block: ContentBlock) => this.#writtenBlock(block));
+    return blocks === content ? entry : withContent(entry, blocks);
+  }
+
+  #writtenBlock(block: ContentBlock): ContentBlock {
+    const cut = this.#pieces.get(block)?.cut;
+    if (!isBlock(block)) return block;
+    if (block.type === "text")
+      return cut === undefined || cut === block.text ? block : { ...block, text: cut };
+    if (block.type !== "tool_result") return this.#withoutMedia.has(block) ? noteOnMedia(block) : block;
+    if (cut !== undefined) return cut === block.content ? block : { ...block, content: cut };
+    return rewriteNested(block, (nested) => this.#writtenBlock(nested));
+  }
+}
+
+const noteOnMedia = (block: ContentBlock): ContentBlock => ({
+  type: "text",
+  text: `[${block.type} left out to fit the context window]`,
+});
+
+/** A host may pass one object in several places, such as a picture that two tools return. Each place counts. */
+function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
+  const taken = new Set<ContentBlock>();
+  const own = (block: ContentBlock): ContentBlock => {
+    if (!isBlock(block)) return block;
+    const isTaken = taken.has(block);
+    taken.add(block);
+    return rewriteNested(isTaken ? { ...block } : block, own);
+  };
+  return mapChanged(entries, (entry) => {
+    const content = entry.type === "user" ? rawContent(entry) : undefined;
+    if (entry.type !== "user" || !Array.isArray(content)) return entry;
+    const blocks = mapChanged(content, own);
+    return blocks === content ? entry : { ...entry, message: { ...entry.message, content: blocks } };
+  });
+}
+
+function blocksOf(entry: Entry): readonly ContentBlock[] {
+  const content = entry.type === "user" ? rawContent(entry) : undefined;
+  return Array.isArray(content) ? content.filter(isBlock) : [];
+}
+
+/** Without the agent's own copy for its screen, which would be as long as ever. */
+function withContent(
+  { toolUseResult: _, ...entry }: UserEntry,
+  content: UserEntry["message"]["content"],
+): UserEntry {
+  return { ...entry, message: { ...entry.message, content } };
+}
+
+/** The largest cap under which figures, each cut down to it, add up to no more than the room. */
+function capFor(figures: readonly number[], room: number): number {
+  const rising = [...figures].sort((one, other) => one - other);
+  let left = room;
+  for (const [at, figure] of rising.entries()) {
+    const share = left / (rising.length - at);
+    if (figure > share) return Math.max(0, Math.floor(share));
+    left -= figure;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Shorter texts are not worth the cut: what says that something is missing costs as much. */
+const SHORTEST_TEXT_TOKENS = 200;
+
+/**
+ * The messages with what the user and the tools said cut down to head and tail, so that all of them together
+ * have at most so many tokens; undefined where that is not enough. Whatever is cut says so, and where to look.
+ */
+export function shortenToFit(
+  entries: readonly Entry[],
+  maxTokens: number,
+  countTokens: CountText,
+): { readonly entries: readonly Entry[]; readonly tokens: number } | undefined {
+  for (let cap = maxTokens; cap >= SHORTEST_TEXT_TOKENS; cap = Math.floor(cap / 2)) {
+    const shortened = mapChanged(entries, (entry) => shortenEntry(entry, cap, countTokens));
+    const tokens = measureEntries(shortened, countTokens);
+    if (tokens <= maxTokens) return { entries: shortened, tokens };
+  }
+  return undefined;
+}
+
+function shortenEntry(entry: Entry, cap: number, countTokens: CountText): Entry {
+  if (entry.type !== "user") return entry;
+  const shorten = (text: string): string => shortenText(text, cap, countTokens);
+  const content = rawContent(entry);
+  if (typeof content === "string") {
+    const text = shorten(content);
+    return text === content ? entry : withContent(entry, text);
+  }
+  if (!Array.isArray(content)) return entry;
+  const blocks = mapChanged(content, (block: ContentBlock) =>
+    isBlock(block) ? shortenBlock(block, shorten) : block,
+  );
+  return blocks === content ? entry : withContent(entry, blocks);
+}
+
+function shortenBlock(block: ContentBlock, shorten: (text: string) => string): ContentBlock {
+  if (block.type === "text" && typeof block.text === "string") {
+    const text = shorten(block.text);
+    return text === block.text ? block : { ...block, text };
+  }
+  if (block.type !== "tool_result") return block;
+  if (typeof block.content !== "string") {
+    return rewriteNested(block, (nested) => (isBlock(nested) ? shortenBlock(nested, shorten) : nested));
+  }
+  const content = shorten(block.content);
+  return content === block.content ? block : { ...block, content };
+}
+
+function shortenText(text: string, cap: number, countTokens: CountText): string {
+  const tokens = countTokens(text);
+  return tokens <= cap ? text : headAndTail(text, Math.floor((text.length * cap) / tokens));
+}

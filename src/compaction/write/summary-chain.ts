@@ -1,0 +1,339 @@
+import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { LonghaulError } from "../../errors.ts";
+import { abortedError, throwIfAborted } from "../../models/abortable.ts";
+import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
+import type { Model, ModelUsage } from "../../models/port.ts";
+import { type ModelTimeLimits, TimeBudget, timedOut, timeLimitsOf } from "../../models/time-limit.ts";
+import { summarise } from "../../summary/builtin/summarise.ts";
+import type { SummaryVariant } from "../../summary/sections.ts";
+import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../../summary/summary-prompt.ts";
+import { ESTIMATORS } from "../../tokens/measure.ts";
+import type { CompactionPlan } from "../plan/compaction-plan.ts";
+import {
+  type AskOptions,
+  type ModelSummary,
+  messagesToSummarise,
+  NoSummaryError,
+  toolsUsedIn,
+  type Unavailable,
+} from "./ask-model.ts";
+import {
+  type OnSummaryProgress,
+  type SummaryAttempt,
+  SummaryChainError,
+  type SummaryStep,
+} from "./attempts.ts";
+import { requestSummary } from "./request-summary.ts";
+import { type ForkSource, requestFork, requestProviderCompaction } from "./shared-prefix.ts";
+
+/** What is to be summarised. */
+export interface SummaryTask
+  extends Pick<CompactionPlan, "variant" | "summarised" | "kept">,
+    Partial<Pick<CompactionPlan, "clearedToolUseIds" | "countTokens">> {
+  /** Size of the built-in summary. */
+  readonly builtInBudgetTokens: number;
+  /** A summary that has been written already, and why it does not serve. Used before anybody is asked. */
+  readonly offered?: { readonly text: string; readonly unavailable?: string | undefined } | undefined;
+}
+
+/** Whether the built-in summariser steps in when every model failed. */
+export type BuiltInFallback =
+  | "always"
+  /** Not where the person should hear of it: no key, no such model, no package, no connection. */
+  | "unless-misconfigured"
+  | "never";
+
+export interface ChainOptions
+  extends Pick<SummaryPromptOptions, "instructions">,
+    Pick<AskOptions, "signal" | "onProgress" | "windowOf"> {
+  /** Of the conversation. Without one, and without a fork, the built-in summariser writes. */
+  readonly model?: Model | undefined;
+  /** A smaller one for the direct call. */
+  readonly summaryModel?: Model | undefined;
+  /** How to share the conversation's cached prefix; absent where there is none to share. */
+  readonly fork?: ForkSource | undefined;
+  /** Who is asked first; `model` unless given. */
+  readonly summariser?: "model" | "provider" | "built-in" | undefined;
+  readonly builtInFallback?: BuiltInFallback | undefined;
+  /** Room that the window has for a summary, where that is less than usual. */
+  readonly maxOutputTokens?: number | undefined;
+  /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
+  readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
+}
+
+/** A summary, who wrote it, and what was tried before. */
+export type WrittenSummary = { readonly attempts: readonly SummaryAttempt[] } & StepSummary;
+
+/** What a step of the chain wrote. */
+type StepSummary =
+  | { readonly source: "notes"; readonly step: "notes"; readonly text: string }
+  | { readonly source: "built-in"; readonly step: "built-in"; readonly text: string }
+  | ({ readonly source: "model"; readonly step: "fork" | "direct" } & ModelSummary)
+  | {
+      readonly source: "provider";
+      readonly step: "provider";
+      readonly text: string;
+      /** Signed by the provider: to be sent as it is, in place of what was summarised. */
+      readonly block: ContentBlock;
+      /** It summarizes the messages as the conversation sends them. Thinking that follows stays valid only then. */
+      readonly isAsSent: boolean;
+      readonly model: string;
+      readonly usage: ModelUsage;
+    };
+
+/** Another call to the same model would end the same way. */
+const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
+  "authentication",
+  "unknown-model",
+  "sdk-missing",
+  "timed-out",
+]);
+
+const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([
+  "authentication",
+  "unknown-model",
+  "sdk-missing",
+  "unreachable",
+]);
+
+/**
+ * Has a summary written, by the first way that leads to one: notes that are there already, the provider's own
+ * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summariser. An abort ends
+ * all of it at once. The models share one span of time: when it is over, none of them is waited for or asked any more.
+ */
+export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
+  const budget = new TimeBudget(options.signal, timeLimitsOf(options.timeLimits).totalMs);
+  try {
+    return await takeInTurn(task, options, budget);
+  } finally {
+    budget.close();
+  }
+}
+
+async function takeInTurn(
+  task: SummaryTask,
+  options: ChainOptions,
+  budget: TimeBudget,
+): Promise<WrittenSummary> {
+  const attempts: SummaryAttempt[] = [];
+  const failed = new Map<Model | string, string>();
+  let last: unknown;
+  for (const step of chainSteps(task, options)) {
+    throwIfAborted(options.signal);
+    if (step.name === "built-in" && last !== undefined && !fallsBack(last, options)) break;
+    const { model } = step;
+    const reason = model && (budget.isOver ? TIME_IS_OVER : (failed.get(model) ?? failed.get(model.name)));
+    if (reason !== undefined) {
+      attempts.push({ step: step.name, outcome: "unavailable", reason, cuts: 0, ...named(step) });
+      continue;
+    }
+    const outcome = await take(step, task, options, budget);
+    attempts.push(outcome.attempt);
+    if (outcome.summary !== undefined) return { ...outcome.summary, attempts };
+    if (outcome.error === undefined) continue;
+    last = outcome.error;
+    if (model && isOf(BEYOND_RETRY, last)) {
+      for (const key of [model, model.name]) failed.set(key, outcome.attempt.reason ?? "failed");
+    }
+  }
+  throw new SummaryChainError(last, attempts);
+}
+
+interface Outcome {
+  readonly attempt: SummaryAttempt;
+  readonly summary?: StepSummary;
+  readonly error?: unknown;
+}
+
+/** The reason of a step that had no time left: the code of the error that the step before it ended with. */
+const TIME_IS_OVER = "model-timed-out";
+
+async function take(
+  step: Step,
+  task: SummaryTask,
+  options: ChainOptions,
+  budget: TimeBudget,
+): Promise<Outcome> {
+  const { signal, onProgress } = options;
+  let cuts = 0;
+  const common = { step: step.name, ...named(step) };
+  const watch: OnSummaryProgress = (progress) => {
+    if (progress.phase === "cut") cuts++;
+    onProgress?.(progress);
+  };
+  try {
+    watch({ phase: "step", step: step.name });
+    const { firstByteMs, totalMs } = timeLimitsOf(options.timeLimits);
+    const running = step.run({
+      signal: budget.signal,
+      onProgress: watch,
+      firstByteMs,
+      windowOf: options.windowOf,
+      countTokens: task.countTokens,
+    });
+    const { model } = step;
+    const summary =
+      model === undefined
+        ? await running
+        : await budget.wait(running, () => timedOut(model.name, "answer", totalMs));
+    if ("unavailable" in summary)
+      return { attempt: { ...common, outcome: "unavailable", reason: summary.unavailable, cuts } };
+    const usage = "usage" in summary ? { usage: summary.usage } : {};
+    return { summary, attempt: { ...common, outcome: "written", cuts, ...usage } };
+  } catch (error) {
+    if (signal?.aborted) throw abortedError();
+    if (error instanceof ModelError && error.failure.kind === "aborted") throw error;
+    const usage = error instanceof NoSummaryError ? { usage: error.usage } : {};
+    const reason = error instanceof LonghaulError ? error.code : "unexpected";
+    return { error, attempt: { ...common, outcome: "failed", reason, cuts, ...usage } };
+  }
+}
+
+const named = ({ model }: Step): { model?: string } => (model === undefined ? {} : { model: model.name });
+
+function fallsBack(error: unknown, { builtInFallback = "always" }: ChainOptions): boolean {
+  if (builtInFallback === "unless-misconfigured") return !isOf(MISCONFIGURED, error);
+  return builtInFallback === "always";
+}
+
+const isOf = (kinds: ReadonlySet<ModelFailureKind>, error: unknown): boolean =>
+  error instanceof ModelError && kinds.has(error.failure.kind);
+
+/** One way to a summary. */
+interface Step {
+  readonly name: SummaryStep;
+  /** Who is called; undefined where nobody is. */
+  readonly model: Model | undefined;
+  run(options: AskOptions): Promise<StepSummary | Unavailable>;
+}
+
+/** In their order. Those that could not lead anywhere by the options alone are not among them. */
+function chainSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
+  const { offered } = task;
+  return [...(offered === undefined ? [] : [notesStep(offered)]), ...writingSteps(task, options)];
+}
+
+function notesStep({ text, unavailable }: NonNullable<SummaryTask["offered"]>): Step {
+  return {
+    name: "notes",
+    model: undefined,
+    run: async () => (unavailable === undefined ? { source: "notes", step: "notes", text } : { unavailable }),
+  };
+}
+
+function writingSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
+  const { summariser = "model", fork } = options;
+  const direct = options.summaryModel ?? options.model ?? fork?.model;
+  if (summariser === "built-in" || direct === undefined) return [builtInStep(task, options)];
+  return [
+    ...(summariser === "provider" ? [providerStep(task, options)] : []),
+    forkStep(task, options),
+    directStep(direct, task, options),
+    builtInStep(task, options),
+  ];
+}
+
+function providerStep(task: SummaryTask, options: ChainOptions): Step {
+  const source = options.fork ?? (options.model && plainSource(options.model, task));
+  return {
+    name: "provider",
+    model: source?.model,
+    run: async (ask) => {
+      if (source === undefined) return { unavailable: "no-model" };
+      // Its block stands before everything else, so nothing could be kept in front of it.
+      if (task.variant === "from") return { unavailable: "keeps-earlier-messages" };
+      const prompt: SummaryPromptOptions = {
+        // Only what is summarised is sent, and what is kept follows it, whichever of the two it is.
+        variant: task.kept.length > 0 ? "up-to" : "whole",
+        hasEarlierSummary: task.summarised.some(isSummaryEntry),
+        instructions: options.instructions,
+      };
+      const summary = await requestProviderCompaction(source, task.summarised, prompt, ask);
+      if ("unavailable" in summary) return summary;
+      return { source: "provider", step: "provider", isAsSent: options.fork !== undefined, ...summary };
+    },
+  };
+}
+
+/** Where there is no running conversation to share anything with: a session from a file. */
+function plainSource(model: Model, { summarised, clearedToolUseIds }: SummaryTask): ForkSource {
+  const messagesFor = (entries: readonly Entry[]): ReturnType<ForkSource["messagesFor"]> =>
+    messagesToSummarise(entries, clearedToolUseIds);
+  const tools = toolsUsedIn(messagesFor(summarised));
+  return { model, frame: tools.length > 0 ? { tools } : {}, messagesFor, cachedMessages: 0 };
+}
+
+function forkStep(task: SummaryTask, { fork, instructions }: ChainOptions): Step {
+  return {
+    name: "fork",
+    model: fork?.model,
+    run: async (ask) => {
+      if (fork === undefined) return { unavailable: "no-shared-prefix" };
+      const summary = await requestFork(fork, inOrder(task), forkPrompt(task, instructions), ask);
+      return "unavailable" in summary ? summary : { source: "model", step: "fork", ...summary };
+    },
+  };
+}
+
+/** A fork sends the whole conversation whatever is kept of it, so the prompt says where the part is. */
+function forkPrompt(task: SummaryTask, instructions: string | undefined): string {
+  const { variant, summarised, kept } = task;
+  return summaryPrompt({
+    variant,
+    point: variant === "whole" ? undefined : pointAt(variant === "from" ? summarised : kept),
+    hasEarlierSummary: summarised.some(isSummaryEntry),
+    keepsRecent: variant === "whole" && kept.length > 0,
+    instructions,
+  });
+}
+
+function directStep(model: Model, task: SummaryTask, options: ChainOptions): Step {
+  const { variant, kept, clearedToolUseIds } = task;
+  return {
+    name: "direct",
+    model,
+    run: async (ask) => {
+      const summary = await requestSummary(model, readForSummary(task), {
+        ...ask,
+        instructions: options.instructions,
+        maxOutputTokens: options.maxOutputTokens,
+        variant,
+        before: variant === "from" ? kept : undefined,
+        keepsRecent: variant === "whole" && kept.length > 0,
+        clearedToolUseIds,
+      });
+      return { source: "model", step: "direct", ...summary };
+    },
+  };
+}
+
+function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
+  return {
+    name: "built-in",
+    model: undefined,
+    run: async () => {
+      const { text } = summarise(readForSummary(task), {
+        countTokens: ESTIMATORS.o200k,
+        budgetTokens: task.builtInBudgetTokens,
+        variant: task.variant,
+        instructions,
+      });
+      return { source: "built-in", step: "built-in", text };
+    },
+  };
+}
+
+const inOrder = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
+  variant === "from" ? [...kept, ...summarised] : [...summarised, ...kept];
+
+/**
+ * Whether a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
+ * what they settled. The provider's own and notes do not.
+ */
+export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
+  variant === "whole" && (source === "built-in" || source === "model");
+
+/** The entries that a model or the built-in summarizer reads, see {@link coversKept}. */
+const readForSummary = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
+  variant === "whole" ? [...summarised, ...kept] : summarised;

@@ -1,0 +1,257 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { commitSpans, type StagedSpan } from "../../src/compact/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../../src/compact/collapse/expand.ts";
+import { planSpan } from "../../src/compact/collapse/plan-span.ts";
+import { type SnipOptions, snip } from "../../src/compact/snip.ts";
+import { tierOf } from "../../src/compaction/apply/assemble.ts";
+import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
+import { type Compaction, compact, rebuild } from "../../src/compaction/compact.ts";
+import { lastBoundaryIndex } from "../../src/compaction/plan/choose-cut.ts";
+import { type CompactionPlan, planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
+import { planReactive } from "../../src/compaction/plan/reactive.ts";
+import { isCollapseMark } from "../../src/conversation/collapsed.ts";
+import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { indexPairs } from "../../src/conversation/pairs.ts";
+import { isStandIn, messagesBehind, standInUuids } from "../../src/conversation/stand-ins.ts";
+import { LonghaulError } from "../../src/errors.ts";
+import { notesSource, planFromNotes } from "../../src/memory/plan-from-notes.ts";
+import { ESTIMATORS, measureEntry } from "../../src/tokens/measure.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { arbitraryEntries } from "../support/arbitraries.ts";
+import { deepFreeze } from "../support/deep-freeze.ts";
+import { countingPorts, longSession, withoutUsage } from "../support/long-session.ts";
+
+type Step =
+  | { readonly kind: "whole"; readonly keepRecentTokens: number }
+  | { readonly kind: "from" | "up-to"; readonly at: number }
+  | { readonly kind: "reactive"; readonly tokens: number }
+  /** The remembered message; negative: the notes name none. */
+  | { readonly kind: "notes"; readonly remembered: number }
+  | { readonly kind: "snip-range"; readonly from: number; readonly to: number }
+  | { readonly kind: "snip-turns"; readonly keepLastTurns: number }
+  | { readonly kind: "collapse"; readonly spans: number; readonly effectiveTokens: number }
+  | { readonly kind: "expand"; readonly which: number }
+  | { readonly kind: "go-on"; readonly turns: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("whole" as const), keepRecentTokens: fc.constantFrom(0, 200, 2_000) }),
+  fc.record({ kind: fc.constantFrom("from" as const, "up-to" as const), at: fc.nat(500) }),
+  fc.record({ kind: fc.constant("reactive" as const), tokens: fc.integer({ min: 5_000, max: 90_000 }) }),
+  fc.record({ kind: fc.constant("notes" as const), remembered: fc.integer({ min: -1, max: 500 }) }),
+  fc.record({ kind: fc.constant("snip-range" as const), from: fc.nat(500), to: fc.nat(500) }),
+  fc.record({ kind: fc.constant("snip-turns" as const), keepLastTurns: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({
+    kind: fc.constant("collapse" as const),
+    spans: fc.integer({ min: 1, max: 4 }),
+    effectiveTokens: fc.constantFrom(2_000, 8_000, 30_000),
+  }),
+  fc.record({ kind: fc.constant("expand" as const), which: fc.nat(3) }),
+  fc.record({ kind: fc.constant("go-on" as const), turns: fc.integer({ min: 1, max: 8 }) }),
+);
+
+type CompactStep = Extract<Step, { kind: "whole" | "from" | "up-to" | "reactive" | "notes" }>;
+
+const NOTES = { text: "# Current State\n_what goes on_\n\nThe notes of all that went before." };
+const REFUSALS = ["not-enough-messages", "compaction-ineffective"];
+
+/** A conversation under any tier in any order, and what is checked after each. */
+class Life {
+  entries: readonly Entry[];
+  readonly #ports: CompactionPorts = countingPorts();
+  readonly #bindsThinking: boolean;
+  /** Everything that was ever in it, as a transcript would have it. */
+  readonly #written = new Map<string, Entry>();
+  #goneOn = 0;
+
+  constructor(entries: readonly Entry[], bindsThinking: boolean) {
+    this.entries = entries;
+    this.#bindsThinking = bindsThinking;
+  }
+
+  async take(next: Step): Promise<void> {
+    if (next.kind === "go-on") {
+      const { entries } = longSession(next.turns, `on${++this.#goneOn}`);
+      this.entries = deepFreeze([...this.entries, ...entries.map(withoutUsage)]);
+    } else if (next.kind === "snip-range" || next.kind === "snip-turns") this.#snip(next);
+    else if (next.kind === "collapse") this.#collapse(next);
+    else if (next.kind === "expand") this.#expand(next.which);
+    else await this.#compact(next);
+    expect(apiRuleViolations(flatten(this.entries))).toEqual([]);
+  }
+
+  get #options(): SnipOptions {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    return { ports: this.#ports, tokensOf, bindsThinking: this.#bindsThinking };
+  }
+
+  /** Several in one batch; expanding them gives back what there was, and a second time changes nothing. */
+  #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
+    const before = this.entries;
+    const staged: StagedSpan[] = [];
+    for (let nth = 0; nth < spans; nth++) {
+      const taken = new Set(staged.flatMap(({ uuids }) => uuids));
+      const plan = planSpan({ entries: before }, { effectiveTokens, isUrgent: true, taken });
+      if (plan === undefined) break;
+      staged.push({ ...plan, spanId: this.#ports.newUuid(), text: "These notes stand for what was." });
+    }
+    const committed = commitSpans(before, staged, this.#options);
+    expect([committed.stale, committed.spans.length]).toEqual([0, staged.length]);
+    expect(commitSpans(committed.entries, staged, this.#options).entries).toBe(committed.entries);
+    expectAccountedFor(before, committed.entries);
+    for (const entry of committed.gone.flat()) this.#written.set(entry.uuid ?? "", entry);
+    if (!this.#bindsThinking && before.every(isEntry)) {
+      const ids = staged.map(({ spanId }) => spanId);
+      const { entries } = expandSpans(committed.entries, ids, committed.gone.flat(), this.#options);
+      const isNew = (entry: Entry): boolean => isCollapseMark(entry) && !before.includes(entry);
+      expect(entries.filter((entry) => !isNew(entry))).toEqual(before);
+    }
+    this.entries = deepFreeze(committed.entries);
+  }
+
+  #expand(which: number): void {
+    const spans = expandableSpans(this.entries);
+    const spanId = spans[which % spans.length]?.collapsed.spanId ?? "none";
+    const { entries } = expandSpans(this.entries, [spanId], [...this.#written.values()], this.#options);
+    expect(entries === this.entries).toBe(spans.length === 0);
+    expectAccountedFor(this.entries, entries, 2);
+    this.entries = deepFreeze(entries);
+  }
+
+  #snip(next: Extract<Step, { kind: "snip-range" | "snip-turns" }>): void {
+    const before = this.entries;
+    const uuids = before
+      .slice(lastBoundaryIndex(before))
+      .flatMap((entry) => (isEntry(entry) && entry.uuid !== undefined ? [entry.uuid] : []));
+    const pick = (index: number): string => uuids[index % uuids.length] ?? "";
+    const selection =
+      next.kind === "snip-turns"
+        ? { keepLastTurns: next.keepLastTurns }
+        : { from: pick(next.from), to: pick(next.to) };
+    const { entries } = snip(before, selection, this.#options);
+    expect(snip(entries, selection, this.#options).entries).toBe(entries);
+    expectAccountedFor(before, entries);
+    for (const entry of before) if (isEntry(entry)) this.#written.set(entry.uuid ?? "", entry);
+    this.entries = deepFreeze(entries);
+  }
+
+  async #compact(next: CompactStep): Promise<void> {
+    try {
+      const plan = this.#plan(next);
+      if (plan === undefined) return;
+      expectWhole(plan);
+      const bindsThinking = this.#bindsThinking;
+      const source = next.kind === "notes" ? notesSource(NOTES) : undefined;
+      const compaction = await compact(plan, this.#ports, { bindsThinking, source, leastSaving: "some" });
+      expect(tierOf(compaction) === "memory").toBe(next.kind === "notes");
+      expectKept(plan, compaction, this.#bindsThinking);
+      this.entries = deepFreeze(rebuild(compaction));
+      expect(this.entries.filter((entry) => isCompactBoundary(entry))).toEqual([compaction.boundary]);
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+      expect(REFUSALS).toContain(error.code);
+    }
+  }
+
+  /** Undefined where the notes do not serve. */
+  #plan(next: CompactStep): CompactionPlan | undefined {
+    const snapshot = { entries: this.entries };
+    if (next.kind === "whole") return planCompaction(snapshot, { keepRecentTokens: next.keepRecentTokens });
+    if (next.kind === "reactive") {
+      const failure = { kind: "too-long" as const, tokens: next.tokens, limit: 60_000 };
+      return planReactive(snapshot, { failure, targetTokens: 40_000 });
+    }
+    const fromBoundary = this.entries.slice(lastBoundaryIndex(this.entries)).filter(isEntry);
+    if (next.kind === "notes") {
+      const coveredUuid = fromBoundary[next.remembered % Math.max(1, fromBoundary.length)]?.uuid;
+      const keep = { leastTokens: 500, leastMessages: 2 };
+      const made = planFromNotes(snapshot, { coveredUuid, keep, ...NOTES });
+      return "plan" in made ? made.plan : undefined;
+    }
+    return planCompaction(snapshot, { variant: next.kind, at: next.at % Math.max(1, fromBoundary.length) });
+  }
+}
+
+/** Every entry is summarised or kept, in its order, and no pair is torn apart. */
+function expectWhole(plan: CompactionPlan): void {
+  const { entries, summarised, kept, keptPlace, pending, isKeptRewritten } = plan;
+  const inOrder = keptPlace === "before" ? [...kept, ...summarised, ...pending] : [...summarised, ...kept];
+  const withoutBoundary = (list: readonly Entry[]): readonly Entry[] =>
+    list.filter((entry) => !isCompactBoundary(entry));
+  const isShortened = (plan.unseen?.shortened.length ?? 0) > 0;
+  if (!isKeptRewritten && !isShortened) expect(withoutBoundary(inOrder)).toEqual(withoutBoundary(entries));
+  const parts = [kept, summarised, pending].map((part) => indexPairs(part));
+  const torn = parts.reduce((sum, { orphanResults }) => sum + orphanResults.length, 0);
+  expect(torn).toBe(indexPairs(entries).orphanResults.length);
+  const open = parts.reduce((sum, { unanswered }) => sum + unanswered.length, 0);
+  expect(open).toBeLessThanOrEqual(
+    indexPairs(entries).unanswered.length + indexPairs(entries).repeatedUses.length,
+  );
+}
+
+/**
+ * Kept messages are the very objects, unless their thinking had to go. Shortened messages and markers, which stand
+ * elsewhere on disk, are not compared. The summary that the conversation begins with is always rewritten.
+ */
+function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
+  const [opening] = plan.entries.filter((entry) => isEntry(entry) && !isCompactBoundary(entry));
+  if (keptPlace === "after" && opening !== undefined && isSummaryEntry(opening)) {
+    expect(plan.kept).not.toContain(opening);
+  }
+  if (plan.isKeptRewritten || plan.entries.some((entry) => isStandIn(entry) || isCollapseMark(entry))) return;
+  expect(kept.length).toBe(plan.kept.length);
+  for (const [at, entry] of kept.entries()) {
+    const hadThinking = JSON.stringify(plan.kept[at]).includes('"signature"');
+    if (!(bindsThinking && keptPlace === "after" && hadThinking)) expect(entry).toBe(plan.kept[at]);
+  }
+}
+
+/**
+ * Every message that is gone is named by a marker or a span if it has an id, and none of them counts for less than it
+ * was. A span
+ * that is expanded may have stood between two parts of one message at each of its ends, and they counted twice.
+ */
+function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], joined = 0): void {
+  const named = new Set(after.filter(isEntry).flatMap((entry) => [entry.uuid, ...standInUuids(entry)]));
+  const isNamed = (entry: Entry): boolean =>
+    entry.uuid === undefined ||
+    named.has(entry.uuid) ||
+    (isStandIn(entry) && standInUuids(entry).every((uuid) => named.has(uuid)));
+  const isMessage = (entry: Entry): boolean => ["user", "assistant", "attachment"].includes(entry.type);
+  expect(before.filter((entry) => isEntry(entry) && isMessage(entry) && !isNamed(entry))).toEqual([]);
+  expect(messagesBehind(after)).toBeGreaterThanOrEqual(messagesBehind(before) - joined);
+}
+
+describe("any tier, in any order, any number of times", () => {
+  it("leaves a valid request in which everything is kept, summarised or marked", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), steps, fc.boolean(), async (generated, list, bindsThinking) => {
+        const start = [...longSession(20).entries, ...generated.map(withoutUsage)];
+        const life = new Life(deepFreeze(start), bindsThinking);
+        for (const next of list) await life.take(next);
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  it("answers for every request of a person: it is in the context, or a summary or a marker stands for it", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const life = new Life(deepFreeze(longSession(20).entries.map(withoutUsage)), false);
+        for (const next of list) {
+          const before = JSON.stringify(flatten(life.entries));
+          await life.take(next);
+          const after = JSON.stringify(flatten(life.entries));
+          const missing = [...before.matchAll(/request (\d+): make part \1 work/g)].filter(
+            ([text]) => !after.includes(text),
+          );
+          if (missing.length > 0) expect(after).toMatch(/stands? for|were? removed here|was removed here/);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,473 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { planSpan } from "../../src/compact/collapse/plan-span.ts";
+import { snip } from "../../src/compact/snip.ts";
+import { type Compaction, compact, rebuild } from "../../src/compaction/compact.ts";
+import {
+  type CompactionPlan,
+  planCompaction,
+  planFromPrepared,
+} from "../../src/compaction/plan/compaction-plan.ts";
+import { planReactive } from "../../src/compaction/plan/reactive.ts";
+import { type ShortenedEntries, shortenResults } from "../../src/compaction/plan/shorten-texts.ts";
+import { sizeUp } from "../../src/compaction/plan/sized.ts";
+import type { Entry } from "../../src/conversation/entry.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { ContentBlock, ToolResultBlock } from "../../src/conversation/message.ts";
+import { unseenFrom } from "../../src/conversation/newest-response.ts";
+import { contentText } from "../../src/conversation/untrusted.ts";
+import { planFromNotes } from "../../src/memory/plan-from-notes.ts";
+import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { ConversationBuilder, image, toolResult, toolUse } from "../support/builders.ts";
+import { deepFreeze } from "../support/deep-freeze.ts";
+import { countingPorts, longSession, withoutUsage } from "../support/long-session.ts";
+
+const words = (tokens: number, seed = 0): string =>
+  Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
+const tokensIn = (text: string): number => ESTIMATORS.o200k(text);
+
+/** A long session whose last calls are answered, and no model has seen the answers. */
+function unseenSession(results: readonly number[], after: readonly string[] = []): readonly Entry[] {
+  const c = longSession(12);
+  const ids = results.map((_, at) => `new-${at}`);
+  c.assistant(ids.map((id) => toolUse(id, "Bash", { command: id })));
+  c.user(results.map((tokens, at) => toolResult(`new-${at}`, words(tokens, at))));
+  for (const text of after) c.user(text);
+  return deepFreeze(c.entries.map(withoutUsage));
+}
+
+const carriedOut = (plan: CompactionPlan, targetTokens?: number): Promise<Compaction> =>
+  compact(plan, countingPorts(), {
+    leastSaving: "none",
+    transcriptPath: "/t.jsonl",
+    ...(targetTokens === undefined ? {} : { targetTokens }),
+  });
+
+/** The results that answer the newest calls in the next request. */
+function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const messages = flatten(entries);
+  expect(apiRuleViolations(messages)).toEqual([]);
+  const blocks = (at: number): readonly ContentBlock[] => {
+    const content = messages[at]?.content ?? [];
+    return typeof content === "string" ? [] : content;
+  };
+  const call = messages.findLastIndex(({ role }) => role === "assistant");
+  const asked = blocks(call).flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  const results = blocks(call + 1).filter((block): block is ToolResultBlock => block.type === "tool_result");
+  expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(asked);
+  return new Map(results.map(({ tool_use_id, content }) => [tool_use_id, contentText(content ?? "")]));
+}
+
+const TARGET = 30_000;
+const last = (entries: readonly Entry[], back: number): string => entries.at(-back)?.uuid ?? "";
+
+/** Every way in which a conversation is compacted, with the limit that it keeps to. */
+const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
+  "a compaction of everything": (entries) =>
+    planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
+  "one that keeps recent messages": (entries) =>
+    planCompaction({ entries }, { keepRecentTokens: 3_000, targetTokens: TARGET }),
+  "a summary from a message on": (entries) =>
+    planCompaction({ entries }, { variant: "from", at: 9, targetTokens: TARGET, force: true }),
+  "a summary up to the newest message": (entries) =>
+    planCompaction({ entries }, { variant: "up-to", at: last(entries, 1), targetTokens: TARGET }),
+  "reactive compaction": (entries) =>
+    planReactive({ entries }, { failure: { kind: "too-long" }, targetTokens: TARGET }),
+  "a summary written ahead": (entries) =>
+    planFromPrepared(
+      { entries },
+      entries.map(({ uuid }) => uuid),
+      {},
+    ) as CompactionPlan,
+  "the session's notes": (entries) => {
+    const found = planFromNotes(
+      { entries },
+      { text: "# Notes\n", coveredUuid: last(entries, 1), leastSaving: "none" },
+    );
+    return "plan" in found ? found.plan : expect.fail(found.declined);
+  },
+};
+
+describe.each(Object.keys(WAYS))("%s", (name) => {
+  const way = WAYS[name] as (entries: readonly Entry[]) => CompactionPlan;
+
+  it.each([
+    ["nothing", []],
+    ["words of the user", ["By the way, use tabs."]],
+    ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
+  ])(
+    "keeps results that no model has seen, whole and as the answer to their calls, followed by %s",
+    async (_, after) => {
+      const entries = unseenSession([2_000, 40, 900], after);
+      const compaction = await carriedOut(way(entries), TARGET);
+      const answers = answersIn(rebuild(compaction));
+      expect([...answers.values()].map(tokensIn)).toEqual(
+        [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
+      );
+      expect(compaction.ledger?.shortened).toBeUndefined();
+      expect(JSON.stringify(compaction.summary)).toContain("have not read yet");
+    },
+  );
+});
+
+it("a summary written ahead is of no use where only a call with an unseen result is left of its messages", () => {
+  const c = new ConversationBuilder();
+  c.boundary();
+  c.summary("What was done.");
+  c.tool("new-0", "Bash", { command: "make" }, words(900));
+  const reply = new ConversationBuilder("reply").assistant("I see.");
+  const ids = c.entries.map(({ uuid }) => uuid);
+  expect(planFromPrepared({ entries: [...c.entries, reply] }, ids, {})?.summarised).toHaveLength(ids.length);
+  expect(planFromPrepared({ entries: c.entries }, ids, {})).toBeUndefined();
+});
+
+describe("results that do not fit beside the summary", () => {
+  it("keep head and tail with a pointer to recall, and the ledger records it", async () => {
+    const entries = unseenSession([60_000]);
+    const plan = planCompaction({ entries }, { targetTokens: TARGET });
+    const compaction = await carriedOut(plan, TARGET);
+    const text = answersIn(rebuild(compaction)).get("new-0") ?? "";
+    expect(tokensIn(text)).toBeGreaterThan(TARGET / 2);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+    const whole = words(60_000);
+    expect(text.startsWith(whole.slice(0, 1_000))).toBe(true);
+    expect(text.endsWith(whole.slice(-1_000))).toBe(true);
+    expect(text).toMatch(/characters of this result are left out .* recall it by the id new-0/);
+    expect(compaction.ledger?.shortened).toMatchObject([{ toolUseId: "new-0", entryId: last(entries, 1) }]);
+    expect(JSON.stringify(compaction.summary)).toContain("They are shortened");
+    expect(JSON.stringify(compaction.summary)).not.toContain("follow verbatim");
+  });
+
+  it("share the room: the longest give way, and each keeps 2,000 tokens", async () => {
+    const entries = unseenSession([40_000, 300, 20_000]);
+    const compaction = await carriedOut(planCompaction({ entries }, { targetTokens: TARGET }), TARGET);
+    const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
+    expect(sizes[1]).toBe(tokensIn(words(300, 1)));
+    expect(Math.min(sizes[0] ?? 0, sizes[2] ?? 0)).toBeGreaterThan(2_000);
+    expect(compaction.ledger?.shortened).toHaveLength(2);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+  });
+
+  describe("in a small window", () => {
+    const SIZES = [700, 950, 1_300, 600];
+    const [targetTokens, limitTokens] = [6_000, 12_000];
+    const sizesIn = async (plan: CompactionPlan, limits: object): Promise<readonly number[]> => {
+      const options = { leastSaving: "none", transcriptPath: "/t.jsonl", ...limits } as const;
+      const entries = rebuild(await compact(plan, countingPorts(), options));
+      return [...answersIn(entries).values()].map(tokensIn);
+    };
+    const whole = SIZES.map((size, at) => tokensIn(words(size, at)));
+
+    it("keep 2,000 tokens or all of a shorter one as long as the window holds that beside a summary", async () => {
+      const limits = { targetTokens, limitTokens };
+      const plan = planCompaction({ entries: unseenSession(SIZES) }, limits);
+      const sizes = await sizesIn(plan, limits);
+      for (const [at, size] of sizes.entries()) {
+        expect(size).toBeGreaterThanOrEqual(Math.min(2_000, whole[at] ?? 0));
+      }
+    });
+
+    it("give way further where the window does not hold it", async () => {
+      const plan = planCompaction({ entries: unseenSession(SIZES) }, { targetTokens });
+      const sizes = await sizesIn(plan, { targetTokens });
+      expect(Math.max(...sizes)).toBeLessThan(2_000);
+    });
+
+    it("keep it also after an overflow", async () => {
+      const limits = { targetTokens, limitTokens };
+      const failure = { kind: "too-long", tokens: 20_000, limit: 16_000 } as const;
+      const plan = planReactive({ entries: unseenSession([950, 900, 800]) }, { failure, ...limits });
+      const sizes = await sizesIn(plan, limits);
+      expect(sizes).toEqual([950, 900, 800].map((size, at) => tokensIn(words(size, at))));
+    });
+
+    it("keep it where the messages that the user chose to keep are too many by themselves", () => {
+      const entries = unseenSession([5_000]);
+      const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
+      const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens: 4_000 });
+      expect(plan.keptTokens).toBeGreaterThan(4_000);
+      expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
+    });
+
+    it("keep it where the messages that the user chose to keep leave a little room only", () => {
+      const entries = unseenSession([5_000]);
+      const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
+      const { keptTokens, overheadTokens } = planCompaction({ entries }, options);
+      const limitTokens = overheadTokens + keptTokens + 1_500;
+      const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens });
+      expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
+    });
+
+    it("keep it where wrong reports say that not even the system prompt fits", () => {
+      const entries = unseenSession([700, 5_000]);
+      const sized = sizeUp({ entries }, {});
+      const plan = planCompaction(
+        { entries },
+        { sized: { ...sized, overheadTokens: 500_000 }, targetTokens, limitTokens },
+      );
+      const [small, large] = [...answersIn(plan.kept).values()].map(tokensIn);
+      expect(small).toBe(tokensIn(words(700)));
+      expect(large).toBeGreaterThanOrEqual(2_000);
+    });
+
+    it.each([0, 260])(
+      "keep it beside a picture where a low ratio leaves room for %i tokens",
+      (mostTokens) => {
+        const tokenRatio = 0.5;
+        const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
+        const c = new ConversationBuilder();
+        c.user([toolResult("new-0", [{ type: "text", text: words(6_000) }, image()])]);
+        const tokens = Math.round((tokensIn(words(6_000)) + measureBlock(image(), tokensIn)) * tokenRatio);
+        const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
+        const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
+        const [{ keptTokens } = { keptTokens: 0 }] = cut.shortened;
+        // No cut helps if there is no room. Otherwise all of it has to fit, without the picture.
+        const [least, most] = mostTokens === 0 ? [2_000, 2_100] : [200, mostTokens];
+        expect(keptTokens).toBeGreaterThanOrEqual(least);
+        expect(keptTokens).toBeLessThanOrEqual(most);
+        expect(JSON.stringify(cut.entries).includes('"type":"image"')).toBe(mostTokens === 0);
+      },
+    );
+
+    it.each([100, 400])(
+      "keep 300 tokens of it as the last resort, or 2,000 in a room of %i tokens",
+      (room) => {
+        const entries = unseenSession([6_000]).slice(-2);
+        const { shortened } = shortenResults(entries, {
+          roomTokens: 0,
+          mostTokens: room,
+          isLastResort: true,
+          tokens: tokensIn(words(6_000)),
+          tokenRatio: 1,
+          countTokens: tokensIn,
+          isRecorded: true,
+        });
+        const [least, most] = room === 100 ? [2_000, 2_100] : [250, room];
+        expect(shortened[0]?.keptTokens).toBeGreaterThanOrEqual(least);
+        expect(shortened[0]?.keptTokens).toBeLessThanOrEqual(most);
+      },
+    );
+
+    it("have the room of a picture that had to go", () => {
+      const picture = measureBlock(image(), tokensIn);
+      const mostTokens = 2 * 2_000 + picture;
+      const c = new ConversationBuilder();
+      c.user([
+        toolResult("new-0", [{ type: "text", text: words(6_000) }, image()]),
+        toolResult("new-1", words(6_000)),
+      ]);
+      const { shortened, entries } = shortenResults(c.entries, {
+        roomTokens: 0,
+        mostTokens,
+        isLastResort: true,
+        tokens: 2 * tokensIn(words(6_000)) + picture,
+        tokenRatio: 1,
+        countTokens: tokensIn,
+        isRecorded: true,
+      });
+      expect(JSON.stringify(entries)).not.toContain('"type":"image"');
+      expect(shortened).toHaveLength(2);
+      for (const { keptTokens } of shortened) {
+        expect(keptTokens).toBeGreaterThan(mostTokens * 0.45);
+        expect(keptTokens).toBeLessThanOrEqual(mostTokens / 2);
+      }
+    });
+
+    it("are cut alike whether the host passes one object several times or copies of it", () => {
+      const text: ContentBlock = { type: "text", text: words(1_500) };
+      const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
+      const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
+        const picture = image();
+        const c = new ConversationBuilder();
+        c.user([
+          toolResult("new-0", [own(text), own(picture)]),
+          toolResult("new-1", [own(text), own(picture)]),
+          own(picture),
+          own(picture),
+        ]);
+        const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
+        return shortenResults(deepFreeze(c.entries), {
+          ...limits,
+          tokens,
+          tokenRatio: 1,
+          countTokens: tokensIn,
+        });
+      };
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: tokens }), (mostTokens) => {
+          const copies = cut(mostTokens, (block) => ({ ...block }));
+          const shared = cut(mostTokens, (block) => block);
+          expect(shared.shortened).toEqual(copies.shortened);
+          expect(JSON.stringify(shared.entries) === JSON.stringify(copies.entries)).toBe(true);
+        }),
+        { numRuns: 12 },
+      );
+      const [first] = cut(9_000, (block) => block).shortened;
+      expect(first?.keptTokens).toBeGreaterThan(2_400);
+    });
+
+    it.each([true, false])(
+      "leave pictures of the user alone unless nothing else is left to cut (last resort: %s)",
+      (isLastResort) => {
+        const picture = measureBlock(image(), tokensIn);
+        const c = new ConversationBuilder();
+        c.user([toolResult("new-0", words(3_000)), { type: "text", text: words(3_000) }, image()]);
+        const cut = (mostTokens: number): string => {
+          const tokens = 2 * tokensIn(words(3_000)) + picture;
+          const limits = { roomTokens: 0, mostTokens, isLastResort, isRecorded: true };
+          const counting = { tokens, tokenRatio: 1, countTokens: tokensIn };
+          return JSON.stringify(shortenResults(c.entries, { ...limits, ...counting }).entries);
+        };
+        expect(cut(picture + 4_100)).toContain('"type":"image"');
+        expect(cut(picture + 700)).toContain('"type":"image"');
+        expect(cut(700).includes('"type":"image"')).toBe(!isLastResort);
+      },
+    );
+
+    it("count by our own estimate where reports have made the ratio too high", () => {
+      const entries = unseenSession([900]);
+      const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
+        roomTokens: 500,
+        mostTokens: 9_000,
+        isLastResort: true,
+        tokens: tokensIn(words(900)) * 2,
+        tokenRatio: 2,
+        countTokens: (text) => tokensIn(text) * 2,
+        isRecorded: true,
+      });
+      expect(shortened).toEqual([]);
+      expect(kept).toEqual(entries.slice(-2));
+    });
+  });
+
+  it("are shortened even where nothing but a summary stands before them", async () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    c.summary("What was done.");
+    c.tool("new-0", "Bash", { command: "make" }, words(60_000));
+    const compaction = await carriedOut(
+      planCompaction({ entries: c.entries }, { targetTokens: TARGET }),
+      TARGET,
+    );
+    expect(tokensIn(answersIn(rebuild(compaction)).get("new-0") ?? "")).toBeGreaterThan(2_000);
+    expect(compaction.tokensAfter).toBeLessThan(TARGET);
+  });
+
+  it("keep their pictures where these fit, and a note where they do not", async () => {
+    const c = longSession(12);
+    c.assistant([toolUse("new-0", "Read", {})]);
+    c.user([toolResult("new-0", [image(), { type: "text", text: words(60_000) }])]);
+    const compactedTo = async (targetTokens: number): Promise<string> => {
+      const plan = planCompaction({ entries: c.entries.map(withoutUsage) }, { targetTokens });
+      return JSON.stringify((await carriedOut(plan, targetTokens)).kept);
+    };
+    expect(await compactedTo(TARGET)).toContain('"type":"image"');
+    expect(await compactedTo(3_500)).toContain("[image left out to fit the context window]");
+  });
+
+  it("say to call the tool again where no transcript has them", () => {
+    const entries = unseenSession([60_000]);
+    const { kept } = planCompaction({ entries, isRecorded: false }, { targetTokens: TARGET });
+    expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
+  });
+
+  it("are cut to one common size, and each result below that size stays whole", () => {
+    const sizes = fc.array(fc.constantFrom(5, 150, 400, 900, 2_500, 6_000), { minLength: 1, maxLength: 6 });
+    const share = fc.double({ min: 0.05, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(sizes, share, fc.constantFrom(1, 2.5), (results, roomShare, tokenRatio) => {
+        const c = new ConversationBuilder();
+        c.user(results.map((size, at) => toolResult(`new-${at}`, words(size, at))));
+        const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
+        const texts = results.map((tokens, at) => words(tokens, at));
+        const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
+        const most = Math.floor(tokens * roomShare);
+        const limits = { roomTokens: most, mostTokens: most, isLastResort: true, isRecorded: true };
+        const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
+        const content = cut.entries.flatMap((entry) =>
+          entry.type === "user" ? [entry.message.content] : [],
+        );
+        const blocks = content.flat() as readonly ToolResultBlock[];
+        const kept = blocks.map((block) => contentText(block.content ?? ""));
+        const shortened = kept.filter((text, at) => text !== texts[at]).map(countTokens);
+        const longest = Math.max(0, ...shortened);
+        for (const [at, text] of texts.entries()) {
+          if (countTokens(text) < Math.min(...shortened, longest)) expect(kept[at]).toBe(text);
+        }
+        for (const size of shortened) expect(size).toBeGreaterThan(longest * 0.85 - 10);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("never make a compaction that breaks the API's rules or loses a result, whatever their sizes", async () => {
+    const arbitrary = fc.record({
+      results: fc.array(fc.constantFrom(5, 400, 3_000, 9_000), { minLength: 1, maxLength: 5 }),
+      after: fc.array(fc.constantFrom("go on", words(4_000)), { maxLength: 2 }),
+      way: fc.constantFrom(...Object.keys(WAYS).slice(0, 5)),
+      targetTokens: fc.constantFrom(2_500, 8_000, TARGET),
+    });
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async ({ results, after, way, targetTokens }) => {
+        const entries = unseenSession(results, after);
+        const plan = (WAYS[way] as (entries: readonly Entry[]) => CompactionPlan)(entries);
+        const compaction = await carriedOut(plan, targetTokens);
+        const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
+        expect(sizes).toHaveLength(results.length);
+        const { shortened = [] } = compaction.ledger ?? {};
+        const cut = results.map((_, at) => shortened.some(({ toolUseId }) => toolUseId === `new-${at}`));
+        for (const [at, size] of sizes.entries()) {
+          if (cut[at] !== true) expect(size).toBe(tokensIn(words(results[at] ?? 0, at)));
+          // As the plan counts: reactive compaction without figures expects 1.25 tokens for each of our estimate.
+          if (cut[at] === true && targetTokens === TARGET)
+            expect(size * plan.tokenRatio).toBeGreaterThanOrEqual(2_000);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("other rewrites", () => {
+  const separate = (): readonly Entry[] => {
+    const c = longSession(12);
+    for (let at = 0; at < 7; at++) {
+      c.assistant([toolUse(`new-${at}`, "Bash", { at })], { id: "msg_parallel" });
+      c.user([toolResult(`new-${at}`, words(600, at))]);
+    }
+    return c.entries.map(withoutUsage);
+  };
+
+  it("know a response that is stored as several entries with results between them", () => {
+    const entries = separate();
+    expect(unseenFrom(entries)).toBe(entries.length - 14);
+    const c = new ConversationBuilder("next");
+    expect(unseenFrom([...entries, c.assistant("I see.")])).toBe(entries.length + 1);
+    const error = c.assistant("API Error", { isApiErrorMessage: true });
+    expect(unseenFrom([...entries, error])).toBe(entries.length - 14);
+  });
+
+  it("leave such calls alone when spans are collapsed", () => {
+    const entries = separate();
+    const plan = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true });
+    const taken = new Set(plan?.uuids);
+    for (let left = plan; left !== undefined; ) {
+      for (const uuid of left.uuids) taken.add(uuid);
+      left = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true, taken });
+    }
+    expect(entries.slice(-14).some(({ uuid }) => taken.has(uuid ?? ""))).toBe(false);
+    expect(taken.size).toBeGreaterThan(0);
+  });
+
+  it("spare such calls when messages are removed", () => {
+    const entries = separate();
+    const options = { ports: countingPorts(), tokensOf: () => 1 };
+    const ids = entries.slice(-20).map(({ uuid }) => uuid ?? "");
+    for (const selection of [{ ids }, { keepLastTurns: 0 }]) {
+      const { entries: left, removed } = snip(entries, selection, options);
+      expect(removed).toBeGreaterThan(0);
+      expect(left.slice(-14)).toEqual(entries.slice(-14));
+    }
+  });
+});
