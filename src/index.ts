@@ -40,7 +40,6 @@ export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
 export type { CheckOptions } from "./conversation/check/rule.ts";
-export type { ToolSchema } from "./conversation/check/rules/tool-inputs.ts";
 export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
 export { moveCutBack } from "./conversation/cut.ts";
 export type {
@@ -96,6 +95,7 @@ export type {
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
+  ToolSchema,
   ToolUseBlock,
 } from "./conversation/message.ts";
 export { expandBraces, fitsName, type NamePattern, namePattern } from "./conversation/name-pattern.ts";

@@ -112,6 +112,40 @@ export function contentBlocks(content: MessageContent | undefined): readonly Con
   return Array.isArray(content) ? content : [];
 }
 
+export function hasNestedBlocks(
+  block: ContentBlock,
+): block is ToolResultBlock & { readonly content: readonly ContentBlock[] } {
+  return block.type === "tool_result" && Array.isArray(block.content);
+}
+
+/** Applies the rewrite to the blocks inside a tool result; any other block has none. */
+export function rewriteNested(
+  block: ContentBlock,
+  rewrite: (nested: ContentBlock, index: number) => ContentBlock | undefined,
+): ContentBlock {
+  if (!hasNestedBlocks(block)) return block;
+  const content = mapChanged(block.content, rewrite);
+  return content === block.content ? block : { ...block, content };
+}
+
+/** Makes a new list only from the first change on: most lists of most conversations have none. Undefined leaves out. */
+export function mapChanged<T>(
+  list: readonly T[],
+  map: (item: T, index: number) => T | undefined,
+): readonly T[] {
+  let changed: T[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] as T;
+    const after = map(item, index);
+    if (changed === undefined) {
+      if (after === item) continue;
+      changed = list.slice(0, index);
+    }
+    if (after !== undefined) changed.push(after);
+  }
+  return changed ?? list;
+}
+
 /** A message as it is sent: what `flatten` makes of entries. */
 export interface ApiMessage {
   readonly role: "user" | "assistant" | "system";
@@ -130,4 +164,10 @@ export interface ApiRequest {
   readonly tools?: readonly unknown[];
   readonly thinking?: { readonly type: string };
   readonly cache_control?: unknown;
+}
+
+/** A tool as the request defines it. The checker reads only its name and its schema. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly input_schema?: unknown;
 }

@@ -1,4 +1,3 @@
-import { mapChanged } from "./check/rewrite.ts";
 import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import {
   type AssistantEntry,
@@ -10,7 +9,7 @@ import {
   rawContent,
   responseIdOf,
 } from "./entry.ts";
-import { isBlock, isThinking, type MessageContent } from "./message.ts";
+import { isBlock, isThinking, type MessageContent, mapChanged } from "./message.ts";
 import { isSnipMarker, snippedUuids } from "./snipped.ts";
 import { standInUuids } from "./stand-ins.ts";
 import { field, stringListField } from "./untrusted.ts";

@@ -1,8 +1,14 @@
-import { mapChanged } from "../conversation/check/rewrite.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { entryBlocks, isEntry, PLACES_FIELD } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { type ContentBlock, contentBlocks, isBlock, isThinking, tagOf } from "../conversation/message.ts";
+import {
+  type ContentBlock,
+  contentBlocks,
+  isBlock,
+  isThinking,
+  mapChanged,
+  tagOf,
+} from "../conversation/message.ts";
 import { field, isRecord, listField } from "../conversation/untrusted.ts";
 import { extended, hash } from "./message-digest.ts";
 import { jsonOf } from "./same-json.ts";

@@ -1,5 +1,4 @@
 import { settled } from "../compaction/apply/new-entries.ts";
-import { mapChanged } from "../conversation/check/rewrite.ts";
 import {
   type CompactBoundaryEntry,
   type Entry,
@@ -9,6 +8,7 @@ import {
   type RewindMark,
   type RewindRecord,
 } from "../conversation/entry.ts";
+import { mapChanged } from "../conversation/message.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/undo-rewind.ts";
 import { field, isRecord, stringField, stringListField } from "../conversation/untrusted.ts";

@@ -1,8 +1,8 @@
 import type { ResultIndexOptions } from "../clear/result-index.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
-import type { ToolSchema } from "../conversation/check/rules/tool-inputs.ts";
 import type { AssistantEntry, Entry, EntryLink } from "../conversation/entry.ts";
+import type { ToolSchema } from "../conversation/message.ts";
 import type { CountText } from "../tokens/measure.ts";
 
 /** The parts of the host's request that decide how messages are checked. */

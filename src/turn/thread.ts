@@ -1,6 +1,7 @@
 import type { AppliedClearing } from "../clear/apply.ts";
 import type { Clearing } from "../clear/clearing.ts";
 import type { Finding } from "../conversation/check/finding.ts";
+import { CheckedMessages } from "../conversation/check/growing-check.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
 import {
@@ -11,11 +12,9 @@ import {
   isEntry,
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
-import { type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
+import { FlattenedEntries, type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
 import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { CheckedMessages } from "../conversation/outgoing/checked-messages.ts";
-import { FlattenedEntries } from "../conversation/outgoing/flattened-entries.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
 import { savedTokens } from "../conversation/reported-usage.ts";
 import { isRecord } from "../conversation/untrusted.ts";
@@ -501,9 +500,12 @@ export class Thread {
   }
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
-    return this.#form === "messages"
-      ? new CheckedMessages({ ...this.#options.check, ...this.#options.frame?.() })
-      : new FlattenedEntries(this.#flattening());
+    if (this.#form !== "messages") return new FlattenedEntries(this.#flattening());
+    const { model, ...check } = this.#options.check;
+    return new CheckedMessages(check, {
+      ...(model === undefined ? {} : { model }),
+      ...this.#options.frame?.(),
+    });
   }
 
   #flattening(): FlattenOptions {

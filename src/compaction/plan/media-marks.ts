@@ -1,8 +1,14 @@
 import { jsonBytes } from "../../conversation/check/json-bytes.ts";
-import { hasNestedBlocks, mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
-import { mediaMarker } from "../../conversation/check/rules/media-marker.ts";
+import { mediaMarker } from "../../conversation/check/media-rules.ts";
 import { type Attachment, type Entry, isEntry, rawContent } from "../../conversation/entry.ts";
-import { type ContentBlock, isBlock, isMedia } from "../../conversation/message.ts";
+import {
+  type ContentBlock,
+  hasNestedBlocks,
+  isBlock,
+  isMedia,
+  mapChanged,
+  rewriteNested,
+} from "../../conversation/message.ts";
 
 /** How many pictures and documents may stay, and how many bytes they may have together. */
 export interface MediaLimits {

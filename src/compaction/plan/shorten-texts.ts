@@ -1,7 +1,14 @@
-import { hasNestedBlocks, mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
 import { type Entry, rawContent, type UserEntry } from "../../conversation/entry.ts";
 import type { ShortenedResult } from "../../conversation/fact-ledger.ts";
-import { type ContentBlock, isBlock, isMedia, type ToolResultBlock } from "../../conversation/message.ts";
+import {
+  type ContentBlock,
+  hasNestedBlocks,
+  isBlock,
+  isMedia,
+  mapChanged,
+  rewriteNested,
+  type ToolResultBlock,
+} from "../../conversation/message.ts";
 import { formatCount } from "../../conversation/text.ts";
 import { headAndTail } from "../../summary/clip.ts";
 import { type CountText, measureBlock, measureEntries } from "../../tokens/measure.ts";

@@ -1,6 +1,5 @@
 import { checkRequest } from "../../conversation/check/check.ts";
-import { mapChanged, rewriteNested } from "../../conversation/check/rewrite.ts";
-import { mediaMarker } from "../../conversation/check/rules/media-marker.ts";
+import { mediaMarker } from "../../conversation/check/media-rules.ts";
 import { type Entry, isEntry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import {
@@ -8,6 +7,8 @@ import {
   type ContentBlock,
   isMedia,
   type MessageContent,
+  mapChanged,
+  rewriteNested,
 } from "../../conversation/message.ts";
 import { contentWithoutThinking } from "../../conversation/without-thinking.ts";
 import { LonghaulError } from "../../errors.ts";

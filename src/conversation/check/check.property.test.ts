@@ -4,7 +4,9 @@ import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { arbitraryRequest } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ApiRequest, ContentBlock } from "../message.ts";
-import { checkRequest } from "./check.ts";
+import { checkRequest, RULES } from "./check.ts";
+import { Draft, readMessages } from "./draft.ts";
+import { checkSettings } from "./rule.ts";
 
 const RUNS = { numRuns: 500 };
 
@@ -78,6 +80,24 @@ describe("the checked exit, whatever comes in", () => {
         expect(times.lastIndexOf("1h")).toBeLessThanOrEqual(
           times.indexOf("5m") < 0 ? 99 : times.indexOf("5m"),
         );
+      }),
+      RUNS,
+    );
+  });
+
+  it("reports under each rule only the findings that the table lists for it, and lists each once", () => {
+    const listed = RULES.flatMap(({ reports }) => reports);
+    expect(new Set(listed).size).toBe(listed.length);
+    const settings = checkSettings({ maxMedia: 2, maxRequestBytes: 2_000, requireTools: true });
+    fc.assert(
+      fc.property(arbitraryRequest(), (request) => {
+        const draft = new Draft(request);
+        draft.messages = readMessages(draft, request.messages);
+        for (const { apply, reports } of RULES) {
+          const { length } = draft.findings;
+          apply(draft, settings);
+          for (const { rule } of draft.findings.slice(length)) expect(reports).toContain(rule);
+        }
       }),
       RUNS,
     );

@@ -1,39 +1,25 @@
 import { requireOwnShapes } from "../given-messages.ts";
 import type { ApiRequest } from "../message.ts";
 import { isRecord } from "../untrusted.ts";
-import { Draft, finishDraft } from "./draft.ts";
+import { blocksInTheirRole, noEmptyTexts, noUserCitations, oneCompaction } from "./block-rules.ts";
+import { cacheMarks, noMarksOnThinking } from "./cache-mark-rules.ts";
+import { Draft, finishDraft, readMessages } from "./draft.ts";
 import type { Finding } from "./finding.ts";
-import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
-import { readMessages } from "./read.ts";
-import type { CheckOptions, CheckSettings, Rule } from "./rule.ts";
-import { keepBlocksInTheirRole } from "./rules/block-roles.ts";
+import { mediaLimits, mediaSources } from "./media-rules.ts";
 import {
-  dropConflictingAutomaticMark,
-  dropMarksOnThinking,
-  limitCacheMarks,
-  orderCacheTimes,
-} from "./rules/cache-marks.ts";
-import { keepOneCompaction } from "./rules/compaction-blocks.ts";
-import { dropEmptyMessages } from "./rules/empty-messages.ts";
-import { trimFinalAssistantText } from "./rules/final-whitespace.ts";
-import { startWithUser } from "./rules/first-role.ts";
-import { limitMediaCount, limitRequestBytes } from "./rules/media-limits.ts";
-import { replaceUnusableMedia } from "./rules/media-sources.ts";
-import { reportTooManyMessages } from "./rules/message-count.ts";
-import { endWithUserWherePrefillIsRefused } from "./rules/prefill.ts";
-import { mergeSameRole } from "./rules/same-role.ts";
-import { pairServerTools } from "./rules/server-tools.ts";
-import { placeSystemMessages } from "./rules/system-placement.ts";
-import { replaceUnsupportedSystemMessages } from "./rules/system-support.ts";
-import { dropEmptyTexts } from "./rules/texts.ts";
-import { beginToolTurnWithThinking } from "./rules/thinking-first.ts";
-import { dropTrailingThinking } from "./rules/thinking-last.ts";
-import { mendToolIds } from "./rules/tool-ids.ts";
-import { mendToolInputs } from "./rules/tool-inputs.ts";
-import { mendToolNames } from "./rules/tool-names.ts";
-import { pairToolResults } from "./rules/tool-pairs.ts";
-import { reportMissingTools } from "./rules/tools-missing.ts";
-import { dropUserCitations } from "./rules/user-citations.ts";
+  alternatingRoles,
+  messageCount,
+  noEmptyMessages,
+  noFinalWhitespace,
+  systemPlacement,
+  systemSupport,
+  userFirst,
+  userLast,
+} from "./message-rules.ts";
+import { type CheckOptions, type CheckSettings, checkSettings, type Rule } from "./rule.ts";
+import { noTrailingThinking, thinkingBeginsToolTurn } from "./thinking-rules.ts";
+import { toolIds, toolInputs, toolNames, toolsDefined } from "./tool-call-rules.ts";
+import { serverTools, toolPairs } from "./tool-pair-rules.ts";
 
 export interface CheckedRequest {
   /** Nothing was found, not even something that is only reported. */
@@ -54,7 +40,7 @@ export function checkRequest(request: ApiRequest, options: CheckOptions = {}): C
   const given = draft.request;
   requireOwnShapes(given.messages);
   draft.messages = readMessages(draft, given.messages);
-  applyRules(draft, options);
+  applyRules(draft, checkSettings(options));
   const { findings } = draft;
   // Messages of one role that are accepted were merged for the rules alone.
   const isRepaired = findings.some(({ action }) => action !== "reported");
@@ -63,64 +49,63 @@ export function checkRequest(request: ApiRequest, options: CheckOptions = {}): C
 
 /** Block by block; none of these depends on what the neighbours are. */
 const BLOCK_RULES: readonly Rule[] = [
-  keepBlocksInTheirRole,
-  mendToolIds,
-  mendToolNames,
-  mendToolInputs,
-  replaceUnusableMedia,
-  dropUserCitations,
-  dropEmptyTexts,
-  keepOneCompaction,
-  replaceUnsupportedSystemMessages,
+  blocksInTheirRole,
+  toolIds,
+  toolNames,
+  toolInputs,
+  mediaSources,
+  noUserCitations,
+  noEmptyTexts,
+  oneCompaction,
+  systemSupport,
 ];
 
 /** Each of these may make work for another: a message left out brings two of one role together. */
 const SEQUENCE_RULES: readonly Rule[] = [
-  dropEmptyMessages,
-  pairServerTools,
-  mergeSameRole,
-  dropTrailingThinking,
-  placeSystemMessages,
+  noEmptyMessages,
+  serverTools,
+  alternatingRoles,
+  noTrailingThinking,
+  systemPlacement,
 ];
 
-/** Both ends of the conversation. A message put at its end may close what was open there. */
-const END_RULES: readonly Rule[] = [startWithUser, trimFinalAssistantText, endWithUserWherePrefillIsRefused];
+/**
+ * Pairs need messages that alternate, and moving results may leave gaps to close. The ends of the conversation come
+ * next: a message put at its end may close what was open there.
+ */
+const TURN_RULES: readonly (readonly Rule[])[] = [
+  [toolPairs],
+  [userFirst, noFinalWhitespace, userLast],
+  [thinkingBeginsToolTurn],
+];
 
 /** Bytes come after all that changes them. */
 const REQUEST_RULES: readonly Rule[] = [
-  reportTooManyMessages,
-  reportMissingTools,
-  dropMarksOnThinking,
-  dropConflictingAutomaticMark,
-  limitCacheMarks,
-  orderCacheTimes,
-  limitMediaCount,
-  limitRequestBytes,
+  messageCount,
+  toolsDefined,
+  noMarksOnThinking,
+  cacheMarks,
+  mediaLimits,
 ];
 
-/** The order matters: pairs need messages that alternate, and what pairing moves may leave gaps to close. */
-export function applyRules(draft: Draft, options: CheckOptions): void {
-  const settings = checkSettings(options);
-  for (const rule of BLOCK_RULES) rule(draft, settings);
+/** Every rule of the API that a conversation can break, in the order in which they are applied. */
+export const RULES: readonly Rule[] = [
+  ...BLOCK_RULES,
+  ...SEQUENCE_RULES,
+  ...TURN_RULES.flat(),
+  ...REQUEST_RULES,
+];
+
+/** Applies all rules, to a tail only those that do not look at the whole request. */
+export function applyRules(draft: Draft, settings: CheckSettings): void {
+  applyEach(BLOCK_RULES, draft, settings);
   settleSequence(draft, settings);
-  for (const rules of [[pairToolResults], END_RULES, [beginToolTurnWithThinking]]) {
+  for (const rules of TURN_RULES) {
     const { length } = draft.findings;
-    for (const rule of rules) rule(draft, settings);
+    applyEach(rules, draft, settings);
     if (draft.findings.length > length) settleSequence(draft, settings);
   }
-  for (const rule of REQUEST_RULES) rule(draft, settings);
-}
-
-export function checkSettings(options: CheckOptions): CheckSettings {
-  return {
-    maxMedia: MAX_MEDIA,
-    maxRequestBytes: MAX_REQUEST_BYTES,
-    requireTools: false,
-    apiVersion: "2026-10-21",
-    consecutiveRoles: "reported",
-    prefill: "report",
-    ...options,
-  };
+  applyEach(REQUEST_RULES, draft, settings);
 }
 
 /** Ends: every finding here removes a block or a message, or puts one where it stays. */
@@ -128,6 +113,12 @@ function settleSequence(draft: Draft, settings: CheckSettings): void {
   let findings: number;
   do {
     findings = draft.findings.length;
-    for (const rule of SEQUENCE_RULES) rule(draft, settings);
+    applyEach(SEQUENCE_RULES, draft, settings);
   } while (draft.findings.length > findings);
+}
+
+function applyEach(rules: readonly Rule[], draft: Draft, settings: CheckSettings): void {
+  for (const rule of rules) {
+    if (!draft.isTail || rule.looksAt !== "request") rule.apply(draft, settings);
+  }
 }

@@ -7,7 +7,7 @@ import { checkRequest } from "../check/check.ts";
 import { Draft, entryPath } from "../check/draft.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage, ContentBlock } from "../message.ts";
-import { countMessages, flatten, flattenChecked, frameOf, readEntries } from "./flatten.ts";
+import { countMessages, flatten, flattenChecked, readEntries } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };
 
@@ -24,7 +24,7 @@ describe("flattening, whatever the entries", () => {
   it("counts as many messages as it builds", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
-        const built = readEntries(new Draft(frameOf({}), { pathOf: entryPath }), entries);
+        const built = readEntries(new Draft({ messages: [] }, entryPath), entries);
         expect(countMessages(entries)).toBe(built.length);
       }),
       RUNS,

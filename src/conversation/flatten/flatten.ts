@@ -1,12 +1,13 @@
 import { applyRules } from "../check/check.ts";
 import { Draft, type DraftMessage, entryPath, finishDraft } from "../check/draft.ts";
 import type { Finding } from "../check/finding.ts";
-import type { CheckOptions } from "../check/rule.ts";
-import type { ToolSchema } from "../check/rules/tool-inputs.ts";
+import { GrowingCheck, type ItemForm } from "../check/growing-check.ts";
+import { type CheckOptions, checkSettings } from "../check/rule.ts";
+import { schemasByName } from "../check/tool-call-rules.ts";
 import { withClearedResults } from "../cleared.ts";
-import type { Entry } from "../entry.ts";
+import { type Entry, isEntry, isSynthetic, responseIdOf } from "../entry.ts";
 import { requireOwnShapes } from "../given-messages.ts";
-import type { ApiMessage, ApiRequest } from "../message.ts";
+import type { ApiMessage, ApiRequest, ToolSchema } from "../message.ts";
 import { MessageCounter } from "./message-counter.ts";
 import { TurnSorter } from "./turns.ts";
 
@@ -39,12 +40,57 @@ export function flattenChecked(
   entries: readonly Entry[],
   options: FlattenOptions = {},
 ): FlattenedConversation {
-  const { check = {} } = options;
   requireOwnShapes(entries);
-  const draft = new Draft(frameOf(options), { pathOf: entryPath });
-  draft.messages = readEntries(draft, entries, options);
-  applyRules(draft, check);
+  const draft = new Draft(frameOf(options), entryPath);
+  draft.messages = readEntries(draft, entries, options.clearedToolUseIds);
+  applyRules(draft, checkSettings(options.check ?? {}));
   return { messages: finishDraft(draft).messages, findings: draft.findings };
+}
+
+/**
+ * The same for entries that grow at their end, at the cost of what is new. Messages of rounds that are over stay the
+ * same objects.
+ */
+export class FlattenedEntries extends GrowingCheck<Entry> {
+  constructor(options: FlattenOptions = {}) {
+    super(entryForm(options), options.check ?? {});
+  }
+}
+
+function entryForm(options: FlattenOptions): ItemForm<Entry> {
+  const frame = frameOf(options);
+  const schemas = schemasByName(options.tools);
+  return {
+    draft: (entries, from) => {
+      const draft = new Draft(frame, entryPath);
+      draft.schemas = schemas;
+      draft.messages = readEntries(draft, entries, options.clearedToolUseIds, from);
+      return draft;
+    },
+    makesMessages: true,
+    joinId: (entry) =>
+      isEntry(entry) && entry.type === "assistant" && !isSynthetic(entry) ? responseIdOf(entry) : undefined,
+  };
+}
+
+/** The request that the messages will go into. */
+function frameOf({ request, tools }: FlattenOptions): ApiRequest {
+  return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };
+}
+
+/** The entries from `from` on as messages that no rule has looked at yet. Origins are indexes into the whole list. */
+export function readEntries(
+  draft: Draft,
+  entries: readonly Entry[],
+  clearedToolUseIds: ReadonlySet<string> = new Set(),
+  from = 0,
+): readonly DraftMessage[] {
+  const wanted = from === 0 ? entries : entries.slice(from);
+  const sorter = new TurnSorter(draft);
+  for (const [index, entry] of withClearedResults(wanted, clearedToolUseIds).entries()) {
+    sorter.add(entry, from + index);
+  }
+  return sorter.finish();
 }
 
 /**
@@ -52,29 +98,5 @@ export function flattenChecked(
  * whatever the number of entries. Repairs of the checker do not count.
  */
 export function countMessages(entries: readonly Entry[]): number {
-  return new MessageCounter(new Draft(frameOf({}), { pathOf: entryPath }), entries).total();
-}
-
-/** The request that the messages will go into. */
-export function frameOf({ request, tools }: FlattenOptions): ApiRequest {
-  return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };
-}
-
-export interface EntryReading {
-  readonly clearedToolUseIds?: ReadonlySet<string>;
-  /** The first entry to read; origins are indexes into the whole list all the same. */
-  readonly from?: number;
-}
-
-/** The entries as messages that no rule has looked at yet. */
-export function readEntries(
-  draft: Draft,
-  entries: readonly Entry[],
-  { clearedToolUseIds, from = 0 }: EntryReading = {},
-): readonly DraftMessage[] {
-  const wanted = from === 0 ? entries : entries.slice(from);
-  const seen = clearedToolUseIds === undefined ? wanted : withClearedResults(wanted, clearedToolUseIds);
-  const sorter = new TurnSorter(draft);
-  for (const [index, entry] of seen.entries()) sorter.add(entry, from + index);
-  return sorter.finish();
+  return new MessageCounter(new Draft({ messages: [] }, entryPath), entries).total();
 }

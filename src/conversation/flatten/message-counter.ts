@@ -1,5 +1,5 @@
 import type { Draft } from "../check/draft.ts";
-import { readParts } from "../check/read.ts";
+import { readParts } from "../check/draft.ts";
 import { type AssistantEntry, type Entry, isEntry, isSynthetic, rawContent, responseIdOf } from "../entry.ts";
 import { IdTable } from "../id-table.ts";
 import { type ContentBlock, isThinking } from "../message.ts";

@@ -1,5 +1,5 @@
 import type { Draft, DraftMessage, Part } from "../check/draft.ts";
-import { intactBlocks, readParts } from "../check/read.ts";
+import { intactBlocks, readParts } from "../check/draft.ts";
 import {
   type AssistantEntry,
   type Entry,

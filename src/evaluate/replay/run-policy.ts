@@ -1,5 +1,5 @@
 import type { Entry } from "../../conversation/entry.ts";
-import { FlattenedEntries } from "../../conversation/outgoing/flattened-entries.ts";
+import { FlattenedEntries } from "../../conversation/flatten/flatten.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { CACHE_TTL_MS } from "../../cost/rates.ts";
 import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";

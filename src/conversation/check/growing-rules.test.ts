@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { image, toolResult, toolUse } from "../../../test/support/builders.ts";
-import { checkRequest } from "../check/check.ts";
 import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
-import { CheckedMessages, type CheckedMessagesOptions } from "./checked-messages.ts";
+import { checkRequest } from "./check.ts";
+import { CheckedMessages } from "./growing-check.ts";
+import type { CheckOptions } from "./rule.ts";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });
 const user = (...content: ContentBlock[]): ApiMessage => ({ role: "user", content });
@@ -29,10 +30,10 @@ const serverResult = {
 /** Appends one message after the other; at every step the outcome must be that of all at once. */
 function grow(
   messages: readonly ApiMessage[],
-  options: CheckedMessagesOptions = {},
+  options: CheckOptions = {},
   frame: Omit<ApiRequest, "messages"> = {},
 ): CheckedMessages {
-  const checked = new CheckedMessages({ ...options, ...frame });
+  const checked = new CheckedMessages(options, frame);
   for (const [index, message] of messages.entries()) {
     checked.append([message]);
     const whole = checkRequest({ ...frame, messages: messages.slice(0, index + 1) }, options);

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
-import { checkRequest } from "../check/check.ts";
-import { MAX_MESSAGES } from "../check/limits.ts";
 import type { Entry } from "../entry.ts";
-import { flattenChecked } from "../flatten/flatten.ts";
+import { FlattenedEntries, flattenChecked } from "../flatten/flatten.ts";
 import type { ApiMessage } from "../message.ts";
-import { CheckedMessages } from "./checked-messages.ts";
-import { FlattenedEntries } from "./flattened-entries.ts";
+import { checkRequest } from "./check.ts";
+import { CheckedMessages } from "./growing-check.ts";
+import { MAX_MESSAGES } from "./limits.ts";
 
 const question: ApiMessage = { role: "user", content: "begin" };
 

@@ -1,12 +1,18 @@
-import { isBlock, isThinking } from "../../message.ts";
-import { field, isRecord, type JsonRecord } from "../../untrusted.ts";
-import type { Draft, DraftMessage, Origin, Part } from "../draft.ts";
-import { MAX_CACHE_MARKS } from "../limits.ts";
-import { rewriteNested, rewriteParts, withBlock } from "../rewrite.ts";
+import { hasNestedBlocks, isBlock, isThinking, rewriteNested } from "../message.ts";
+import { asList, field, isRecord, type JsonRecord } from "../untrusted.ts";
+import { type Draft, type DraftMessage, type Origin, type Part, withBlock } from "./draft.ts";
+import { MAX_CACHE_MARKS } from "./limits.ts";
+import type { Rule, RuleMemory } from "./rule.ts";
 
 /** Blocks of thinking carry no mark; the block itself stays as it was. */
-export function dropMarksOnThinking(draft: Draft): void {
-  rewriteParts(draft, (part) => {
+export const noMarksOnThinking: Rule = {
+  reports: ["cache-mark-on-thinking"],
+  looksAt: "messages",
+  apply: dropMarksOnThinking,
+};
+
+function dropMarksOnThinking(draft: Draft): void {
+  draft.rewriteParts((part) => {
     const { block, origin } = part;
     if (!isThinking(block) || !("cache_control" in block)) return part;
     const message = "Thinking cannot carry a cache mark; the mark was removed.";
@@ -15,11 +21,66 @@ export function dropMarksOnThinking(draft: Draft): void {
   });
 }
 
+/** Marks on tools, system and messages are limited in number and ordered by their lifetimes. */
+export const cacheMarks: Rule = {
+  reports: ["cache-mark-conflict", "cache-mark-count", "cache-ttl-order"],
+  looksAt: "request",
+  apply: (draft) => {
+    dropConflictingAutomaticMark(draft);
+    limitCacheMarks(draft);
+    orderCacheTimes(draft);
+  },
+  remember: rememberMarks,
+};
+
+function rememberMarks({ request, findings }: Draft): RuleMemory {
+  const closed = { short: 0, long: 0 };
+  for (const holder of [...asList(request.tools), ...asList(request.system), request])
+    addMark(closed, holder);
+  const hasAutomaticMark = isRecord(request.cache_control);
+  // The automatic mark gave way to one on the last block, which is the last only until something is added.
+  const hasConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
+  return {
+    allowsTail: ({ messages }, between) => {
+      if (hasConflict) return false;
+      const added = addMarks({ short: 0, long: 0 }, messages);
+      if (added.short + added.long === 0) return true;
+      const { short, long } = addMarks(addMarks({ ...closed }, between), messages);
+      const mayBeOutOfOrder = added.long > 0 && short > 0;
+      return !hasAutomaticMark && !mayBeOutOfOrder && short + long <= MAX_CACHE_MARKS;
+    },
+    close: (messages) => {
+      addMarks(closed, messages);
+    },
+  };
+}
+
+/** Marks of five minutes and of an hour. */
+interface MarkCounts {
+  short: number;
+  long: number;
+}
+
+function addMarks(counts: MarkCounts, messages: readonly DraftMessage[]): MarkCounts {
+  for (const { parts } of messages) {
+    for (const { block } of parts) {
+      addMark(counts, block);
+      if (hasNestedBlocks(block)) for (const nested of block.content) addMark(counts, nested);
+    }
+  }
+  return counts;
+}
+
+function addMark(counts: MarkCounts, holder: unknown): void {
+  const control = field(holder, "cache_control");
+  if (isRecord(control)) counts[control.ttl === "1h" ? "long" : "short"]++;
+}
+
 /**
  * The automatic mark goes to the last block that can carry one. Where that has a mark of another lifetime
  * already, the API refuses both; the one on the block was set for it and stays.
  */
-export function dropConflictingAutomaticMark(draft: Draft): void {
+function dropConflictingAutomaticMark(draft: Draft): void {
   const automatic = field(draft.request, "cache_control");
   if (!isRecord(automatic)) return;
   const parts = draft.messages.findLast(hasCacheable)?.parts;
@@ -37,7 +98,7 @@ const hasCacheable = (message: DraftMessage): boolean => message.parts.some(isCa
  * The oldest marks in messages go first: those on tools and system cover what never changes, and the
  * newest in the messages is the one that the next call will read.
  */
-export function limitCacheMarks(draft: Draft): void {
+function limitCacheMarks(draft: Draft): void {
   const marks = collectMarks(draft);
   let surplus = marks.length - MAX_CACHE_MARKS;
   if (surplus <= 0) return;
@@ -57,7 +118,7 @@ export function limitCacheMarks(draft: Draft): void {
 }
 
 /** A mark of an hour after one of five minutes is refused; the later one gets the shorter time. */
-export function orderCacheTimes(draft: Draft): void {
+function orderCacheTimes(draft: Draft): void {
   let seenShort = false;
   const late = new Set<number>();
   for (const [index, mark] of collectMarks(draft).entries()) {
@@ -111,7 +172,7 @@ function rewriteMarks(draft: Draft, rewrite: MarkRewrite): void {
     typeof system === "string"
       ? system
       : mapSame(system, (block, at) => (isBlock(block) ? apply(block, "system", `system.${at}`) : block));
-  rewriteParts(draft, (part) => {
+  draft.rewriteParts((part) => {
     const nested = rewriteNested(part.block, (block) => apply(block, "messages", part.origin));
     return withBlock(part, apply(nested, "messages", part.origin));
   });

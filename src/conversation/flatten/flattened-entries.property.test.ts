@@ -8,8 +8,7 @@ import { claudeCodeSessions, describeRecorded } from "../../../test/support/real
 import { loadSession } from "../../transcript/load.ts";
 import type { Finding } from "../check/finding.ts";
 import type { Entry } from "../entry.ts";
-import { type FlattenOptions, flattenChecked } from "../flatten/flatten.ts";
-import { FlattenedEntries } from "./flattened-entries.ts";
+import { FlattenedEntries, type FlattenOptions, flattenChecked } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };
 

@@ -3,15 +3,19 @@ import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { arbitraryConversation, arbitrarySplit } from "../../../test/support/growing-conversation.ts";
-import { checkRequest } from "../check/check.ts";
-import type { Finding } from "../check/finding.ts";
-import type { ApiMessage } from "../message.ts";
-import { CheckedMessages, type CheckedMessagesOptions } from "./checked-messages.ts";
+import type { ApiMessage, ApiRequest } from "../message.ts";
+import { checkRequest } from "./check.ts";
+import type { Finding } from "./finding.ts";
+import { CheckedMessages } from "./growing-check.ts";
+import type { CheckOptions } from "./rule.ts";
 
 const RUNS = { numRuns: 500 };
 
+type Frame = Omit<ApiRequest, "messages">;
+type FramedOptions = CheckOptions & Frame;
+
 /** Limits so low that generated conversations reach them. */
-function arbitraryOptions(): fc.Arbitrary<CheckedMessagesOptions> {
+function arbitraryOptions(): fc.Arbitrary<FramedOptions> {
   const options = fc.record(
     {
       maxMedia: fc.integer({ min: 0, max: 8 }),
@@ -36,10 +40,10 @@ function arbitraryOptions(): fc.Arbitrary<CheckedMessagesOptions> {
     },
     { requiredKeys: [] },
   );
-  return fc.oneof(fc.constant({}), options) as fc.Arbitrary<unknown> as fc.Arbitrary<CheckedMessagesOptions>;
+  return fc.oneof(fc.constant({}), options) as fc.Arbitrary<unknown> as fc.Arbitrary<FramedOptions>;
 }
 
-const arbitraryThinking = (): fc.Arbitrary<CheckedMessagesOptions> =>
+const arbitraryThinking = (): fc.Arbitrary<Frame> =>
   fc.constantFrom({}, { thinking: { type: "adaptive" } }, { thinking: { type: "enabled" } });
 
 const CHECK_FIELDS = [
@@ -51,7 +55,7 @@ const CHECK_FIELDS = [
   "prefill",
 ];
 
-function frameOf(options: CheckedMessagesOptions): object {
+function frameOf(options: FramedOptions): Frame {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !CHECK_FIELDS.includes(name)));
 }
 
@@ -62,7 +66,7 @@ describe("checked messages that grow", () => {
   it("are at every step what one check of everything makes of them, findings, paths and frame included", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
-        const checked = new CheckedMessages(options);
+        const checked = new CheckedMessages(options, frameOf(options));
         const given: ApiMessage[] = [];
         for (const piece of pieces) {
           checked.append(deepFreeze(piece));
@@ -81,7 +85,7 @@ describe("checked messages that grow", () => {
   it("obey the rules of the API after every append", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
-        const checked = new CheckedMessages(frame);
+        const checked = new CheckedMessages({}, frame);
         for (const piece of pieces) {
           checked.append(piece);
           expect(apiRuleViolations(checked.messages, frame)).toEqual([]);
@@ -108,7 +112,7 @@ describe("checked messages that grow", () => {
   it("report each finding when it first appears, and none twice", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
-        const checked = new CheckedMessages(frame);
+        const checked = new CheckedMessages({}, frame);
         let before = new Set<string>();
         for (const piece of pieces) {
           const key = ({ rule, path, action }: Finding): string => `${rule} ${path} ${action}`;
@@ -125,7 +129,7 @@ describe("checked messages that grow", () => {
   it("can be asked later for what was to be sent at any step", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
-        const checked = new CheckedMessages(options);
+        const checked = new CheckedMessages(options, frameOf(options));
         const steps = pieces.map((piece) => {
           checked.append(piece);
           return { outbox: checked.outbox(), messages: [...checked.messages] };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ApiMessage, ApiRequest, ContentBlock } from "../../message.ts";
-import { checkRequest } from "../check.ts";
-import type { CheckOptions } from "../rule.ts";
+import { thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
+import { checkRequest } from "./check.ts";
+import type { CheckOptions } from "./rule.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const user = (content: ApiMessage["content"] = "go"): ApiMessage => ({ role: "user", content });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { image, thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ApiMessage, ApiRequest, ContentBlock } from "../../message.ts";
-import { checkRequest } from "../check.ts";
-import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_MESSAGES, MAX_REQUEST_BYTES } from "../limits.ts";
+import { image, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
+import { checkRequest } from "./check.ts";
+import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_MESSAGES, MAX_REQUEST_BYTES } from "./limits.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const user = (content: ApiMessage["content"] = "go"): ApiMessage => ({ role: "user", content });

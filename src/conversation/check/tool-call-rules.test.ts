@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ApiMessage, ContentBlock } from "../../message.ts";
-import { checkRequest } from "../check.ts";
+import { toolResult, toolUse } from "../../../test/support/builders.ts";
+import type { ApiMessage, ContentBlock } from "../message.ts";
+import { checkRequest } from "./check.ts";
 
 const ask: ApiMessage = { role: "user", content: "go" };
 

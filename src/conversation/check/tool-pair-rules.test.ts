@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { image, toolResult, toolUse } from "../../../../test/support/builders.ts";
-import type { ApiMessage } from "../../message.ts";
-import { checkRequest } from "../check.ts";
-import { MISSING_RESULT_TEXT, ORPHAN_RESULT_LABEL, SECOND_RESULT_LABEL } from "./tool-pairs.ts";
+import { image, toolResult, toolUse } from "../../../test/support/builders.ts";
+import type { ApiMessage } from "../message.ts";
+import { checkRequest } from "./check.ts";
+import { MISSING_RESULT_TEXT, ORPHAN_RESULT_LABEL, SECOND_RESULT_LABEL } from "./tool-pair-rules.ts";
 
 const ask: ApiMessage = { role: "user", content: "go" };
 const call = (...ids: string[]): ApiMessage => ({

@@ -1,5 +1,6 @@
-import { isThinking, tagOf } from "../../message.ts";
-import { addedMessage, type Draft, type DraftMessage, textPart } from "../draft.ts";
+import { isThinking, tagOf } from "../message.ts";
+import { addedMessage, type Draft, type DraftMessage, itemIndexOf, textPart } from "./draft.ts";
+import type { Rule } from "./rule.ts";
 
 /** Blocks that the provider itself puts before a reply. */
 const OF_THE_PROVIDER: ReadonlySet<string> = new Set(["compaction", "fallback"]);
@@ -8,11 +9,84 @@ export const RESULTS_READ_TEXT = "I have the tool results.";
 export const CONTINUE_WITH_RESULTS_TEXT = "Continue with the tool results above.";
 
 /**
+ * An assistant message cannot end in thinking. Such thinking led to nothing that was kept; it is removed
+ * whole, since a thinking block may never be changed.
+ */
+export const noTrailingThinking: Rule = {
+  reports: ["thinking-last", "thinking-only"],
+  looksAt: "messages",
+  apply: dropTrailingThinking,
+};
+
+function dropTrailingThinking(draft: Draft): void {
+  const kept = draft.messages.filter((message) => {
+    const end = message.role === "assistant" ? endBeforeThinking(message) : message.parts.length;
+    if (end === message.parts.length) return true;
+    const detail = { blocks: message.parts.length - end };
+    if (end === 0) {
+      const text = "An assistant message of nothing but thinking was left out.";
+      draft.report({ rule: "thinking-only", at: message.origin, message: text, action: "dropped", detail });
+      return false;
+    }
+    const at = message.parts[end]?.origin ?? message.origin;
+    const text = "An assistant message cannot end in thinking; the thinking at its end was left out.";
+    draft.report({ rule: "thinking-last", at, message: text, action: "dropped", detail });
+    message.parts = message.parts.slice(0, end);
+    return true;
+  });
+  if (kept.length !== draft.messages.length) draft.messages = kept;
+}
+
+function endBeforeThinking(message: DraftMessage): number {
+  return message.parts.findLastIndex((part) => !isThinking(part.block)) + 1;
+}
+
+/**
  * With thinking of type `enabled`, the turn whose tool results are being sent must begin with thinking. A turn lasts
  * from a user message without tool results to the next one. Thinking cannot be made up, so a turn that lacks it ends
  * at its last results: two short texts begin the next one. Calls and results stay as they are.
  */
-export function beginToolTurnWithThinking(draft: Draft): void {
+export const thinkingBeginsToolTurn: Rule = {
+  reports: ["thinking-not-first"],
+  looksAt: "turn",
+  apply: beginToolTurnWithThinking,
+  // A turn that was ended for lack of thinking stays on one side of a cut: it is whole again once the user speaks.
+  allowsCut: ({ messages, findings }) => {
+    let ended = Number.POSITIVE_INFINITY;
+    for (const finding of findings) {
+      if (finding.rule === "thinking-not-first") ended = Math.min(ended, itemIndexOf(finding) ?? ended);
+    }
+    return (index) => (messages[index]?.origin.message ?? 0) <= ended;
+  },
+  remember: ({ request }) => {
+    let begun: TurnBeginning;
+    return {
+      allowsTail: (tail, between) => {
+        const beginning = turnAfter(begun, between);
+        tail.followsThinking = beginning === "with-thinking";
+        return request.thinking?.type !== "enabled" || beginning !== "without";
+      },
+      close: (messages) => {
+        begun = turnAfter(begun, messages);
+      },
+    };
+  },
+};
+
+/** Undefined where the assistant has not begun its turn. */
+type TurnBeginning = "with-thinking" | "without" | undefined;
+
+/** The beginning of the turn at the end of these messages, given that of the turn before them. */
+function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): TurnBeginning {
+  let begun = before;
+  for (const message of messages) {
+    if (startsTurn(message)) begun = undefined;
+    begun ??= begins(message);
+  }
+  return begun;
+}
+
+function beginToolTurnWithThinking(draft: Draft): void {
   if (draft.request.thinking?.type !== "enabled") return;
   const { messages } = draft;
   const turn = openToolTurn(messages);
@@ -52,13 +126,13 @@ const nextWithThinking = (messages: readonly DraftMessage[], { first, end }: Too
 const isUser = (role: DraftMessage["role"] | undefined): boolean => role === "user";
 
 /** A user message without tool results starts a turn, and so does a summary, which replaces all before it. */
-export function startsTurn({ role, parts }: DraftMessage): boolean {
+function startsTurn({ role, parts }: DraftMessage): boolean {
   if (role === "user") return parts.every(({ block }) => block.type !== "tool_result");
   return role === "assistant" && parts.some(({ block }) => tagOf(block) === "compaction");
 }
 
 /** Undefined for other roles, and for messages that hold only the provider's own blocks. */
-export function begins({ role, parts }: DraftMessage): "with-thinking" | "without" | undefined {
+function begins({ role, parts }: DraftMessage): TurnBeginning {
   const first =
     role === "assistant" ? parts.find(({ block }) => !OF_THE_PROVIDER.has(tagOf(block))) : undefined;
   if (first === undefined) return undefined;
@@ -69,10 +143,10 @@ function endedTurn(answer: DraftMessage): readonly DraftMessage[] {
   const { origin, parts } = answer;
   const results = parts.filter(({ block }) => block.type === "tool_result");
   const others = parts.filter(({ block }) => block.type !== "tool_result");
-  const begins = others.length > 0 ? others : [textPart(CONTINUE_WITH_RESULTS_TEXT, origin)];
+  const words = others.length > 0 ? others : [textPart(CONTINUE_WITH_RESULTS_TEXT, origin)];
   return [
     others.length === 0 ? answer : { ...answer, parts: results },
     addedMessage("assistant", [textPart(RESULTS_READ_TEXT, origin)], origin),
-    addedMessage("user", begins, origin),
+    addedMessage("user", words, origin),
   ];
 }

@@ -1,0 +1,288 @@
+import { claudeVersion, isAtLeast } from "../claude-version.ts";
+import { tagOf } from "../message.ts";
+import { field, isRecord } from "../untrusted.ts";
+import { addedMessage, type Draft, type DraftMessage, type Part, textPart, withBlock } from "./draft.ts";
+import type { Finding } from "./finding.ts";
+import { FIRST_VERSION_WITH_SYSTEM_MESSAGES, FIRST_VERSION_WITHOUT_PREFILL, MAX_MESSAGES } from "./limits.ts";
+import type { CheckSettings, Rule } from "./rule.ts";
+import { serverToolResult, serverToolUse } from "./tool-pair-rules.ts";
+
+export const EARLIER_PART_MISSING_TEXT = "[The earlier part of this conversation is not included]";
+export const GO_ON_TEXT = "Go on from where you stopped.";
+
+/** Only a final assistant message may be empty, and only if it was sent to us so; or one that sets the effort. */
+export const noEmptyMessages: Rule = {
+  reports: ["message-empty"],
+  looksAt: "messages",
+  apply: dropEmptyMessages,
+};
+
+function dropEmptyMessages(draft: Draft): void {
+  const last = draft.messages.at(-1);
+  const kept = draft.messages.filter((message) => {
+    if (message.parts.length > 0 || isEffortOnly(message)) return true;
+    if (message === last && isEmptyPrefill(message)) return true;
+    const text = "A message without content was left out.";
+    draft.report({ rule: "message-empty", at: message.origin, message: text, action: "dropped" });
+    return false;
+  });
+  if (kept.length !== draft.messages.length) draft.messages = kept;
+}
+
+function isEmptyPrefill(message: DraftMessage): boolean {
+  return (
+    message.role === "assistant" && message.source?.role === "assistant" && message.sourceBlocks?.length === 0
+  );
+}
+
+/** A system message that does nothing but set the effort: it has no content, and may come before the user. */
+function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
+  if (role !== "system" || parts.length > 0) return false;
+  return typeof field(field(source, "output_config"), "effort") === "string";
+}
+
+/**
+ * Today the API merges messages of one role in a row by itself, but its own tools still list the old
+ * refusal. Merging here is right under both readings. System messages in a row are one section as they are.
+ */
+export const alternatingRoles: Rule = {
+  reports: ["same-role"],
+  looksAt: "messages",
+  apply: mergeSameRole,
+};
+
+function mergeSameRole(draft: Draft, settings: CheckSettings): void {
+  const hasNeighbours = draft.messages.some((message, index) => {
+    const previous = draft.messages[index - 1];
+    return previous !== undefined && canMerge(previous, message);
+  });
+  if (!hasNeighbours) return;
+  const runs: DraftMessage[][] = [];
+  for (const message of draft.messages) {
+    const run = runs.at(-1);
+    const previous = run?.[0];
+    if (run === undefined || previous === undefined || !canMerge(previous, message)) {
+      runs.push([message]);
+      continue;
+    }
+    run.push(message);
+    if (settings.consecutiveRoles === "accepted") continue;
+    const text = `Two ${message.role} messages in a row became one.`;
+    draft.report({ rule: "same-role", at: message.origin, message: text, action: "merged" });
+  }
+  draft.messages = runs.flatMap(mergeRun);
+}
+
+function canMerge(first: DraftMessage, second: DraftMessage): boolean {
+  return first.role === second.role && first.role !== "system" && !isCompaction(first);
+}
+
+/** A message that is the provider's own summary may have the assistant's first kept message after it. */
+function isCompaction(message: DraftMessage): boolean {
+  return message.parts.length > 0 && message.parts.every((part) => tagOf(part.block) === "compaction");
+}
+
+function mergeRun(run: readonly DraftMessage[]): DraftMessage[] {
+  const [first, ...rest] = run;
+  if (first === undefined || rest.length === 0) return [...run];
+  return [{ ...first, parts: run.flatMap((message) => message.parts) }];
+}
+
+/** A first message of the assistant is legal only if it begins with the provider's own summary. */
+export const userFirst: Rule = {
+  reports: ["first-role", "no-messages"],
+  looksAt: "request",
+  apply: startWithUser,
+};
+
+function startWithUser(draft: Draft): void {
+  const [opening] = draft.messages;
+  if (opening === undefined) {
+    const message = "There is no message to send.";
+    draft.report({ rule: "no-messages", at: "messages", message, action: "reported" });
+    return;
+  }
+  const first = draft.messages.find((message) => !isEffortOnly(message)) ?? opening;
+  const beginsWithSummary = first.parts[0] !== undefined && tagOf(first.parts[0].block) === "compaction";
+  if (first.role === "user" || (first.role === "assistant" && beginsWithSummary)) return;
+  const message = "The first message must be the user's; one was put before it.";
+  draft.report({ rule: "first-role", at: first.origin, message, action: "text-added" });
+  draft.messages = [
+    addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin),
+    ...draft.messages,
+  ];
+}
+
+export const noFinalWhitespace: Rule = {
+  reports: ["final-whitespace"],
+  looksAt: "messages",
+  apply: trimFinalAssistantText,
+};
+
+function trimFinalAssistantText(draft: Draft): void {
+  const last = draft.messages.at(-1);
+  const part = last?.parts.at(-1);
+  if (last?.role !== "assistant" || part?.block.type !== "text") return;
+  const text = part.block.text.trimEnd();
+  if (text === part.block.text) return;
+  const message = "The final assistant text cannot end in whitespace; the whitespace was cut off.";
+  draft.report({ rule: "final-whitespace", at: part.origin, message, action: "truncated" });
+  last.parts = [...last.parts.slice(0, -1), withBlock(part, { ...part.block, text })];
+}
+
+export const userLast: Rule = {
+  reports: ["prefill-unsupported"],
+  looksAt: "messages",
+  apply: endWithUserWherePrefillIsRefused,
+};
+
+function endWithUserWherePrefillIsRefused(draft: Draft, settings: CheckSettings): void {
+  const last = draft.messages.at(-1);
+  const { model } = draft.request;
+  if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
+  // A request to summarise the conversation is not one to go on with it.
+  if (isRecord(field(draft.request, "compaction"))) return;
+  const adds = settings.prefill === "add-user-message";
+  draft.report({
+    rule: "prefill-unsupported",
+    at: last.origin,
+    message: "This model needs a conversation that ends with a user message.",
+    action: adds ? "text-added" : "reported",
+    detail: { model: String(model) },
+  });
+  if (adds)
+    draft.messages = [
+      ...draft.messages,
+      addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin),
+    ];
+}
+
+/** A turn that the provider paused, in the middle of its own tools or after its own summary, is sent back as it is. */
+function isPausedTurn(message: DraftMessage): boolean {
+  const last = message.parts.at(-1);
+  if (last === undefined) return false;
+  if (tagOf(last.block) === "compaction") return true;
+  return (serverToolUse(last.block) ?? serverToolResult(last.block)) !== undefined;
+}
+
+export function refusesPrefill(model: unknown): boolean {
+  const { major, minor } = FIRST_VERSION_WITHOUT_PREFILL;
+  return isAtLeast(claudeVersion(model), major, minor);
+}
+
+/**
+ * A system message inside the conversation stands directly after a user turn (or an assistant turn that
+ * ends in a server tool's result) and is last or followed by the assistant; so it can never part a tool
+ * use from its result. A misplaced one moves on to the end of the next user turn, or becomes the user's.
+ */
+export const systemPlacement: Rule = {
+  reports: ["system-placement"],
+  looksAt: "messages",
+  apply: placeSystemMessages,
+};
+
+function placeSystemMessages(draft: Draft): void {
+  if (!draft.messages.some((message) => message.role === "system")) return;
+  const followers = nextSpeakers(draft.messages);
+  const placed: DraftMessage[] = [];
+  let waiting: DraftMessage[] = [];
+  let before: DraftMessage | undefined;
+  for (const [index, message] of draft.messages.entries()) {
+    const next = followers[index];
+    if (message.role === "system") {
+      const opensWithEffort = before === undefined && isEffortOnly(message);
+      if (opensWithEffort || (canStandAfter(before) && next !== "user")) placed.push(message);
+      else waiting.push(message);
+      continue;
+    }
+    placed.push(message);
+    before = message;
+    if (message.role !== "user" || next === "user") continue;
+    for (const system of waiting) placed.push(reportMoved(draft, system));
+    waiting = [];
+  }
+  for (const system of waiting) placed.push(reportSentAsUser(draft, system));
+  if (placed.some((message, index) => message !== draft.messages[index])) draft.messages = placed;
+}
+
+/** For each message the role of the next one that is not a system message. */
+function nextSpeakers(messages: readonly DraftMessage[]): readonly (DraftMessage["role"] | undefined)[] {
+  const speakers = new Array<DraftMessage["role"] | undefined>(messages.length).fill(undefined);
+  let next: DraftMessage["role"] | undefined;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    speakers[index] = next;
+    const role = messages[index]?.role;
+    if (role !== "system") next = role;
+  }
+  return speakers;
+}
+
+function canStandAfter(before: DraftMessage | undefined): boolean {
+  if (before === undefined) return false;
+  if (before.role === "user") return true;
+  const last = before.parts.at(-1);
+  return last !== undefined && serverToolResult(last.block) !== undefined;
+}
+
+function reportMoved(draft: Draft, message: DraftMessage): DraftMessage {
+  const text = "A system message may not stand here; it moved to the end of the next user turn.";
+  draft.report({ rule: "system-placement", at: message.origin, message: text, action: "moved" });
+  return message;
+}
+
+function reportSentAsUser(draft: Draft, message: DraftMessage): DraftMessage {
+  const text =
+    "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
+  draft.report({ rule: "system-placement", at: message.origin, message: text, action: "rewritten" });
+  return asUserMessage(message);
+}
+
+/** Blocks that only a system message may hold (changes of the tool set) are sent as their JSON. */
+function asUserMessage(message: DraftMessage): DraftMessage {
+  const parts = message.parts.map((part): Part => {
+    if (part.block.type === "text") return part;
+    return { block: { type: "text", text: JSON.stringify(part.block) }, origin: part.origin };
+  });
+  return { role: "user", parts, origin: message.origin, source: undefined, sourceBlocks: undefined };
+}
+
+/** Older models take the system prompt alone; later words in its name are then the user's. */
+export const systemSupport: Rule = {
+  reports: ["system-unsupported"],
+  looksAt: "messages",
+  apply: replaceUnsupportedSystemMessages,
+};
+
+function replaceUnsupportedSystemMessages(draft: Draft): void {
+  if (!draft.messages.some((message) => message.role === "system")) return;
+  if (takesSystemMessages(draft.request.model)) return;
+  draft.messages = draft.messages.map((message) => {
+    if (message.role !== "system") return message;
+    const text = "This model takes no system messages inside the conversation; it is sent as the user's.";
+    draft.report({ rule: "system-unsupported", at: message.origin, message: text, action: "rewritten" });
+    return asUserMessage(message);
+  });
+}
+
+/** Names of before the fourth generation carry the version first. What is no Claude's name is let through. */
+function takesSystemMessages(model: unknown): boolean {
+  const version = claudeVersion(model);
+  const { major, minor } = FIRST_VERSION_WITH_SYSTEM_MESSAGES;
+  if (version !== undefined) return isAtLeast(version, major, minor);
+  return typeof model !== "string" || !/claude-\d/.test(model);
+}
+
+export const messageCount: Rule = {
+  reports: ["message-count"],
+  looksAt: "request",
+  apply: ({ messages, findings }) => {
+    findings.push(...tooManyMessages(messages));
+  },
+  remember: () => ({ lengthFindings: tooManyMessages }),
+};
+
+function tooManyMessages({ length: count }: readonly unknown[]): readonly Finding[] {
+  if (count <= MAX_MESSAGES) return [];
+  const message = `A request may hold ${MAX_MESSAGES.toLocaleString("en-US")} messages at most.`;
+  return [{ rule: "message-count", path: "messages", message, action: "reported", detail: { count } }];
+}

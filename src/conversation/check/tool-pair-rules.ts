@@ -1,0 +1,355 @@
+import type { ContentBlock, ToolResultBlock } from "../message.ts";
+import {
+  addedMessage,
+  type Draft,
+  type DraftMessage,
+  finishMessage,
+  itemIndexOf,
+  type Part,
+} from "./draft.ts";
+import type { RuleName } from "./finding.ts";
+import type { Rule } from "./rule.ts";
+
+export const MISSING_RESULT_TEXT = "[No result: this tool call was interrupted before it was answered]";
+export const ORPHAN_RESULT_LABEL = "[Result of a tool call that is not part of this conversation any more]";
+export const SECOND_RESULT_LABEL = "[A second result was recorded for a tool call above]";
+
+type ResultPart = Part & { readonly block: ToolResultBlock };
+
+interface Located {
+  readonly part: ResultPart;
+  readonly messageIndex: number;
+}
+
+interface Pairing {
+  /** By tool use id: the index of the assistant message that made the call. */
+  readonly callers: ReadonlyMap<string, number>;
+  /** By tool use id: the one result that answers it. */
+  readonly answers: ReadonlyMap<string, Located>;
+}
+
+/**
+ * Every tool use is answered in the very next message, once, before any text; every result has its use.
+ * A result that stands elsewhere moves there, a missing one is made up as an error, and a result that cannot be
+ * sent as one is kept as text. Expects ids to be unique and roles to alternate.
+ */
+export const toolPairs: Rule = {
+  reports: [
+    "tool-use-unanswered",
+    "tool-result-orphan",
+    "tool-result-duplicate",
+    "tool-result-misplaced",
+    "tool-results-first",
+  ],
+  looksAt: "messages",
+  apply: pairToolResults,
+  tieOf: (block) => {
+    if (block.type !== "tool_use" && block.type !== "tool_result") return undefined;
+    const id: unknown = block.type === "tool_use" ? block.id : block.tool_use_id;
+    // All that are no text count as the same.
+    return typeof id === "string" ? id : "";
+  },
+};
+
+function pairToolResults(draft: Draft): void {
+  const pairing = findAnswers(draft.messages);
+  const messages: DraftMessage[] = [];
+  for (const [index, message] of draft.messages.entries()) {
+    if (message.role === "user") mendUserMessage(draft, message, index, pairing);
+    messages.push(message);
+    const next = draft.messages[index + 1];
+    if (message.role !== "assistant" || next?.role === "user") continue;
+    const results = missingAnswers(draft, message, index, pairing);
+    if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
+  }
+  if (messages.length !== draft.messages.length) draft.messages = messages;
+}
+
+function isResult(part: Part): part is ResultPart {
+  return part.block.type === "tool_result";
+}
+
+function findAnswers(messages: readonly DraftMessage[]): Pairing {
+  const callers = new Map<string, number>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "assistant") continue;
+    for (const { block } of message.parts) if (block.type === "tool_use") callers.set(block.id, index);
+  }
+  const answers = new Map<string, Located>();
+  for (const [messageIndex, message] of messages.entries()) {
+    if (message.role !== "user") continue;
+    for (const part of message.parts) {
+      if (!isResult(part)) continue;
+      const caller = callers.get(part.block.tool_use_id);
+      if (caller === undefined) continue;
+      const known = answers.get(part.block.tool_use_id);
+      const isBetter = messageIndex === caller + 1 && known?.messageIndex !== messageIndex;
+      if (known === undefined || isBetter) answers.set(part.block.tool_use_id, { part, messageIndex });
+    }
+  }
+  return { callers, answers };
+}
+
+function mendUserMessage(draft: Draft, message: DraftMessage, index: number, pairing: Pairing): void {
+  const caller = draft.messages[index - 1];
+  const isConcerned =
+    message.parts.some(isResult) || caller?.parts.some((part) => part.block.type === "tool_use");
+  if (!isConcerned) return;
+  const results: Part[] = [];
+  const others: Part[] = [];
+  let isOutOfOrder = false;
+  for (const part of message.parts) {
+    if (!isResult(part)) {
+      others.push(part);
+      continue;
+    }
+    const id = part.block.tool_use_id;
+    const answer = pairing.answers.get(id);
+    if (answer === undefined) others.push(...keepOrphan(draft, part));
+    else if (answer.part !== part) others.push(...keepSecond(draft, part, answer.part));
+    else if (pairing.callers.get(id) === index - 1) {
+      if (others.length > 0) isOutOfOrder = true;
+      results.push(part);
+    }
+  }
+  if (caller?.role === "assistant") results.push(...missingAnswers(draft, caller, index - 1, pairing));
+  if (isOutOfOrder) {
+    const text = "Tool results come first in a message; they moved before the rest of it.";
+    draft.report({ rule: "tool-results-first", at: message.origin, message: text, action: "moved" });
+  }
+  message.parts = [...results, ...others];
+}
+
+/** Results that the message after the call does not hold: fetched from elsewhere, or made up. */
+function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number, pairing: Pairing): Part[] {
+  const results: Part[] = [];
+  for (const { block, origin } of caller.parts) {
+    if (block.type !== "tool_use") continue;
+    const answer = pairing.answers.get(block.id);
+    const detail = { toolUseId: block.id };
+    if (answer === undefined) {
+      results.push({ block: missingResult(block.id), origin });
+      const message = "A tool use had no result; one that says so was added.";
+      draft.report({ rule: "tool-use-unanswered", at: origin, message, action: "result-added", detail });
+    } else if (answer.messageIndex !== callerIndex + 1) {
+      results.push(answer.part);
+      const message = "A tool result did not stand in the message after its call; it moved there.";
+      draft.report({
+        rule: "tool-result-misplaced",
+        at: answer.part.origin,
+        message,
+        action: "moved",
+        detail,
+      });
+    }
+  }
+  return results;
+}
+
+function missingResult(toolUseId: string): ToolResultBlock {
+  return { type: "tool_result", tool_use_id: toolUseId, content: MISSING_RESULT_TEXT, is_error: true };
+}
+
+function keepOrphan(draft: Draft, part: ResultPart): readonly Part[] {
+  const kept = toolResultAsContent(part.block, ORPHAN_RESULT_LABEL);
+  return sendAsText(draft, part, kept, "tool-result-orphan", "A tool result has no tool use");
+}
+
+/** A repeated answer says nothing new and goes; one that differs is kept as text. */
+function keepSecond(draft: Draft, part: ResultPart, first: ResultPart): readonly Part[] {
+  const isRepeat = JSON.stringify(part.block.content) === JSON.stringify(first.block.content);
+  const kept = isRepeat ? [] : toolResultAsContent(part.block, SECOND_RESULT_LABEL);
+  return sendAsText(draft, part, kept, "tool-result-duplicate", "A tool use has a second result");
+}
+
+function sendAsText(
+  draft: Draft,
+  part: ResultPart,
+  kept: readonly ContentBlock[],
+  rule: RuleName,
+  fault: string,
+): readonly Part[] {
+  const isKept = kept.length > 0;
+  draft.report({
+    rule,
+    at: part.origin,
+    message: `${fault}; ${isKept ? "it is sent as text" : "it says nothing more and was left out"}.`,
+    action: isKept ? "replaced-by-text" : "dropped",
+    detail: detailOf(part),
+  });
+  return kept.map((block) => ({ block, origin: part.origin }));
+}
+
+function detailOf(part: ResultPart): { readonly toolUseId: string } {
+  const id: unknown = part.block.tool_use_id;
+  return { toolUseId: typeof id === "string" ? id : "" };
+}
+
+/**
+ * The words of a tool result, as user content, for when it can no longer be sent as a result. Media keep
+ * their form; kinds that are only allowed inside a result become their JSON. Empty when it said nothing.
+ */
+export function toolResultAsContent(block: ToolResultBlock, label: string): readonly ContentBlock[] {
+  const { content } = block;
+  if (content === undefined) return [];
+  if (typeof content === "string") {
+    return content.trim() === "" ? [] : [{ type: "text", text: `${label}\n${content}` }];
+  }
+  const kept = content.flatMap((nested): ContentBlock[] => {
+    if (nested.type === "text") return nested.text.trim() === "" ? [] : [nested];
+    if (nested.type === "image" || nested.type === "document") return [nested];
+    return [{ type: "text", text: JSON.stringify(nested) }];
+  });
+  return kept.length === 0 ? [] : [{ type: "text", text: label }, ...kept];
+}
+
+/**
+ * A call of a tool that the provider runs has its result in the same assistant turn. The turn may be cut
+ * by user messages of nothing but tool results, and a turn that the conversation ends in may still be open.
+ */
+export const serverTools: Rule = {
+  reports: ["server-tool-unanswered", "server-result-orphan"],
+  looksAt: "turn",
+  apply: pairServerTools,
+  allowsCut: ({ messages, findings }) => {
+    const waits = openServerCalls(messages);
+    const lost = findings.flatMap((finding) =>
+      finding.rule === "server-tool-unanswered" ? (itemIndexOf(finding) ?? []) : [],
+    );
+    return (index) => waits[index] === false && lost.every((call) => isLostForGood(call, messages, index));
+  },
+};
+
+/** For each message, and for the end, whether a call before it has no answer yet. */
+function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] {
+  const open = new Set<string>();
+  const waits = [false];
+  for (const { role, parts } of messages) {
+    for (const { block } of role === "assistant" ? parts : []) {
+      const use = serverToolUse(block);
+      const result = open.size === 0 ? undefined : serverToolResult(block);
+      if (use !== undefined) open.add(use.id);
+      else if (result !== undefined) open.delete(result.tool_use_id);
+    }
+    waits.push(open.size > 0);
+  }
+  return waits;
+}
+
+/**
+ * A call was dropped because somebody spoke before its answer came. If the words are a repair of ours, they
+ * may be gone with the next item, and the call be open again; so it takes a message that came as it is.
+ */
+function isLostForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {
+  const start = messages[cut]?.origin.message ?? 0;
+  if (call >= start) return true;
+  return messages.some(
+    (message, index) =>
+      index < cut &&
+      message.role !== "assistant" &&
+      message.origin.message > call &&
+      message.parts.some((part) => part.block.type !== "tool_result") &&
+      message.source !== undefined &&
+      finishMessage(message).content === message.source.content,
+  );
+}
+
+function pairServerTools(draft: Draft): void {
+  const dropped = new Set<Part>();
+  let open = new Map<string, Part>();
+  for (const message of draft.messages) {
+    if (message.role === "assistant") {
+      for (const part of message.parts) visitServerBlock(draft, part, open, dropped);
+    } else if (message.parts.some((part) => part.block.type !== "tool_result")) {
+      for (const part of open.values()) reportUnanswered(draft, part, dropped);
+      open = new Map();
+    }
+  }
+  if (dropped.size > 0) draft.rewriteParts((part) => (dropped.has(part) ? undefined : part));
+}
+
+function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dropped: Set<Part>): void {
+  const use = serverToolUse(part.block);
+  if (use !== undefined) {
+    const earlier = open.get(use.id);
+    if (earlier !== undefined) reportUnanswered(draft, earlier, dropped);
+    open.set(use.id, part);
+    return;
+  }
+  const result = serverToolResult(part.block);
+  if (result === undefined) return;
+  if (isAnswer(open.get(result.tool_use_id), result.type)) {
+    open.delete(result.tool_use_id);
+    return;
+  }
+  dropped.add(part);
+  draft.report({
+    rule: "server-result-orphan",
+    at: part.origin,
+    message: `A block of type ${result.type} has no call before it in its turn and was left out.`,
+    action: "dropped",
+    detail: { toolUseId: result.tool_use_id },
+  });
+}
+
+function isAnswer(call: Part | undefined, resultType: string): boolean {
+  if (call === undefined) return false;
+  const expected = serverToolUse(call.block)?.resultType;
+  return expected === undefined || expected === resultType;
+}
+
+function reportUnanswered(draft: Draft, part: Part, dropped: Set<Part>): void {
+  dropped.add(part);
+  draft.report({
+    rule: "server-tool-unanswered",
+    at: part.origin,
+    message: "A call of a tool run by the provider has no result in its turn and was left out.",
+    action: "dropped",
+    detail: { toolUseId: serverToolUse(part.block)?.id ?? "" },
+  });
+}
+
+/** Blocks of tools that the provider runs itself. To us they are opaque but for what pairs them. */
+interface ServerToolUse {
+  readonly type: string;
+  readonly id: string;
+  /** The kind of block that answers it; undefined for a tool that we do not know. */
+  readonly resultType: string | undefined;
+}
+
+const RESULT_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ["advisor", "advisor_tool_result"],
+  ["web_search", "web_search_tool_result"],
+  ["web_fetch", "web_fetch_tool_result"],
+  ["code_execution", "code_execution_tool_result"],
+  ["bash_code_execution", "bash_code_execution_tool_result"],
+  ["text_editor_code_execution", "text_editor_code_execution_tool_result"],
+  ["tool_search_tool_regex", "tool_search_tool_result"],
+  ["tool_search_tool_bm25", "tool_search_tool_result"],
+]);
+
+interface ServerToolResult {
+  readonly type: string;
+  readonly tool_use_id: string;
+}
+
+/** Both as the block's own type tag; the union of block kinds knows them as opaque. */
+export function serverToolUse(block: ContentBlock): ServerToolUse | undefined {
+  const { type, id, name } = block as unknown as {
+    readonly type: string;
+    readonly id?: unknown;
+    readonly name?: unknown;
+  };
+  if (type !== "server_tool_use" && type !== "mcp_tool_use") return undefined;
+  const resultType = type === "mcp_tool_use" ? "mcp_tool_result" : RESULT_TYPES.get(name);
+  return { type, id: typeof id === "string" ? id : "", resultType };
+}
+
+export function serverToolResult(block: ContentBlock): ServerToolResult | undefined {
+  const { type, tool_use_id } = block as unknown as {
+    readonly type: string;
+    readonly tool_use_id?: unknown;
+  };
+  if (!type.endsWith("_tool_result")) return undefined;
+  return { type, tool_use_id: typeof tool_use_id === "string" ? tool_use_id : "" };
+}
