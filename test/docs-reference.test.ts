@@ -67,9 +67,9 @@ describe("the page of settings and options", () => {
     ["### `transcript`", "turn/options.ts", "TranscriptPort"],
     ["### `host`", "turn/options.ts", "HostCallbacks"],
     ["### `chat`", "cli/chat/settings.ts", "ChatSettings"],
-    ["## `openAgent`", "agent/options.ts", "AgentOptions"],
+    ["## `openAgent`", "agent/agent-options.ts", "AgentOptions"],
     ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
-    ["### `agentTypes`", "agent/options.ts", "AgentType"],
+    ["### `agentTypes`", "agent/agent-options.ts", "AgentType"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(settings, heading)).toEqual(fields(file, name));
   });
@@ -82,7 +82,8 @@ describe("the page of settings and options", () => {
 
   it("names what an agent hands on to its compactor", () => {
     const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
-    const [type = ""] = /type CompactorChoices = Pick<[^>]*>/.exec(read("src", "agent", "options.ts")) ?? [];
+    const [type = ""] =
+      /type CompactorChoices = Pick<[^>]*>/.exec(read("src", "agent", "agent-options.ts")) ?? [];
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && name !== "createCompactor");
     expect(unique(named)).toEqual(unique([...type.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name)));
   });
@@ -116,7 +117,7 @@ describe("the tables of options on other pages", () => {
 });
 
 describe("the page of an agent's events", () => {
-  const code = withoutComments(read("src", "agent", "events.ts"));
+  const code = withoutComments(read("src", "agent", "agent-events.ts"));
   const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
   /** What stands beside `type`, and what an interface adds to it. */
   const declared = union

@@ -13,20 +13,18 @@ import {
   type Todo,
 } from "../index.ts";
 import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNotesBack } from "../node.ts";
+import { Conversation, type EngineSpec } from "./agent-conversation.ts";
+import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
+import type { Agent, NotesWriter, PromptAt, RunOptions, SnipResult } from "./agent-options.ts";
+import type { House } from "./agent-session.ts";
+import { besideSession, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
+import { createAgentState, type SessionState } from "./agent-state.ts";
 import { Roster } from "./agents/roster.ts";
 import { type Parent, runSubagent } from "./agents/subagent.ts";
-import { Conversation, type EngineSpec } from "./conversation.ts";
-import type { AgentEvent, RunResult, WindowReading } from "./events.ts";
-import type { House } from "./house.ts";
 import type { EventQueue } from "./loop/event-queue.ts";
-import { listenTo } from "./loop/listen.ts";
-import type { Agent, NotesWriter, PromptAt, RunOptions, SnipResult } from "./options.ts";
+import { listenTo } from "./loop/event-queue.ts";
 import type { PermissionMode } from "./permission.ts";
-import { systemPrompt } from "./prompt/system-prompt.ts";
-import { besideSession, type OpenedSession, withoutForeignUsage } from "./session.ts";
-import { createAgentState, type SessionState } from "./state/state.ts";
 import type { Tool } from "./tool.ts";
-import { standardTools } from "./tools/standard-tools.ts";
 import { Turnstile } from "./turnstile.ts";
 import type { AgentRoster } from "./workplace.ts";
 
@@ -49,8 +47,8 @@ export class LonghaulAgent implements Agent {
   #closing: Promise<void> | undefined;
   readonly #turnstile = new Turnstile();
 
-  constructor(house: House, session: OpenedSession, isGitRepo: boolean) {
-    const { options, cwd, ports } = house;
+  constructor(house: House, session: OpenedSession) {
+    const { options, cwd } = house;
     this.#house = house;
     this.#session = session;
     this.sessionId = session.id;
@@ -68,26 +66,12 @@ export class LonghaulAgent implements Agent {
       house,
       conversation,
       emit,
-      run: (subagent) => runSubagent({ ...this.#asParent(), house, isGitRepo, emit }, subagent),
+      run: (subagent) => runSubagent({ ...this.#asParent(), house, emit }, subagent),
     });
-    const about = {
-      cwd,
-      platform: process.platform,
-      date: ports.now(),
-      isGitRepo,
-      model: options.model.name,
-    };
-    const system = (tools: readonly Tool[]): string =>
-      systemPrompt({
-        ...about,
-        tools: tools.map(({ definition }) => definition.name),
-        instructions: options.instructions,
-      });
-    const spec = { agentId: undefined, system, writer: session.writer, entries: conversation };
-    const tools = options.tools ?? standardTools;
+    const spec = { agentId: undefined, writer: session.writer, entries: conversation };
     this.#main = new Conversation(
       house,
-      { ...spec, state: this.#state, agents: this.#roster, tools, emit },
+      { ...spec, state: this.#state, agents: this.#roster, emit },
       this.#engine(options.model),
     );
   }

@@ -1,7 +1,6 @@
 /** A small real agent on longhaul's public parts: `longhaul/agent`. Needs node. */
 
-export type { AgentEvent, RunResult, WindowReading } from "./events.ts";
-export { openAgent } from "./open-agent.ts";
+export type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
 export type {
   Agent,
   AgentOptions,
@@ -11,7 +10,8 @@ export type {
   PromptAt,
   RunOptions,
   SnipResult,
-} from "./options.ts";
+} from "./agent-options.ts";
+export { openAgent } from "./open-agent.ts";
 export type {
   AskOptions,
   PermissionAnswer,
@@ -23,7 +23,7 @@ export type {
   Question,
   Refusal,
 } from "./permission.ts";
-export { visibleText } from "./permissions/visible.ts";
+export { visibleText } from "./permissions/permission-words.ts";
 export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
 export { standardTools } from "./tools/standard-tools.ts";
 export type {

@@ -1,20 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { LonghaulError } from "../index.ts";
 import { isTooWide, type UserPlaces, userHome } from "../node.ts";
 import { LonghaulAgent } from "./agent.ts";
-import { agentsFolder } from "./agents/subagent.ts";
-import { type House, outputFolderMaker, outputFolderOf } from "./house.ts";
-import type { Agent, AgentOptions } from "./options.ts";
-import { markOfDecidingFiles } from "./permissions/deciding-files.ts";
-import { createPermissions } from "./permissions/permissions.ts";
-import { isInGitRepository } from "./prompt/git.ts";
-import { requireAgentOptions } from "./require-agent-options.ts";
-import { openSession } from "./session.ts";
-import { findSkills, skillFolders } from "./skills/skills.ts";
+import { type Agent, type AgentOptions, requireAgentOptions } from "./agent-options.ts";
+import { agentsFolder, besideSession, type House, openSession } from "./agent-session.ts";
+import { markOfDecidingFiles } from "./permissions/guarded-files.ts";
+import { Permissions } from "./permissions/permissions.ts";
+import { findSkills, skillFolders } from "./skills.ts";
 import { createShells } from "./tools/shell/shells.ts";
 import { createFileContents } from "./workplace/file-contents.ts";
-import { pathRules } from "./workplace/paths.ts";
+import { gitRootOf, pathRules } from "./workplace/path-rules.ts";
 
 /** Begins a conversation with an agent, or goes on with one. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
@@ -26,16 +22,16 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };
   const session = await openSession({ cwd, places, newUuid: ports.newUuid, session: options.session });
   // What we write beside the session is the agent's own to read.
-  const own = [outputFolderOf(session.path), agentsFolder(session.path)];
-  const allowed = [...(options.permissions?.paths ?? []), ...own];
+  const outputs = besideSession(session.path, ".outputs");
+  const allowed = [...(options.permissions?.paths ?? []), outputs, agentsFolder(session.path)];
   const house: House = {
     options,
     cwd,
-    places,
+    isGitRepo: (await gitRootOf(cwd)) !== undefined,
     ports,
     sessionId: session.id,
     sessionPath: session.path,
-    permissions: createPermissions(options.permissions ?? {}, options.person, {
+    permissions: new Permissions(options.permissions ?? {}, options.person, {
       isWideFolder: isWide,
       decidingFiles: () => markOfDecidingFiles(cwd),
     }),
@@ -44,9 +40,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     files: createFileContents(),
     shells: createShells(),
     skills: await findSkills(options.skillFolders ?? skillFolders({ cwd, home: places.home })),
-    outputFolder: outputFolderMaker(session.path),
+    outputFolder: async () => {
+      await mkdir(outputs, { recursive: true, mode: 0o700 });
+      return outputs;
+    },
   };
-  return new LonghaulAgent(house, session, await isInGitRepository(cwd));
+  return new LonghaulAgent(house, session);
 }
 
 const tooWide = (cwd: string): LonghaulError =>

@@ -1,8 +1,31 @@
-import { LonghaulError } from "../index.ts";
+import { LonghaulError, untilAborted } from "../index.ts";
 
-/** Lets one through at a time, in the order in which they came, until it is closed. */
-export class Turnstile {
+/** Runs one thing at a time, in the order in which they came. */
+export class Queue {
   #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs it when its turn has come. Rejects, and never runs it, when the signal fires before. */
+  async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const before = this.#last;
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#last = before.then(() => ended);
+    try {
+      // Those before go on when the signal fires: only the waiting ends.
+      await untilAborted(signal, before).catch(() => undefined);
+      signal?.throwIfAborted();
+      return await work();
+    } finally {
+      end();
+    }
+  }
+}
+
+/** A queue that can be closed: whoever is at work or waits is told to stop, and nobody is let in any more. */
+export class Turnstile {
+  readonly #queue = new Queue();
   /** Of those at work, and of those who wait. */
   readonly #aborts = new Set<AbortController>();
   #isClosed = false;
@@ -16,24 +39,18 @@ export class Turnstile {
     given?.addEventListener("abort", stop, { once: true });
     this.#aborts.add(abort);
     try {
-      return await this.#inTurn(() => work(abort.signal));
+      return await this.#queue.run(() => work(abort.signal));
     } finally {
       this.#aborts.delete(abort);
       given?.removeEventListener("abort", stop);
     }
   }
 
-  /** Whoever came before is told to stop; when they have gone this is done, and nobody is let in any more. */
+  /** The work is done when all who came before have gone. */
   close(work: () => Promise<void>): Promise<void> {
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();
-    return this.#inTurn(work);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
-    return done;
+    return this.#queue.run(work);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { BackgroundAgent, Model, Todo, UsedSkill } from "../index.ts";
 import type { Person } from "./permission.ts";
-import type { Skill } from "./skills/skills.ts";
 import type { ToolOutcome } from "./tool.ts";
 
 /** What the tools of one conversation share. A subagent has its own, but for what is marked as shared. */
@@ -116,6 +115,17 @@ export interface AgentRoster {
   news(): readonly string[];
   /** What kinds there are. */
   readonly types: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Instructions that somebody wrote for a kind of task. */
+export interface Skill {
+  readonly name: string;
+  /** When to use it, in one line; may be empty. */
+  readonly description: string;
+  /** The folder with what belongs to it. */
+  readonly folder: string;
+  /** As it is now; undefined where it can no longer be read. */
+  read(): Promise<string | undefined>;
 }
 
 /** Commands that the session runs: `createShells` makes it, whoever closes the session closes it. */

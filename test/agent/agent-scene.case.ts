@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import type { AgentEvent, RunResult } from "../../src/agent/events.ts";
+import type { AgentEvent, RunResult } from "../../src/agent/agent-events.ts";
+import type { Agent, AgentOptions } from "../../src/agent/agent-options.ts";
 import { openAgent } from "../../src/agent/open-agent.ts";
-import type { Agent, AgentOptions } from "../../src/agent/options.ts";
 import { defineTool, type Tool } from "../../src/agent/tool.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
 import {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentsFolder } from "../../src/agent/agents/subagent.ts";
+import { agentsFolder } from "../../src/agent/agent-session.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { listSessions } from "../../src/transcript/list-sessions.ts";

@@ -6,9 +6,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import type { AgentEvent } from "../../src/agent/events.ts";
+import type { AgentEvent } from "../../src/agent/agent-events.ts";
+import type { AgentOptions } from "../../src/agent/agent-options.ts";
 import { openAgent } from "../../src/agent/open-agent.ts";
-import type { AgentOptions } from "../../src/agent/options.ts";
 import type { PermissionMode, PermissionNeed, Person } from "../../src/agent/permission.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/models/scripted/scripted-model.ts";
 

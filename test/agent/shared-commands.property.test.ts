@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { commandNeed } from "../../src/agent/tools/shell/command-need.ts";
 import { safeGit } from "../../src/agent/tools/shell/safe-git.ts";
-import { pathRules } from "../../src/agent/workplace/paths.ts";
+import { pathRules } from "../../src/agent/workplace/path-rules.ts";
 import { type HostileWorld, hostileWorld, SECRET } from "./hostile-world.case.ts";
 
 const programs = fc.constantFrom(

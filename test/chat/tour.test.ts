@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentEvent } from "../../src/agent/events.ts";
+import type { AgentEvent } from "../../src/agent/agent-events.ts";
 import { GAUGE_LOG, levelIn, tourFiles } from "../../src/cli/chat/tour/project.ts";
 import {
   FIX_PROMPT,

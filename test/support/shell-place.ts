@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { createShells, type ShellsOptions } from "../../src/agent/tools/shell/shells.ts";
-import { pathRules } from "../../src/agent/workplace/paths.ts";
+import { pathRules } from "../../src/agent/workplace/path-rules.ts";
 import type { Workplace } from "../../src/agent/workplace.ts";
 
 export type ShellPlace = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;

@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackgroundAgent, type Entry, LonghaulError, readHostState } from "../../index.ts";
-import type { AgentEvent, RunResult } from "../events.ts";
-import type { House } from "../house.ts";
-import type { AgentType } from "../options.ts";
+import type { AgentEvent, RunResult } from "../agent-events.ts";
+import type { AgentType } from "../agent-options.ts";
+import { agentsFolder, type House } from "../agent-session.ts";
 import type { ToolOutcome } from "../tool.ts";
 import type { AgentRoster, SubagentTask } from "../workplace.ts";
-import { type AgentRecord, newsOf, wordsOf } from "./record.ts";
-import { agentsFolder } from "./subagent.ts";
+import type { SubagentRun } from "./subagent.ts";
 
 /** Each is a conversation of its own that calls a model: more at once is hardly ever meant. */
 const MOST_IN_BACKGROUND = 8;
@@ -17,20 +16,13 @@ const GENERAL: AgentType = {
   description: "Any task that can be done apart from this conversation, such as a search through many files.",
 };
 
-export interface RosterOptions {
+interface RosterOptions {
   readonly house: House;
   /** Of a session that is gone on with. */
   readonly conversation: readonly Entry[];
   /** Runs a subagent to its end. */
   readonly run: (subagent: SubagentRun) => Promise<RunResult>;
   readonly emit: (event: AgentEvent) => void;
-}
-
-export interface SubagentRun {
-  readonly id: string;
-  readonly type: AgentType;
-  readonly task: SubagentTask;
-  readonly signal: AbortSignal;
 }
 
 /** The agents that the main conversation started. */
@@ -234,4 +226,55 @@ async function orAfter(work: Promise<void>, ms: number, signal: AbortSignal): Pr
   await Promise.race([work, over]);
   stop();
   signal.removeEventListener("abort", stop);
+}
+
+/** An agent in the background. */
+interface AgentRecord {
+  readonly id: string;
+  readonly description: string;
+  readonly outputPath: string;
+  readonly abort: AbortController;
+  status: BackgroundAgent["status"];
+  /** What it came to, in words for the model; undefined while it runs. */
+  result: string | undefined;
+  /** The main conversation has the result. */
+  isCollected: boolean;
+  /** The main conversation knows that it has ended. */
+  isTold: boolean;
+  /** Settled when it has ended, whichever way; never rejects. */
+  ended: Promise<void>;
+}
+
+/** The result of a run, for whoever asked for it: what went wrong, and what was got until then. */
+function wordsOf({ reason, text, error }: RunResult): string {
+  if (reason === "answered") return text || "(It ended without a word.)";
+  const why = {
+    aborted: "It was stopped before it was finished.",
+    "turn-limit": "It reached its limit of turns before it was finished.",
+    failed: `It failed: ${error?.message ?? "nobody knows why"}`,
+  }[reason];
+  return text === "" ? why : `${why}\n\nThe last it said:\n${text}`;
+}
+
+/** A result that is longer is fetched with TaskOutput: news must not fill the window by itself. */
+const LONGEST_NEWS_CHARS = 4_000;
+
+/** In the form in which sessions tell of it, so that a reader knows which results have been had. */
+function newsOf(record: AgentRecord): string {
+  const { id, description, status, outputPath, result = "" } = record;
+  const isWhole = result.length <= LONGEST_NEWS_CHARS;
+  const lines = [
+    "<task-notification>",
+    `<task-id>${id}</task-id>`,
+    `<status>${status}</status>`,
+    `<summary>The agent "${description.replaceAll(/[<>\s]+/g, " ")}" has ended.</summary>`,
+    `<output-file>${outputPath}</output-file>`,
+    ...(isWhole
+      ? [`<result>\n${result}\n</result>`]
+      : [`Its result is long: TaskOutput with task_id ${id} gives it.`]),
+    "</task-notification>",
+  ];
+  record.isTold = true;
+  record.isCollected ||= isWhole;
+  return lines.join("\n");
 }

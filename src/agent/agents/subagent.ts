@@ -1,36 +1,27 @@
 import { join } from "node:path";
 import { type Compactor, LonghaulError, type Model } from "../../index.ts";
-import { Conversation } from "../conversation.ts";
-import type { AgentEvent, RunResult } from "../events.ts";
-import type { House } from "../house.ts";
-import { systemPrompt } from "../prompt/system-prompt.ts";
-import { besideSession, lazyTranscript } from "../session.ts";
-import { createAgentState } from "../state/state.ts";
-import type { Tool } from "../tool.ts";
-import { standardTools } from "../tools/standard-tools.ts";
-import type { AgentRoster, AgentState, Workplace } from "../workplace.ts";
-import type { SubagentRun } from "./roster.ts";
-
-/** Sessions and results of subagents. */
-export const agentsFolder = (sessionPath: string): string => besideSession(sessionPath, ".agents");
-
-/** No agent type gets these: a subagent starts no others, and plan mode belongs to its parent. */
-const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
-  ...["Task", "TaskOutput", "TaskStop"],
-  ...["EnterPlanMode", "ExitPlanMode"],
-]);
-/** Only an agent type that names it gets it. */
-const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
+import { Conversation } from "../agent-conversation.ts";
+import type { AgentEvent, RunResult } from "../agent-events.ts";
+import type { AgentType } from "../agent-options.ts";
+import { agentsFolder, type House, lazyTranscript } from "../agent-session.ts";
+import { createAgentState } from "../agent-state.ts";
+import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
 
 export interface Parent {
   readonly house: House;
-  readonly isGitRepo: boolean;
   /** As they are when the subagent starts. */
   readonly model: Model;
   readonly windowTokens: number | undefined;
   readonly compactor: Compactor;
   readonly state: AgentState;
   readonly emit: (event: AgentEvent) => void;
+}
+
+export interface SubagentRun {
+  readonly id: string;
+  readonly type: AgentType;
+  readonly task: SubagentTask;
+  readonly signal: AbortSignal;
 }
 
 /** A conversation of its own, from its task to its answer: own window, own eyes, own transcript. */
@@ -64,31 +55,21 @@ function conversationOf(
   writer: ReturnType<typeof lazyTranscript>,
 ): Conversation {
   const { house, emit } = parent;
-  const { cwd, ports, options } = house;
   const { description } = task;
-  const model = type.model ?? parent.model;
-  const about = { cwd, platform: process.platform, date: ports.now(), isGitRepo: parent.isGitRepo };
   return new Conversation(
     house,
     {
       agentId: id,
-      system: (tools) =>
-        systemPrompt({
-          ...about,
-          model: model.name,
-          tools: tools.map(({ definition }) => definition.name),
-          instructions: options.instructions,
-          agentType: type,
-        }),
+      agentType: type,
+      hasTool: (name) => hasTool(type, name),
       writer,
       entries: [],
       state: stateOf(parent),
       agents: NO_AGENTS,
-      tools: (place) => toolsFor(place, type.tools, options.tools ?? standardTools),
       emit: (event) => emit({ type: "agent", agentId: id, description, event }),
     },
     {
-      model,
+      model: type.model ?? parent.model,
       windowTokens: type.windowTokens ?? (type.model === undefined ? parent.windowTokens : undefined),
       notes: undefined,
       create: ({ ports: _, environment: __, settingsFile: ___, countText: ____, ...own }) =>
@@ -97,15 +78,16 @@ function conversationOf(
   );
 }
 
-function toolsFor(
-  place: Workplace,
-  names: readonly string[] | undefined,
-  all: (place: Workplace) => readonly Tool[],
-): readonly Tool[] {
-  const isMeant = ({ definition: { name } }: Tool): boolean =>
-    !NOT_FOR_SUBAGENTS.has(name) && (names === undefined ? !ONLY_BY_NAME.has(name) : names.includes(name));
-  return all(place).filter(isMeant);
-}
+/** No agent type gets these: a subagent starts no others, and plan mode belongs to its parent. */
+const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
+  ...["Task", "TaskOutput", "TaskStop"],
+  ...["EnterPlanMode", "ExitPlanMode"],
+]);
+/** Only an agent type that names it gets it. */
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
+
+const hasTool = ({ tools }: AgentType, name: string): boolean =>
+  !NOT_FOR_SUBAGENTS.has(name) && (tools === undefined ? !ONLY_BY_NAME.has(name) : tools.includes(name));
 
 /** Its own list and skills; whether anything may be changed is the main conversation's to say. */
 function stateOf({ state: main }: Parent): AgentState {

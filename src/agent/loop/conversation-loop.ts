@@ -3,6 +3,7 @@ import {
   type ContentBlock,
   complete,
   type Entry,
+  indexPairs,
   LonghaulError,
   type Model,
   type ModelReply,
@@ -12,30 +13,23 @@ import {
   withFirstByteLimit,
   withRetries,
 } from "../../index.ts";
-import type { AgentEvent, RunResult, WindowReading } from "../events.ts";
-import type { AgentOptions } from "../options.ts";
-import type { Tool, ToolOutcome } from "../tool.ts";
+import type { RunResult, WindowReading } from "../agent-events.ts";
+import type { AgentOptions } from "../agent-options.ts";
+import type { ToolOutcome } from "../tool.ts";
 import type { Journal } from "./journal.ts";
-import { openCalls } from "./open-calls.ts";
-import type { CallPorts } from "./run-calls.ts";
-import { runCalls } from "./run-calls.ts";
+import { type CallPorts, runCalls } from "./run-calls.ts";
 
-export interface LoopParts {
+interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
   readonly journal: Journal;
   readonly compactor: Compactor;
   readonly model: Model;
-  readonly tools: readonly Tool[];
   readonly retries: AgentOptions["retries"];
   /** Milliseconds that each call waits for its first byte. Then the run ends with `model-timed-out`. */
   readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";
-  mayRun: CallPorts["mayRun"];
-  fit(call: ToolUseBlock, outcome: ToolOutcome): Promise<ToolOutcome>;
   /** What the model is to be told before its next answer: agents in the background that have ended. */
   news(): readonly string[];
-  emit(event: AgentEvent): void;
-  now(): number;
 }
 
 /** An answer that its limit cut off is gone on with; one that never ends is not. */
@@ -82,7 +76,8 @@ export class ConversationLoop {
         run.turns += 1;
         run.text = wordsOf(reply.content) || run.text;
         const calls = reply.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
-        if (calls.length > 0) await this.#runCalls(calls, signal);
+        if (calls.length > 0)
+          await runCalls(calls, { ...this.#parts, signal, answered: (...told) => this.#answered(...told) });
         else if (!(await this.#goesOn(reply, run)))
           return { reason: "answered", text: run.text, turns: run.turns };
       }
@@ -168,19 +163,6 @@ export class ConversationLoop {
     return reply;
   }
 
-  async #runCalls(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<void> {
-    const { tools, mayRun, emit, now, fit } = this.#parts;
-    await runCalls(calls, {
-      tools,
-      signal,
-      mayRun,
-      fit,
-      answered: (call, outcome) => this.#answered(call, outcome),
-      emit,
-      now,
-    });
-  }
-
   async #answered({ id }: Pick<ToolUseBlock, "id">, outcome: ToolOutcome): Promise<void> {
     const { content, isError, summary, display } = outcome;
     const result: ContentBlock = {
@@ -237,3 +219,26 @@ function asError(error: unknown): LonghaulError {
     cause: error,
   });
 }
+
+/** Calls of the newest response that have no result. Those of older ones cannot be answered any more. */
+function openCalls(entries: readonly Entry[]): readonly { readonly id: string }[] {
+  const newest = entries.findLastIndex(({ type }) => type === "assistant");
+  if (newest < 0) return [];
+  return indexPairs(entries.slice(startOfResponse(entries, newest))).unanswered;
+}
+
+/** One response may stand in several entries, with results in between. */
+function startOfResponse(entries: readonly Entry[], newest: number): number {
+  const responseId = idOf(entries[newest]);
+  if (responseId === undefined) return newest;
+  let start = newest;
+  for (let at = newest - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry?.type === "assistant" && idOf(entry) !== responseId) break;
+    if (entry?.type === "assistant") start = at;
+  }
+  return start;
+}
+
+const idOf = (entry: Entry | undefined): string | undefined =>
+  entry?.type === "assistant" ? entry.message?.id : undefined;

@@ -9,7 +9,7 @@ import type {
 } from "../../index.ts";
 import { LonghaulError } from "../../index.ts";
 import type { TranscriptWriter } from "../../node.ts";
-import type { AgentEvent } from "../events.ts";
+import type { AgentEvent } from "../agent-events.ts";
 
 export interface JournalOptions {
   readonly writer: TranscriptWriter;

@@ -1,15 +1,18 @@
 import { setMaxListeners } from "node:events";
-import { type ToolUseBlock, untilAborted } from "../../index.ts";
-import type { AgentEvent } from "../events.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Thresholds, type ToolUseBlock, untilAborted } from "../../index.ts";
+import type { AgentEvent } from "../agent-events.ts";
+import { failure, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 
 export interface CallPorts {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   /** Whether it may be done; the words are for the model. */
   mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
-  /** What is too long for the window goes into a file. */
-  fit(call: ToolUseBlock, outcome: ToolOutcome): Promise<ToolOutcome>;
+  /** How long a result may be as the window is now, in characters. The whole of a longer one goes into a file. */
+  resultLimit(): number;
+  outputFolder(): Promise<string>;
   /** As soon as there is one: it has happened, whatever becomes of the others. */
   answered(call: ToolUseBlock, outcome: ToolOutcome): Promise<void>;
   emit(event: AgentEvent): void;
@@ -54,7 +57,7 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
   const title = tool === undefined ? "" : titleOf(tool, input);
   emit({ type: "call-started", callId, tool: name, title, input });
   const given = tool === undefined ? unknownTool(name, ports) : await carryOut(call, tool, ports);
-  const outcome = await ports.fit(call, given);
+  const outcome = await fitOutcome(given, callId, ports);
   await ports.answered(call, outcome);
   emit({
     type: "call-ended",
@@ -83,25 +86,66 @@ async function carryOut({ id, input }: ToolUseBlock, tool: Tool, ports: CallPort
   const context: ToolContext = { callId: id, signal, onProgress };
   try {
     const refused = await untilAborted(signal, ports.mayRun(tool, input, context));
-    if (refused !== undefined) return { content: refused.refusal, isError: true, summary: "not allowed" };
+    if (refused !== undefined) return failure(refused.refusal, "not allowed");
     return await untilAborted(signal, tool.call(input, context));
   } catch (error) {
     signal.throwIfAborted();
     const words = error instanceof Error ? error.message : String(error);
-    return { content: `${tool.definition.name} failed: ${words}`, isError: true, summary: "failed" };
+    return failure(`${tool.definition.name} failed: ${words}`, "failed");
   }
 }
 
 function unknownTool(name: string, { tools }: CallPorts): ToolOutcome {
   const names = tools.map(({ definition }) => definition.name).join(", ");
-  return {
-    content: `There is no tool ${name}. There are: ${names}.`,
-    isError: true,
-    summary: "no such tool",
-  };
+  return failure(`There is no tool ${name}. There are: ${names}.`, "no such tool");
 }
 
 function textIn({ content }: ToolOutcome): string {
   if (typeof content === "string") return content;
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
+}
+
+/** Whatever the window: more than this nobody reads through. */
+const LONGEST_RESULT_CHARS = 100_000;
+/** A fifth of the window at about two and a half characters a token: a turn must have room for several results. */
+const CHARS_PER_WINDOW_TOKEN = 0.5;
+const SHORTEST_LIMIT_CHARS = 2_000;
+/** Beginnings tell most; the end has the outcome. */
+const HEAD_SHARE = 0.75;
+
+/** How long a tool's result may be. */
+export const resultLimit = ({ effective }: Thresholds): number =>
+  Math.round(
+    Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)),
+  );
+
+/** A result that would take too much of the window is cut in its middle; the whole is in a file that can be read. */
+async function fitOutcome(outcome: ToolOutcome, callId: string, ports: CallPorts): Promise<ToolOutcome> {
+  const { content } = outcome;
+  const limit = ports.resultLimit();
+  const fit = async (text: string): Promise<string> =>
+    text.length <= limit ? text : cutText(text, limit, await keptWhole(text, callId, ports));
+  if (typeof content === "string") return { ...outcome, content: await fit(content) };
+  const blocks = await Promise.all(
+    content.map(async (block) => (block.type === "text" ? { ...block, text: await fit(block.text) } : block)),
+  );
+  return { ...outcome, content: blocks };
+}
+
+function cutText(text: string, limit: number, whole: string): string {
+  const head = text.slice(0, Math.floor(limit * HEAD_SHARE)).toWellFormed();
+  const tail = text.slice(text.length - (limit - head.length)).toWellFormed();
+  const left = text.length - limit;
+  return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
+}
+
+/** Where the whole is, in words. What was done is done: it must be told also where no file can be written. */
+async function keptWhole(text: string, callId: string, ports: CallPorts): Promise<string> {
+  try {
+    const path = join(await ports.outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
+    await writeFile(path, text, { mode: 0o600 });
+    return `the whole is in ${path}: read it in parts`;
+  } catch (error) {
+    return `the whole could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }

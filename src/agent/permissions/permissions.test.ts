@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PermissionAnswer, PermissionNeed, PermissionSettings, Person } from "../permission.ts";
-import { type CallToCheck, createPermissions, type Permissions } from "./permissions.ts";
+import { type CallToCheck, Permissions } from "./permissions.ts";
 
 const need = (key: string, details: Partial<PermissionNeed> = {}): PermissionNeed => ({
   kind: "shell",
@@ -50,7 +50,7 @@ function somebody(): { person: Person; asked: Asked[]; nextAsked(): Promise<Aske
 
 const answering = (settings: PermissionSettings, ...answers: PermissionAnswer[]) => {
   const asked: string[] = [];
-  const permissions = createPermissions(settings, {
+  const permissions = new Permissions(settings, {
     permit: async ({ key }) => {
       asked.push(key);
       return answers.shift() ?? { allow: "no" };
@@ -116,12 +116,12 @@ describe("what is asked", () => {
     };
     const settings = { mode: "accept-edits", allow: ["shell:*", "web:a"] } as const;
     const person = { permit, answer: async () => undefined };
-    const permissions = createPermissions(settings, person, { isWideFolder: true });
+    const permissions = new Permissions(settings, person, { isWideFolder: true });
     const needs = [need("change:a", { kind: "change" }), need("shell:ls"), need("web:a", { kind: "web" })];
     for (let time = 0; time < 2; time++) expect(await words(permissions, ...needs)).toBe("allowed");
     expect(asked.map(({ key }) => key)).toEqual(["change:a", "shell:ls", "change:a", "shell:ls"]);
     expect(asked.every(({ scope }) => scope === undefined)).toBe(true);
-    const nobody = createPermissions(settings, undefined, { isWideFolder: true });
+    const nobody = new Permissions(settings, undefined, { isWideFolder: true });
     expect(await words(nobody, need("shell:ls"))).toContain("(rule: wide-folder)");
   });
 
@@ -147,7 +147,7 @@ describe("what is asked", () => {
       return { allow: "always" };
     };
     const person = { permit, answer: async () => undefined };
-    const permissions = createPermissions({}, person, { decidingFiles: async () => mark });
+    const permissions = new Permissions({}, person, { decidingFiles: async () => mark });
     const needs = [need("shell:npm test", { runsCode: true }), need("shell:ls")];
     for (mark of ["one", "one", "two", "two"]) expect(await words(permissions, ...needs)).toBe("allowed");
     expect(asked).toEqual(["shell:npm test", "shell:ls", "shell:npm test"]);
@@ -163,7 +163,7 @@ describe("what is asked", () => {
   });
 
   it("names the rule and the flag of everything that was refused", async () => {
-    const nobody = createPermissions({}, undefined);
+    const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({
       byPerson: false,
@@ -212,7 +212,7 @@ describe("what is asked", () => {
       asked.push(given);
       return { allow: "always" };
     };
-    const permissions = createPermissions({}, { permit, answer: async () => undefined });
+    const permissions = new Permissions({}, { permit, answer: async () => undefined });
     const command = "ls \u001b]0;\trm x;\r\n\u0007 \u202egnp.exe\u200b \u{1f469}\u200d\u{1f467}\r\ud800";
     const hidden = need(`shell-exact:${command}`, { title: command, detail: command, scope: command });
     await permissions.check([hidden], call());
@@ -244,7 +244,7 @@ describe("what is asked", () => {
       asked.push(given.title);
       return { allow: "no" };
     };
-    const permissions = createPermissions({}, { permit, answer: async () => undefined });
+    const permissions = new Permissions({}, { permit, answer: async () => undefined });
     await permissions.check([need("x", { title })], call());
     expect(asked).toEqual([shown]);
   });
@@ -286,12 +286,12 @@ describe("what the model is told", () => {
     const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*what should be different/);
-    expect(await words(createPermissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
+    expect(await words(new Permissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
   });
 
   it("how to allow it, where nobody can be asked", async () => {
     const told = await words(
-      createPermissions({}, undefined),
+      new Permissions({}, undefined),
       need("shell:npm test"),
       need("shell-exact:echo 'a'; b"),
     );
@@ -326,7 +326,7 @@ describe("plan mode", () => {
 describe("several agents", () => {
   it("ask one at a time, in order, and each says who asks", async () => {
     const { person, asked, nextAsked } = somebody();
-    const permissions = createPermissions({}, person);
+    const permissions = new Permissions({}, person);
     const first = permissions.check([need("a"), need("b")], call({ agentId: "one" }));
     const second = permissions.check([need("c")], call({ agentId: "two" }));
     for (const key of ["a", "b", "c"]) {
@@ -341,7 +341,7 @@ describe("several agents", () => {
 
   it("one that waits is not asked what another has been allowed for always meanwhile", async () => {
     const { person, asked, nextAsked } = somebody();
-    const permissions = createPermissions({}, person);
+    const permissions = new Permissions({}, person);
     const both = [
       permissions.check([need("a")], call()),
       permissions.check([need("a")], call({ agentId: "two" })),
@@ -353,7 +353,7 @@ describe("several agents", () => {
 
   it("questions of tools wait for those for permission", async () => {
     const { person, nextAsked } = somebody();
-    const permissions = createPermissions({}, person);
+    const permissions = new Permissions({}, person);
     const order: string[] = [];
     const permission = permissions.check([need("a")], call()).then(() => order.push("permission"));
     const asked = permissions.person
@@ -366,7 +366,7 @@ describe("several agents", () => {
 
   it("one that is aborted while it waits is never asked, and holds up nobody", async () => {
     const { person, asked, nextAsked } = somebody();
-    const permissions = createPermissions({}, person);
+    const permissions = new Permissions({}, person);
     const stop = new AbortController();
     const first = permissions.check([need("a")], call());
     const second = permissions.check([need("b")], call({ signal: stop.signal }));
@@ -381,7 +381,7 @@ describe("several agents", () => {
 
   it("one that is aborted while the person looks at its question makes room for the next", async () => {
     const { person, nextAsked } = somebody();
-    const permissions = createPermissions({}, person);
+    const permissions = new Permissions({}, person);
     const stop = new AbortController();
     const first = permissions.check([need("a")], call({ signal: stop.signal }));
     const second = permissions.check([need("b")], call());

@@ -6,19 +6,15 @@ import type {
   Person,
   Refusal,
 } from "../permission.ts";
-import { createQueue, type Queue } from "./queue.ts";
-import { alwaysAsks, modeAllows, ruleAllows } from "./rules.ts";
-import { visibleText, withAllVisible } from "./visible.ts";
-import { flagFor, nobodyToAsk, planModeIsOn, refused } from "./words.ts";
-
-/** Decides what tools may do. All agents of a session share one: an answer holds for each of them. */
-export interface Permissions {
-  check(needs: readonly PermissionNeed[], call: CallToCheck): Promise<Verdict>;
-  /** The person, asked one thing at a time by all agents, for permission and in questions of tools alike. */
-  readonly person: Person | undefined;
-  /** `accept-edits` from the moment the person allows edits for the session. */
-  readonly mode: PermissionMode;
-}
+import { Queue } from "../turnstile.ts";
+import {
+  flagFor,
+  nobodyToAsk,
+  planModeIsOn,
+  refused,
+  visibleText,
+  withAllVisible,
+} from "./permission-words.ts";
 
 export interface CallToCheck extends AskOptions {
   readonly isPlanMode: boolean;
@@ -27,7 +23,7 @@ export interface CallToCheck extends AskOptions {
   readonly tool: string;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly allowed: true }
   | {
       readonly allowed: false;
@@ -37,13 +33,6 @@ export type Verdict =
       readonly refusals: readonly Refusal[];
       readonly byPerson: boolean;
     };
-
-export interface PermissionsOptions {
-  /** The working folder is the home folder, or contains it. Then everything asks, each time. */
-  readonly isWideFolder?: boolean;
-  /** A mark of the files that decide what commands run; it changes when one of them does. */
-  readonly decidingFiles?: () => Promise<string>;
-}
 
 interface Grant {
   readonly runsCode: boolean;
@@ -55,19 +44,15 @@ const ALLOWED: Verdict = { allowed: true };
 /** The way out of plan mode changes only the file of the plan, and asks for itself. */
 const LEAVES_PLAN_MODE = "ExitPlanMode";
 
-/** Rejects only when the signal of a call fires, or the person's own code fails: then nothing is allowed. */
-export function createPermissions(
-  settings: PermissionSettings,
-  person: Person | undefined,
-  options: PermissionsOptions = {},
-): Permissions {
-  return new SessionPermissions(settings, person, options);
-}
-
-class SessionPermissions implements Permissions {
+/**
+ * Decides what tools may do. All agents of a session share one: an answer holds for each of them. A check rejects only
+ * when the signal of its call fires, or the person's own code fails: then nothing is allowed.
+ */
+export class Permissions {
+  /** The person, asked one thing at a time by all agents, for permission and in questions of tools alike. */
   readonly person: Person | undefined;
   readonly #asked: Person | undefined;
-  readonly #queue = createQueue();
+  readonly #queue = new Queue();
   readonly #isWide: boolean;
   readonly #rules: readonly string[];
   /**
@@ -81,7 +66,12 @@ class SessionPermissions implements Permissions {
   constructor(
     { mode = "default", allow = [] }: PermissionSettings,
     person: Person | undefined,
-    options: PermissionsOptions,
+    options: {
+      /** The working folder is the home folder, or contains it. Then everything asks, each time. */
+      readonly isWideFolder?: boolean;
+      /** A mark of the files that decide what commands run; it changes when one of them does. */
+      readonly decidingFiles?: () => Promise<string>;
+    } = {},
   ) {
     this.#mode = mode;
     this.#rules = allow;
@@ -91,6 +81,7 @@ class SessionPermissions implements Permissions {
     this.person = person && inQueue(person, this.#queue);
   }
 
+  /** `accept-edits` from the moment the person allows edits for the session. */
   get mode(): PermissionMode {
     return this.#mode;
   }
@@ -116,13 +107,13 @@ class SessionPermissions implements Permissions {
       return { allowed: false, words: nobodyToAsk(open, refusals), refusals, byPerson: false };
     }
     // The questions of one call belong together: nobody else's comes between them.
-    return await this.#queue.run(call.signal, async () => {
+    return await this.#queue.run(async () => {
       for (const need of open) {
         const verdict = await this.#askFor(asked, need, call);
         if (!verdict.allowed) return verdict;
       }
       return ALLOWED;
-    });
+    }, call.signal);
   }
 
   #isAllowed({ kind, key }: PermissionNeed): boolean {
@@ -181,6 +172,31 @@ class SessionPermissions implements Permissions {
 }
 
 const inQueue = (person: Person, queue: Queue): Person => ({
-  permit: (need, options) => queue.run(options.signal, () => person.permit(need, options)),
-  answer: (question, options) => queue.run(options.signal, () => person.answer(question, options)),
+  permit: (need, options) => queue.run(() => person.permit(need, options), options.signal),
+  answer: (question, options) => queue.run(() => person.answer(question, options), options.signal),
 });
+
+/**
+ * Keys that only the very same rule allows. Behind a `;` of a command there can be anything, so its beginning does not
+ * say what it does. Guarded files and credentials are allowed one by one.
+ */
+const EXACT_KEY = /^(?:shell-exact|write-guarded|read-secret):/;
+
+/** Compares a rule of the user's settings with a key. */
+export function ruleAllows(rule: string, key: string): boolean {
+  if (rule === key) return true;
+  if (!rule.endsWith("*") || EXACT_KEY.test(key)) return false;
+  const beginning = rule.slice(0, -1);
+  // `path:/data/*` is about what lies in that folder, and `..` would lead out of it.
+  return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
+}
+
+/** True where the mode alone allows it. */
+export function modeAllows(mode: PermissionMode, kind: PermissionNeed["kind"]): boolean {
+  if (mode === "allow-all") return true;
+  return mode === "accept-edits" && kind === "change";
+}
+
+/** No answer of "always" covers these. */
+const alwaysAsks = (kind: PermissionNeed["kind"]): boolean =>
+  kind === "guarded-file" || kind === "secret-file";

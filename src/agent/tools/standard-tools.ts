@@ -1,3 +1,4 @@
+import { createRecallTool } from "../../node.ts";
 import { taskOutputTool, taskStopTool, taskTool } from "../agents/task-tools.ts";
 import type { Tool } from "../tool.ts";
 import type { Workplace } from "../workplace.ts";
@@ -8,7 +9,6 @@ import { globTool } from "./search/glob.ts";
 import { grepTool } from "./search/grep.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
-import { recallTool } from "./session/recall.ts";
 import { skillTool } from "./session/skill.ts";
 import { todoWriteTool } from "./session/todo-write.ts";
 import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
@@ -35,3 +35,25 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   ...(place.skills.length === 0 ? [] : [skillTool(place, place.skills)]),
   recallTool(place),
 ];
+
+/** Finds what has left the context. It reads the session's own file, so it needs nobody's word. */
+export function recallTool({ sessionPath }: Pick<Workplace, "sessionPath">): Tool {
+  const recall = createRecallTool({ session: sessionPath });
+  return {
+    definition: recall.definition,
+    isReadOnly: true,
+    title: titleOf,
+    needs: async () => [],
+    call: async (input, { signal }) => ({ content: await recall.call(input, { signal }) }),
+  };
+}
+
+/** What it is asked for, whichever way. */
+function titleOf(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  const { query, exact, pattern, id, file, tool } = input as Readonly<Record<string, unknown>>;
+  const asked = [query, exact, pattern, id, file, tool].filter(
+    (part) => typeof part === "string" && part !== "",
+  );
+  return asked.join(" · ");
+}

@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
 import { LonghaulError } from "../../index.ts";
 import type { FileContent, FileContents } from "../workplace.ts";
-import { systemCode } from "./real-path.ts";
+import { systemCode } from "./path-rules.ts";
 
 /** Long enough for a piece of work on a few files; what nobody has looked at since is not worth the memory. */
 const KEPT_MS = 15 * 60 * 1000;

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../agent/events.ts";
+import type { AgentEvent } from "../../agent/agent-events.ts";
 import type { Agent, AgentOptions, Person } from "../../agent/index.ts";
 import type { Model } from "../../models/port.ts";
 import type { Composition } from "../composition.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { filePlace, needsOf } from "../../../../test/support/file-place.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
-import { pathRules } from "../../workplace/paths.ts";
+import { pathRules } from "../../workplace/path-rules.ts";
 import { editTool } from "./edit-file.ts";
 import { readTool } from "./read-file.ts";
 import { writeTool } from "./write-file.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { fingerprintOf } from "../../agent-state.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileProblem } from "../../workplace/file-contents.ts";
-import { fingerprintOf } from "../../workplace/read-state.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import { currentFile, type FilePlace, missingWords, needsForReading, pathInTitle } from "./file-place.ts";
 import { type DecodedText, decodeText, lineEndsOf } from "./file-text.ts";

@@ -33,7 +33,7 @@ export function globPattern(pattern: string): GlobPattern {
 const isStep = (part: string): boolean => part !== "" && part !== ".";
 
 /** With each of what its braces offer; undefined where these are too many. */
-export const alternativesOf = (pattern: string): readonly string[] | undefined =>
+const alternativesOf = (pattern: string): readonly string[] | undefined =>
   expandBraces(pattern, MOST_ALTERNATIVES);
 
 type Step = "any-folders" | NamePattern;

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { type FileSystemAdapter, glob } from "tinyglobby";
-import { isWithin, shortPath } from "../../workplace/paths.ts";
+import { gitRootOf, isWithin, shortPath } from "../../workplace/path-rules.ts";
 import type { ResolvedPath } from "../../workplace.ts";
 import type { FilePlace } from "../files/file-place.ts";
 import { type GlobPattern, globPattern } from "./glob-pattern.ts";
@@ -78,15 +78,8 @@ export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: str
 
 /** Undefined where the search begins in what is left out: then it was asked for. */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
-  const rules = new IgnoreRules(await repositoryOf(root));
+  const rules = new IgnoreRules((await gitRootOf(root)) ?? root);
   return (await rules.leavesOut(root)) ? undefined : rules;
-}
-
-async function repositoryOf(root: string): Promise<string> {
-  for (let at = root; ; at = dirname(at)) {
-    if ((await stat(join(at, ".git")).catch(() => undefined)) !== undefined) return at;
-    if (dirname(at) === at) return root;
-  }
 }
 
 /** The file system as a search is to see it: what is skipped is not there. */

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../test/support/builders.ts";
 import { type Entry, readHostState } from "../../../index.ts";
 import { openTranscript } from "../../../node.ts";
+import { createAgentState, type SessionState } from "../../agent-state.ts";
 import type { Person, Question } from "../../permission.ts";
-import { createAgentState, type SessionState } from "../../state/state.ts";
 import type { Tool, ToolContext } from "../../tool.ts";
+import { recallTool } from "../standard-tools.ts";
 import { askUserQuestionTool } from "./ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./plan-mode.ts";
-import { recallTool } from "./recall.ts";
 import { skillTool } from "./skill.ts";
 import { todoWriteTool } from "./todo-write.ts";
 

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
-import type { Skill } from "../../skills/skills.ts";
 import { defineTool, type Tool } from "../../tool.ts";
-import type { Workplace } from "../../workplace.ts";
+import type { Skill, Workplace } from "../../workplace.ts";
 
 /** For the list of skills in the description, about 2,000 tokens: it is paid for with every call. */
 const LIST_CHARACTERS = 8_000;

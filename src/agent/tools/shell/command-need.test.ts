@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
-import { pathRules } from "../../workplace/paths.ts";
+import { pathRules } from "../../workplace/path-rules.ts";
 import { commandNeed } from "./command-need.ts";
 
 const root = realpathSync(temporaryFolder());

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
-import { ruleAllows } from "../../permissions/rules.ts";
+import { ruleAllows } from "../../permissions/permissions.ts";
 import { commandKey } from "./command-text.ts";
 
 const folder = temporaryFolder();

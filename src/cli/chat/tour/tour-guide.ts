@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../../agent/events.ts";
+import type { AgentEvent } from "../../../agent/agent-events.ts";
 import { formatCount, plural } from "../../view/numbers.ts";
 import type { Guide, GuideStep } from "../chat-setup.ts";
 import { GAUGE_LOG } from "./project.ts";

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Agent, AgentOptions } from "../../../agent/agent-options.ts";
 import { openAgent } from "../../../agent/index.ts";
-import type { Agent, AgentOptions } from "../../../agent/options.ts";
 import { commandKey } from "../../../agent/tools/shell/command-text.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { anthropicModel } from "../../../models/anthropic/anthropic-model.ts";

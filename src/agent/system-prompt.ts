@@ -1,4 +1,4 @@
-import type { AgentType } from "../options.ts";
+import type { AgentType } from "./agent-options.ts";
 
 export interface SystemPromptOptions {
   readonly cwd: string;

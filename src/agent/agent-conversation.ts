@@ -16,27 +16,29 @@ import {
   windowState,
 } from "../index.ts";
 import { fileState, memoryFilesPort, type TranscriptWriter } from "../node.ts";
-import type { AgentEvent, WindowReading } from "./events.ts";
-import type { House } from "./house.ts";
+import type { AgentEvent, WindowReading } from "./agent-events.ts";
+import type { AgentType } from "./agent-options.ts";
+import type { House } from "./agent-session.ts";
+import { createReadState } from "./agent-state.ts";
 import { ConversationLoop } from "./loop/conversation-loop.ts";
-import { fitOutcome, resultLimit } from "./loop/fit-outcome.ts";
 import { Journal } from "./loop/journal.ts";
-import { tellingModel } from "./telling-model.ts";
+import { resultLimit } from "./loop/run-calls.ts";
+import { systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
-import { createReadState } from "./workplace/read-state.ts";
+import { standardTools } from "./tools/standard-tools.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
 /** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */
-export interface ConversationSpec {
+interface ConversationSpec {
   /** Undefined for the main conversation. */
   readonly agentId: string | undefined;
-  /** Asked once: it stays the same, as the tools do, so that the provider's cache holds. */
-  readonly system: (tools: readonly Tool[]) => string;
+  readonly agentType?: AgentType | undefined;
+  /** Whether the conversation has a tool of this name; all unless given. */
+  readonly hasTool?: (name: string) => boolean;
   readonly writer: TranscriptWriter;
   readonly entries: readonly Entry[];
   readonly state: AgentState;
   readonly agents: AgentRoster;
-  readonly tools: (place: Workplace) => readonly Tool[];
   readonly emit: (event: AgentEvent) => void;
 }
 
@@ -59,6 +61,7 @@ export class Conversation {
   readonly tools: readonly Tool[];
   readonly #house: House;
   readonly #spec: ConversationSpec;
+  /** Stays the same, as the tools do, so that the provider's cache holds. */
   readonly #system: string;
   #forgetting: Promise<unknown> = Promise.resolve();
   #compactor: Compactor;
@@ -77,8 +80,16 @@ export class Conversation {
       resultLimit: () => this.#resultLimit(),
       smallModel: tellingModel(() => house.options.smallModel ?? this.#model, emit),
     });
-    this.tools = spec.tools(this.place);
-    this.#system = spec.system(this.tools);
+    this.tools = (house.options.tools ?? standardTools)(this.place).filter(
+      ({ definition }) => spec.hasTool?.(definition.name) ?? true,
+    );
+    this.#system = systemPrompt({
+      ...{ cwd, platform: process.platform, date: ports.now(), isGitRepo: house.isGitRepo },
+      model: engine.model.name,
+      tools: this.tools.map(({ definition }) => definition.name),
+      instructions: house.options.instructions,
+      agentType: spec.agentType,
+    });
     this.#model = engine.model;
     [this.#compactor, this.#loop] = this.#connect(engine);
   }
@@ -134,12 +145,8 @@ export class Conversation {
       reading: readingOf(journal.entries, thresholds),
       caller: agentId === undefined ? "main" : "subagent",
       mayRun: (tool, input, context) => this.#mayRun(tool, input, context),
-      fit: ({ id }, outcome) =>
-        fitOutcome(outcome, {
-          limitChars: this.#resultLimit(),
-          callId: id,
-          outputFolder: this.#house.outputFolder,
-        }),
+      resultLimit: () => this.#resultLimit(),
+      outputFolder: this.#house.outputFolder,
       news: () => agents.news(),
       emit,
       now: () => this.#house.ports.now().getTime(),
@@ -277,4 +284,27 @@ function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowRea
 async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Workplace): Promise<void> {
   const resolved = await Promise.allSettled(paths.map((path) => rules.resolve(path)));
   for (const each of resolved) if (each.status === "fulfilled") reads.forget(each.value.realPath);
+}
+
+/** Whichever model is the right one now; what its calls cost is told, as that of the conversation's own is. */
+function tellingModel(current: () => Model, emit: (event: AgentEvent) => void): Model {
+  return {
+    get name() {
+      return current().name;
+    },
+    get capabilities() {
+      return current().capabilities;
+    },
+    async *stream(request, call) {
+      const model = current();
+      for await (const event of model.stream(request, call)) {
+        if (event.type === "end") {
+          const { usage, model: answered } = event.reply;
+          emit({ type: "usage", usage, model: answered || model.name });
+        }
+        yield event;
+      }
+    },
+    countTokens: (request, call) => current().countTokens(request, call),
+  };
 }

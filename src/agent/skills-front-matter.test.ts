@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readFrontMatter } from "./front-matter.ts";
+import { readFrontMatter } from "./skills.ts";
 
 const read = (...lines: readonly string[]) => {
   const { fields, body } = readFrontMatter(lines.join("\n"));

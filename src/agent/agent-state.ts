@@ -1,7 +1,8 @@
-import { type Entry, readHostState, type Todo, type UsedSkill } from "../../index.ts";
-import type { AgentState } from "../workplace.ts";
+import { createHash } from "node:crypto";
+import { type Entry, readHostState, type Todo, type UsedSkill } from "../index.ts";
+import type { AgentState, ReadState, SeenFile } from "./workplace.ts";
 
-export interface AgentStateOptions {
+interface AgentStateOptions {
   /** Of a session that is gone on with: what it tells of the state is where this one begins. */
   readonly conversation?: readonly Entry[] | undefined;
   readonly planPath: string;
@@ -41,3 +42,24 @@ export function createAgentState(options: AgentStateOptions): SessionState {
     },
   };
 }
+
+/** One for each agent: what another has seen, this one has not. */
+export function createReadState(): ReadState {
+  const seenFiles = new Map<string, SeenFile>();
+  return {
+    get: (realPath) => seenFiles.get(realPath),
+    saw: (realPath, seen) => {
+      const before = seenFiles.get(realPath);
+      // Who has seen all of it still has, when a part is looked at again.
+      const isPartOfKnown =
+        before?.fingerprint === seen.fingerprint && before.range === undefined && seen.range !== undefined;
+      if (!isPartOfKnown) seenFiles.set(realPath, seen);
+    },
+    forget: (realPath) => {
+      seenFiles.delete(realPath);
+    },
+    clear: () => seenFiles.clear(),
+  };
+}
+
+export const fingerprintOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
+import { basename, dirname, resolve } from "node:path";
+import { type CompactionPorts, type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
 import {
   loadSession,
   openTranscript,
@@ -10,6 +10,28 @@ import {
   type TranscriptWriter,
   type UserPlaces,
 } from "../node.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import type { Permissions } from "./permissions/permissions.ts";
+import type { FileContents, PathRules, Shells, Skill } from "./workplace.ts";
+
+/** What all agents of a session share. */
+export interface House {
+  readonly options: AgentOptions;
+  readonly cwd: string;
+  readonly isGitRepo: boolean;
+  readonly ports: CompactionPorts;
+  readonly sessionId: string;
+  readonly sessionPath: string;
+  readonly permissions: Permissions;
+  /** The working folder is the home folder, or contains it. */
+  readonly isWideFolder: boolean;
+  readonly paths: PathRules;
+  readonly files: FileContents;
+  readonly shells: Shells;
+  readonly skills: readonly Skill[];
+  /** Where outputs go that are too long for the model. Made with the first one, for its owner's eyes only. */
+  outputFolder(): Promise<string>;
+}
 
 export interface OpenedSession {
   readonly id: string;
@@ -21,7 +43,7 @@ export interface OpenedSession {
   readonly windowEvidence: WindowEvidence | null;
 }
 
-export interface SessionChoice {
+interface SessionChoice {
   readonly cwd: string;
   readonly places: UserPlaces;
   readonly newUuid: () => string;
@@ -110,6 +132,8 @@ export function lazyTranscript(path: string, expectedBytes: number): TranscriptW
   };
 }
 
-/** Beside the session: what is too long for the model, and the sessions of subagents. */
-export const besideSession = (path: string, ending: string): string =>
-  join(dirname(path), path.slice(dirname(path).length + 1).replace(/\.jsonl$/, "") + ending);
+/** A file or folder beside the session that is called like it. */
+export const besideSession = (path: string, ending: string): string => path.replace(/\.jsonl$/, "") + ending;
+
+/** Sessions and results of subagents. */
+export const agentsFolder = (path: string): string => besideSession(path, ".agents");

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
-import { pathRules } from "./paths.ts";
+import { pathRules } from "./path-rules.ts";
 
 const root = realpathSync(temporaryFolder());
 

@@ -6,7 +6,7 @@ import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import { createDemoSession } from "../demo/demo.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
-import { openSession } from "./session.ts";
+import { openSession } from "./agent-session.ts";
 
 it("a session that is continued tells the window that its newest automatic compaction shows", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));

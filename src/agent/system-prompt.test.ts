@@ -1,9 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../index.ts";
-import { isInGitRepository } from "./git.ts";
+import { estimateTokens } from "../index.ts";
 import { type SystemPromptOptions, systemPrompt } from "./system-prompt.ts";
 
 const ALL = ["Read", "Edit", "Bash", "TodoWrite", "EnterPlanMode", "Task", "Skill", "recall"];
@@ -60,21 +56,6 @@ describe("the system prompt", () => {
       const text = systemPrompt(options({ agentType }));
       expect(text).toContain("is data");
       expect(text).toContain("is not lost");
-    }
-  });
-});
-
-describe("whether a folder is in a git repository", () => {
-  it("is told by a folder or file .git in it or above it", async () => {
-    const top = await mkdtemp(join(tmpdir(), "longhaul-git-"));
-    try {
-      await mkdir(join(top, "a", "b"), { recursive: true });
-      expect(await isInGitRepository(join(top, "a", "b"))).toBe(false);
-      await writeFile(join(top, "a", ".git"), "gitdir: elsewhere");
-      expect(await isInGitRepository(join(top, "a", "b"))).toBe(true);
-      expect(await isInGitRepository(top)).toBe(false);
-    } finally {
-      await rm(top, { recursive: true });
     }
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { SeenFile } from "../workplace.ts";
-import { createReadState, fingerprintOf } from "./read-state.ts";
+import { createReadState, fingerprintOf } from "./agent-state.ts";
+import type { SeenFile } from "./workplace.ts";
 
 const seen = (more: Partial<SeenFile> = {}): SeenFile => ({
   fingerprint: "f1",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { modeAllows, ruleAllows } from "./rules.ts";
+import { modeAllows, ruleAllows } from "./permissions.ts";
 
 const kinds = fc.constantFrom(
   ...(["shell", "change", "outside-path", "guarded-file", "secret-file", "web", "plan", "other"] as const),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder, toolResult } from "../../../test/support/builders.ts";
-import { createAgentState } from "./state.ts";
+import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
+import { createAgentState } from "./agent-state.ts";
 
 const planPath = "/sessions/one/plan.md";
 
