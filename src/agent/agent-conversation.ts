@@ -22,14 +22,14 @@ import type { House } from "./agent-session.ts";
 import { createReadState } from "./agent-state.ts";
 import { ConversationLoop } from "./loop/conversation-loop.ts";
 import { Journal } from "./loop/journal.ts";
-import { resultLimit } from "./loop/run-calls.ts";
+import { type CallPorts, resultLimit } from "./loop/run-calls.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
 import { standardTools } from "./tools/standard-tools.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
 /** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */
-interface ConversationSpec {
+export interface ConversationSpec {
   /** Undefined for the main conversation. */
   readonly agentId: string | undefined;
   readonly agentType?: AgentType | undefined;
@@ -144,7 +144,7 @@ export class Conversation {
         this.#house.options.compactor?.compaction?.firstByteTimeoutMs ?? MODEL_TIME_LIMITS.firstByteMs,
       reading: readingOf(journal.entries, thresholds),
       caller: agentId === undefined ? "main" : "subagent",
-      mayRun: (tool, input, context) => this.#mayRun(tool, input, context),
+      mayRun: this.#mayRun,
       resultLimit: () => this.#resultLimit(),
       outputFolder: this.#house.outputFolder,
       news: () => agents.news(),
@@ -158,7 +158,7 @@ export class Conversation {
     return resultLimit(this.#loop.reading.thresholds);
   }
 
-  async #mayRun(...[tool, input, context]: MayRunInput): Promise<{ readonly refusal: string } | undefined> {
+  readonly #mayRun: CallPorts["mayRun"] = async (tool, input, context) => {
     const { state, agentId } = this.#spec;
     await this.#forgetting;
     const needs = await tool.needs(input, context);
@@ -174,7 +174,7 @@ export class Conversation {
     const { callId } = context;
     this.#spec.emit({ type: "refused", callId, tool: tool.definition.name, refusals, byPerson });
     return { refusal: words };
-  }
+  };
 
   #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions {
     const { journal, place } = this;
@@ -245,8 +245,6 @@ export class Conversation {
     };
   }
 }
-
-type MayRunInput = Parameters<ConstructorParameters<typeof ConversationLoop>[0]["mayRun"]>;
 
 function workplaceOf(
   house: House,

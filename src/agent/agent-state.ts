@@ -6,6 +6,8 @@ interface AgentStateOptions {
   /** Of a session that is gone on with: what it tells of the state is where this one begins. */
   readonly conversation?: readonly Entry[] | undefined;
   readonly planPath: string;
+  /** For a subagent: whether anything may be changed is the main conversation's to say. */
+  readonly main?: AgentState | undefined;
 }
 
 export interface SessionState extends AgentState {
@@ -15,7 +17,7 @@ export interface SessionState extends AgentState {
 
 /** Nothing of it is written anywhere: the calls that change it are in the conversation, and are read back from there. */
 export function createAgentState(options: AgentStateOptions): SessionState {
-  const { conversation = [], planPath } = options;
+  const { conversation = [], planPath, main } = options;
   let { todos, isPlanMode, skills } = readHostState(conversation);
   return {
     planPath,
@@ -23,7 +25,7 @@ export function createAgentState(options: AgentStateOptions): SessionState {
       return todos;
     },
     get isPlanMode(): boolean {
-      return isPlanMode;
+      return main?.isPlanMode ?? isPlanMode;
     },
     get usedSkills(): readonly UsedSkill[] {
       return skills;

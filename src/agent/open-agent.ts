@@ -39,7 +39,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     paths: pathRules({ cwd, allowed, home: places.home }),
     files: createFileContents(),
     shells: createShells(),
-    skills: await findSkills(options.skillFolders ?? skillFolders({ cwd, home: places.home })),
+    skills: await findSkills(options.skillFolders ?? skillFolders(cwd, places.home)),
     outputFolder: async () => {
       await mkdir(outputs, { recursive: true, mode: 0o700 });
       return outputs;

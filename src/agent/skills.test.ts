@@ -27,7 +27,7 @@ describe("skills", () => {
     await put("home/.claude/skills", "commit", skill("commit", "write a message"));
     await mkdir(join(top, "project/.claude/skills/empty"));
     await writeFile(join(top, "project/.claude/skills/README.md"), "no skill");
-    const found = await findSkills(skillFolders({ cwd: join(top, "project"), home: join(top, "home") }));
+    const found = await findSkills(skillFolders(join(top, "project"), join(top, "home")));
     expect(found.map(({ name, description }) => [name, description])).toEqual([
       ["commit", "write a message"],
       ["review", "from the project"],

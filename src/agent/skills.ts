@@ -20,13 +20,7 @@ interface SkillFolder {
 }
 
 /** Those of the project first: they know more about the work at hand. */
-export const skillFolders = ({
-  cwd,
-  home,
-}: {
-  readonly cwd: string;
-  readonly home: string;
-}): readonly SkillFolder[] => [
+export const skillFolders = (cwd: string, home: string): readonly SkillFolder[] => [
   ...foldersAt(cwd).map((path) => ({ path, within: cwd })),
   ...foldersAt(home).map((path) => ({ path })),
 ];
@@ -54,10 +48,11 @@ async function skillsIn({ path: folder, within }: SkillFolder): Promise<readonly
 }
 
 async function leadsInto(folder: string, within: string): Promise<boolean> {
-  const [real, root] = await Promise.all(
-    [realPathOf(folder), realPathOf(within)].map((each) => each.catch(() => "")),
-  );
-  return real !== "" && root !== "" && isWithin(real ?? "", root ?? "");
+  try {
+    return isWithin(await realPathOf(folder), await realPathOf(within));
+  } catch {
+    return false;
+  }
 }
 
 /** One by one and not too many: a folder may hold anything. */

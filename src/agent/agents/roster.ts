@@ -5,7 +5,7 @@ import { type BackgroundAgent, type Entry, LonghaulError, readHostState } from "
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder, type House } from "../agent-session.ts";
-import type { ToolOutcome } from "../tool.ts";
+import { failure, type ToolOutcome } from "../tool.ts";
 import type { AgentRoster, SubagentTask } from "../workplace.ts";
 import type { SubagentRun } from "./subagent.ts";
 
@@ -99,41 +99,29 @@ export class Roster implements AgentRoster {
   }
 
   news(): readonly string[] {
-    const untold = [...this.#records.values()].filter(
-      ({ status, isTold }) => status !== "running" && !isTold,
-    );
-    return untold.map(newsOf);
+    return [...this.#records.values()]
+      .filter(({ status, isTold }) => status !== "running" && !isTold)
+      .map(newsOf);
   }
 
   async close(): Promise<void> {
-    const running = [...this.#records.values()].filter(({ status }) => status === "running");
+    const running = this.#running();
     for (const { abort } of running) abort.abort();
     // Those that were waited for end with the run that waits.
     await Promise.all([...running.map(({ ended }) => ended), ...this.#inForeground]);
   }
 
   #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
-    const running = [...this.#records.values()].filter(({ status }) => status === "running");
-    if (running.length >= MOST_IN_BACKGROUND) {
-      const content = `${MOST_IN_BACKGROUND} agents run in the background already. Collect or stop one of them first.`;
-      return { content, isError: true, summary: "too many" };
-    }
+    if (this.#running().length >= MOST_IN_BACKGROUND)
+      return failure(
+        `${MOST_IN_BACKGROUND} agents run in the background already. Collect or stop one of them first.`,
+        "too many",
+      );
     const id = this.#newId();
-    const abort = new AbortController();
     const outputPath = this.#outputPathOf(id);
-    const record: AgentRecord = {
-      id,
-      description: task.description,
-      outputPath,
-      abort,
-      status: "running",
-      result: undefined,
-      isCollected: false,
-      isTold: false,
-      ended: Promise.resolve(),
-    };
+    const record = recordOf({ id, description: task.description, status: "running", outputPath });
     this.#records.set(id, record);
-    record.ended = this.#see(record, this.#options.run({ id, type, task, signal: abort.signal }));
+    record.ended = this.#see(record, this.#options.run({ id, type, task, signal: record.abort.signal }));
     // The first words and the two names are those by which readers of sessions know a launch.
     const content = `Async agent launched. You are told when it has ended; TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
     return { content, summary: `${id} in the background` };
@@ -155,21 +143,20 @@ export class Roster implements AgentRoster {
   }
 
   /** It has ended with its process, or before it: then its result was written, and perhaps not told any more. */
-  #adopt({ id, description, status, outputPath }: BackgroundAgent): void {
-    const written = this.#writtenResult(id);
-    const wasRunning = status === "running";
+  #adopt(known: BackgroundAgent): void {
+    const written = this.#writtenResult(known.id);
+    const wasRunning = known.status === "running";
     const isLost = wasRunning && written === undefined;
-    this.#records.set(id, {
-      id,
-      description,
-      outputPath: outputPath ?? "",
-      abort: new AbortController(),
-      status: isLost ? "stopped" : wasRunning ? "completed" : status,
+    this.#records.set(known.id, {
+      ...recordOf(known),
+      ...(wasRunning ? { status: isLost ? "stopped" : "completed" } : {}),
       result: isLost ? "It was stopped when the program ended, before it was finished." : written,
-      isCollected: false,
       isTold: !wasRunning,
-      ended: Promise.resolve(),
     });
+  }
+
+  #running(): readonly AgentRecord[] {
+    return [...this.#records.values()].filter(({ status }) => status === "running");
   }
 
   /** Only of an agent of ours, where we write it: what a session says of paths may be anybody's words. */
@@ -229,9 +216,7 @@ async function orAfter(work: Promise<void>, ms: number, signal: AbortSignal): Pr
 }
 
 /** An agent in the background. */
-interface AgentRecord {
-  readonly id: string;
-  readonly description: string;
+interface AgentRecord extends Omit<BackgroundAgent, "status" | "outputPath"> {
   readonly outputPath: string;
   readonly abort: AbortController;
   status: BackgroundAgent["status"];
@@ -244,6 +229,15 @@ interface AgentRecord {
   /** Settled when it has ended, whichever way; never rejects. */
   ended: Promise<void>;
 }
+
+const recordOf = ({ id, description, status, outputPath = "" }: BackgroundAgent): AgentRecord => ({
+  ...{ id, description, status, outputPath },
+  abort: new AbortController(),
+  result: undefined,
+  isCollected: false,
+  isTold: false,
+  ended: Promise.resolve(),
+});
 
 /** The result of a run, for whoever asked for it: what went wrong, and what was got until then. */
 function wordsOf({ reason, text, error }: RunResult): string {

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { type Compactor, LonghaulError, type Model } from "../../index.ts";
-import { Conversation } from "../agent-conversation.ts";
+import { Conversation, type ConversationSpec } from "../agent-conversation.ts";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder, type House, lazyTranscript } from "../agent-session.ts";
 import { createAgentState } from "../agent-state.ts";
+import type { ToolOutcome } from "../tool.ts";
 import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
 
 export interface Parent {
@@ -28,52 +29,50 @@ export interface SubagentRun {
 export async function runSubagent(parent: Parent, run: SubagentRun): Promise<RunResult> {
   const { house } = parent;
   const { id, task, signal } = run;
+  const { description } = task;
+  const emit = (event: AgentEvent): void => parent.emit({ type: "agent", agentId: id, description, event });
   const writer = lazyTranscript(join(agentsFolder(house.sessionPath), `${id}.jsonl`), 0);
-  const conversation = conversationOf(parent, run, writer);
+  const conversation = conversationOf(parent, run, { writer, emit });
   try {
     await conversation.journal.say(task.prompt);
     const result = await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
-    const { description } = task;
-    parent.emit({ type: "agent", agentId: id, description, event: { type: "ended", ...result } });
+    emit({ type: "ended", ...result });
     return result;
   } finally {
     // What it has found out counts, also where its own transcript could not be written to the end.
-    const tell = (error: unknown): void => tellOf(error, parent, run);
+    const tell = (error: unknown): void => {
+      if (!(error instanceof LonghaulError)) throw error;
+      emit({ type: "problem", error });
+    };
     await conversation.close().catch(tell);
     await writer.close().catch(tell);
   }
 }
 
-function tellOf(error: unknown, { emit }: Parent, { id, task: { description } }: SubagentRun): void {
-  if (!(error instanceof LonghaulError)) throw error;
-  emit({ type: "agent", agentId: id, description, event: { type: "problem", error } });
-}
-
 function conversationOf(
   parent: Parent,
   { id, type, task }: SubagentRun,
-  writer: ReturnType<typeof lazyTranscript>,
+  { writer, emit }: Pick<ConversationSpec, "writer" | "emit">,
 ): Conversation {
-  const { house, emit } = parent;
-  const { description } = task;
+  const { planPath } = parent.state;
   return new Conversation(
-    house,
+    parent.house,
     {
       agentId: id,
       agentType: type,
       hasTool: (name) => hasTool(type, name),
       writer,
       entries: [],
-      state: stateOf(parent),
+      state: createAgentState({ planPath, main: parent.state }),
       agents: NO_AGENTS,
-      emit: (event) => emit({ type: "agent", agentId: id, description, event }),
+      emit,
     },
     {
       model: type.model ?? parent.model,
       windowTokens: type.windowTokens ?? (type.model === undefined ? parent.windowTokens : undefined),
       notes: undefined,
       create: ({ ports: _, environment: __, settingsFile: ___, countText: ____, ...own }) =>
-        parent.compactor.child({ ...own, agentId: id, description }),
+        parent.compactor.child({ ...own, agentId: id, description: task.description }),
     },
   );
 }
@@ -89,27 +88,7 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
 const hasTool = ({ tools }: AgentType, name: string): boolean =>
   !NOT_FOR_SUBAGENTS.has(name) && (tools === undefined ? !ONLY_BY_NAME.has(name) : tools.includes(name));
 
-/** Its own list and skills; whether anything may be changed is the main conversation's to say. */
-function stateOf({ state: main }: Parent): AgentState {
-  const own = createAgentState({ planPath: main.planPath });
-  return {
-    planPath: main.planPath,
-    get todos() {
-      return own.todos;
-    },
-    get isPlanMode() {
-      return main.isPlanMode;
-    },
-    get usedSkills() {
-      return own.usedSkills;
-    },
-    setTodos: (todos) => own.setTodos(todos),
-    setPlanMode: () => undefined,
-    usedSkill: (skill) => own.usedSkill(skill),
-  };
-}
-
-const noOutcome = async (): Promise<{ readonly content: string; readonly isError: true }> => ({
+const noOutcome = async (): Promise<ToolOutcome> => ({
   content: "A subagent starts no agents.",
   isError: true,
 });

@@ -10,6 +10,7 @@ import type {
 import { LonghaulError } from "../../index.ts";
 import type { TranscriptWriter } from "../../node.ts";
 import type { AgentEvent } from "../agent-events.ts";
+import { Queue } from "../turnstile.ts";
 
 export interface JournalOptions {
   readonly writer: TranscriptWriter;
@@ -35,7 +36,7 @@ export class Journal {
   /** The reason of the last failed write. Each reason is reported once. */
   #failure: string | undefined;
   /** The engine and the journal write to one file: one after the other, and nothing twice. */
-  #writing: Promise<unknown> = Promise.resolve();
+  readonly #writing = new Queue();
   /** Only ever added to until the engine hands back another: it sees what is new at the end. */
   #entries: Entry[];
   #conversationId: string;
@@ -51,7 +52,7 @@ export class Journal {
     this.#told = new Set(uuidsOf(entries));
     this.transcript = {
       path: writer.path,
-      append: (added) => this.#inTurn(() => this.#write(added)),
+      append: (added) => this.#writing.run(() => this.#write(added)),
       has: (uuid) => this.#written.has(uuid),
       read: (uuids) => writer.read(uuids),
       stepBack: (choice) => writer.stepBack(choice),
@@ -123,7 +124,7 @@ export class Journal {
 
   /** Resolves when everything is written for good. */
   async flush(): Promise<void> {
-    await this.#inTurn(() => this.#write(this.#waiting));
+    await this.#writing.run(() => this.#write(this.#waiting));
   }
 
   /** Another conversation of the same session, all of which is written already. */
@@ -156,12 +157,6 @@ export class Journal {
     if (missing.length > 0) await this.#options.writer.append(missing);
     for (const uuid of uuidsOf(missing)) this.#written.add(uuid);
     this.#waiting = this.#waiting.filter(({ uuid }) => uuid !== undefined && !this.#written.has(uuid));
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#writing.then(work);
-    this.#writing = done.catch(() => undefined);
-    return done;
   }
 
   #emit(entry: Entry): void {

@@ -123,11 +123,13 @@ export const resultLimit = ({ effective }: Thresholds): number =>
 async function fitOutcome(outcome: ToolOutcome, callId: string, ports: CallPorts): Promise<ToolOutcome> {
   const { content } = outcome;
   const limit = ports.resultLimit();
-  const fit = async (text: string): Promise<string> =>
+  const fitted = async (text: string): Promise<string> =>
     text.length <= limit ? text : cutText(text, limit, await keptWhole(text, callId, ports));
-  if (typeof content === "string") return { ...outcome, content: await fit(content) };
+  if (typeof content === "string") return { ...outcome, content: await fitted(content) };
   const blocks = await Promise.all(
-    content.map(async (block) => (block.type === "text" ? { ...block, text: await fit(block.text) } : block)),
+    content.map(async (block) =>
+      block.type === "text" ? { ...block, text: await fitted(block.text) } : block,
+    ),
   );
   return { ...outcome, content: blocks };
 }

@@ -32,7 +32,7 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   taskTool(place),
   taskOutputTool(place),
   taskStopTool(place),
-  ...(place.skills.length === 0 ? [] : [skillTool(place, place.skills)]),
+  ...(place.skills.length === 0 ? [] : [skillTool(place)]),
   recallTool(place),
 ];
 

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { makeChange, notKnown, textInput } from "./change-file.ts";
-import { currentFile, type FilePlace, missingWords, needsForChange, pathInTitle } from "./file-place.ts";
+import {
+  currentFile,
+  type FilePlace,
+  missingWords,
+  needsForChange,
+  pathInput,
+  pathInTitle,
+} from "./file-place.ts";
 import { decodeText, unitsOf, withCrlf } from "./file-text.ts";
 import {
   crlfFinder,
@@ -16,10 +23,7 @@ import {
 import { countsIn, diffOf, unifiedDiff } from "./unified-diff.ts";
 
 const inputSchema = z.object({
-  file_path: z
-    .string()
-    .min(1)
-    .describe("The file: an absolute path, or one relative to the working directory."),
+  file_path: pathInput,
   old_string: z
     .string()
     .describe("The text to replace, exactly as it stands in the file, without line numbers."),

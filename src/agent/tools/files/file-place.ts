@@ -1,5 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { z } from "zod";
 import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
@@ -10,6 +11,11 @@ import { similarFiles } from "./similar.ts";
 
 /** What tools for files need of a workplace. */
 export type FilePlace = Pick<Workplace, "cwd" | "paths" | "reads" | "files" | "sessionPath" | "resultLimit">;
+
+export const pathInput: z.ZodType<string> = z
+  .string()
+  .min(1)
+  .describe("The file: an absolute path, or one relative to the working directory.");
 
 /** For titles, which cannot wait until links are followed. */
 export const pathInTitle = ({ cwd }: FilePlace, path: string): string => shortPath(resolve(cwd, path), [cwd]);

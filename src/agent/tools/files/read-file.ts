@@ -3,7 +3,14 @@ import { fingerprintOf } from "../../agent-state.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileProblem } from "../../workplace/file-contents.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
-import { currentFile, type FilePlace, missingWords, needsForReading, pathInTitle } from "./file-place.ts";
+import {
+  currentFile,
+  type FilePlace,
+  missingWords,
+  needsForReading,
+  pathInput,
+  pathInTitle,
+} from "./file-place.ts";
 import { type DecodedText, decodeText, lineEndsOf } from "./file-text.ts";
 import { readMedia } from "./read-media.ts";
 
@@ -18,10 +25,7 @@ const MAX_LINE_CHARS = 2_000;
 const NUMBER_WIDTH = 6;
 
 const inputSchema = z.object({
-  file_path: z
-    .string()
-    .min(1)
-    .describe("The file: an absolute path, or one relative to the working directory."),
+  file_path: pathInput,
   offset: z.int().min(0).optional().describe("The first line to show, counted from 1."),
   limit: z.int().min(1).optional().describe(`How many lines to show; ${DEFAULT_LINES} unless given.`),
 });

@@ -2,15 +2,12 @@ import { z } from "zod";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileContent, ResolvedPath } from "../../workplace.ts";
 import { makeChange, notKnown, textInput } from "./change-file.ts";
-import { currentFile, type FilePlace, needsForChange, pathInTitle } from "./file-place.ts";
+import { currentFile, type FilePlace, needsForChange, pathInput, pathInTitle } from "./file-place.ts";
 import { decodeText, encodeText, lineEndsOf, withCrlf } from "./file-text.ts";
 import { countsIn, diffOf } from "./unified-diff.ts";
 
 const inputSchema = z.object({
-  file_path: z
-    .string()
-    .min(1)
-    .describe("The file: an absolute path, or one relative to the working directory."),
+  file_path: pathInput,
   content: textInput.describe("The whole content that the file is to have."),
 });
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { defineTool, type Tool } from "../../tool.ts";
+import { defineTool, failure, type Tool } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
 /** About 12,000 tokens: a plan that is longer is no longer read before it is accepted. */
@@ -49,13 +49,11 @@ export function exitPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
         ? [{ kind: "plan", title: "Accept this plan and begin", detail: plan, key: "plan" }]
         : [],
     call: async ({ plan }) => {
-      if (!state.isPlanMode) {
-        return {
-          content: "Plan mode is not on, so there is nothing to leave. Go on with the work.",
-          isError: true,
-          summary: "not in plan mode",
-        };
-      }
+      if (!state.isPlanMode)
+        return failure(
+          "Plan mode is not on, so there is nothing to leave. Go on with the work.",
+          "not in plan mode",
+        );
       await mkdir(dirname(state.planPath), { recursive: true, mode: OWNER_ONLY.folder });
       await writeFile(state.planPath, `${plan}\n`, { mode: OWNER_ONLY.file });
       state.setPlanMode(false);

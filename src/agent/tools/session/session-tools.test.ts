@@ -190,7 +190,7 @@ describe("Skill", () => {
   });
 
   it("gives the text, and the session remembers that it was used", async () => {
-    const tool = skillTool({ state }, [skill("review", "when code is reviewed")]);
+    const tool = skillTool({ state, skills: [skill("review", "when code is reviewed")] });
     expect(tool.definition.description).toContain("- review: when code is reviewed");
     const entries = await inSession(tool, { skill: "review" });
     expect(state.usedSkills).toEqual([
@@ -205,7 +205,7 @@ describe("Skill", () => {
 
   it("names what there is where there is no such skill, or it has gone", async () => {
     const gone = { ...skill("gone"), read: async () => undefined };
-    const tool = skillTool({ state }, [skill("review"), gone]);
+    const tool = skillTool({ state, skills: [skill("review"), gone] });
     expect(await tool.call({ skill: "revue" }, context)).toMatchObject({
       isError: true,
       content: expect.stringContaining("review, gone"),
@@ -216,17 +216,17 @@ describe("Skill", () => {
 
   it("lists as much of the skills as 8,000 characters hold: descriptions, short ones, or names", () => {
     const described = (count: number, length: number) =>
-      skillTool(
-        { state },
-        Array.from({ length: count }, (_, at) => skill(`skill-${at}`, "d".repeat(length))),
-      ).definition.description;
+      skillTool({
+        state,
+        skills: Array.from({ length: count }, (_, at) => skill(`skill-${at}`, "d".repeat(length))),
+      }).definition.description;
     expect(described(5, 1_000)).toContain("d".repeat(1_000));
     expect(described(40, 1_000)).toMatch(/skill-39: d{119}…/);
     expect(described(200, 1_000)).toMatch(/- skill-199$/);
     const most = described(2_000, 10) ?? "";
     expect(most).toMatch(/\(and \d+ more\)$/);
     expect(most.length).toBeLessThan(8_500);
-    expect(skillTool({ state }, []).definition.description).toContain("none");
+    expect(skillTool({ state, skills: [] }).definition.description).toContain("none");
   });
 });
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { defineTool, type Tool } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolOutcome } from "../../tool.ts";
 import type { Skill, Workplace } from "../../workplace.ts";
 
 /** For the list of skills in the description, about 2,000 tokens: it is paid for with every call. */
@@ -11,7 +11,7 @@ const SHORT_DESCRIPTION = 120;
 const input = z.object({ skill: z.string().trim().min(1).describe("The name of the skill.") });
 
 /** The skills are those found when the session began: the tools of a session never change. */
-export function skillTool({ state }: Pick<Workplace, "state">, skills: readonly Skill[]): Tool {
+export function skillTool({ state, skills }: Pick<Workplace, "state" | "skills">): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({
     name: "Skill",
@@ -26,24 +26,23 @@ export function skillTool({ state }: Pick<Workplace, "state">, skills: readonly 
       // By its first line it is found again when the session is resumed, and after a compaction.
       const content = `Base directory for this skill: ${skill.folder}\n\n${text}`;
       state.usedSkill({ name, path: join(skill.folder, "SKILL.md"), content });
-      return { content, summary: sizeOf(text) };
+      const lines = text.split("\n").length;
+      return { content, summary: lines === 1 ? "1 line" : `${lines} lines` };
     },
   });
 }
 
-function missing(name: string, skill: Skill | undefined, skills: readonly Skill[]) {
+function missing(name: string, skill: Skill | undefined, skills: readonly Skill[]): ToolOutcome {
+  if (skill !== undefined)
+    return failure(`The skill ${name} can no longer be read. Go on without it.`, "gone");
   const names = skills
     .map((each) => each.name)
     .join(", ")
     .slice(0, LIST_CHARACTERS);
-  return {
-    content:
-      skill === undefined
-        ? `There is no skill of the name ${JSON.stringify(name)}. There are: ${names || "none"}.`
-        : `The skill ${name} can no longer be read. Go on without it.`,
-    isError: true,
-    summary: skill === undefined ? "no such skill" : "gone",
-  };
+  return failure(
+    `There is no skill of the name ${JSON.stringify(name)}. There are: ${names || "none"}.`,
+    "no such skill",
+  );
 }
 
 /** With descriptions if they fit, or else short ones, or else the names, as many as fit. */
@@ -67,11 +66,6 @@ function listOf(skills: readonly Skill[]): string {
   return lines.length === skills.length
     ? lines.join("\n")
     : `${lines.join("\n")}\n(and ${skills.length - lines.length} more)`;
-}
-
-function sizeOf(text: string): string {
-  const lines = text.split("\n").length;
-  return lines === 1 ? "1 line" : `${lines} lines`;
 }
 
 const cut = (text: string, longest: number): string =>

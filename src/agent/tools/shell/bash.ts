@@ -81,7 +81,7 @@ export function bashOutputTool({ shells }: Pick<Workplace, "shells">): Tool {
       const printed = output.text === "" ? "(nothing new)" : output.text;
       return {
         content: paragraphs(stateLine(running, end), printed, end === undefined ? "" : leftBehindLine(end)),
-        summary: summaryOf(end === undefined ? "running" : shortEnd(end), running.runsForMs, output),
+        summary: summaryOf(end === undefined ? "running" : endWords(end).short, running.runsForMs, output),
       };
     },
   });
@@ -99,7 +99,10 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
       const running = shells.find(shell_id);
       if (running === undefined) return unknownShell(shell_id, shells);
       if (running.end !== undefined) {
-        return { content: `${shell_id} had ended already. ${endLine(running.end)}`, summary: "had ended" };
+        return {
+          content: `${shell_id} had ended already. ${endWords(running.end).line}`,
+          summary: "had ended",
+        };
       }
       await running.kill();
       return {
@@ -193,9 +196,9 @@ async function outcomeOf(running: ShellCommand, timedOutMs: number | undefined):
   }
   const isWell = end.how === "exited" && end.code === 0;
   return {
-    content: paragraphs(endLine(end), output.text, leftBehindLine(end)) || "(no output)",
+    content: paragraphs(endWords(end).line, output.text, leftBehindLine(end)) || "(no output)",
     isError: !isWell,
-    summary: summaryOf(shortEnd(end), runsForMs, output),
+    summary: summaryOf(endWords(end).short, runsForMs, output),
   };
 }
 
@@ -207,7 +210,7 @@ const timeoutLine = (limitMs: number): string =>
 
 function stateLine({ id, runsForMs }: ShellCommand, end: ShellCommand["end"]): string {
   if (end === undefined) return `${id} is running, for ${duration(runsForMs)} so far.`;
-  return `${id} has ended after ${duration(runsForMs)}. ${endLine(end) || "Exit code 0"}`;
+  return `${id} has ended after ${duration(runsForMs)}. ${endWords(end).line || "Exit code 0"}`;
 }
 
 /** "3.2 s", "2 min 5 s". */
@@ -221,31 +224,17 @@ function duration(milliseconds: number): string {
 const summaryOf = (how: string, runsForMs: number, { lines }: ShellOutput): string =>
   [how, duration(runsForMs), lines === 1 ? "1 line" : `${lines} lines`].join(" · ");
 
-/** In a word or two. */
-function shortEnd(end: ShellEnd): string {
+/** In a word or two for people, and as the first line of a result for the model: empty where all is well. */
+function endWords(end: ShellEnd): { readonly short: string; readonly line: string } {
   switch (end.how) {
     case "exited":
-      return `exit ${end.code}`;
+      return { short: `exit ${end.code}`, line: end.code === 0 ? "" : `Exit code ${end.code}` };
     case "signalled":
-      return end.signal;
+      return { short: end.signal, line: `Ended by ${end.signal}, with no exit code.` };
     case "killed":
-      return "ended";
+      return { short: "ended", line: "It was ended before it was done." };
     case "not-started":
-      return "not started";
-  }
-}
-
-/** For the model, as the first line of a result; empty where all is well. */
-function endLine(end: ShellEnd): string {
-  switch (end.how) {
-    case "exited":
-      return end.code === 0 ? "" : `Exit code ${end.code}`;
-    case "signalled":
-      return `Ended by ${end.signal}, with no exit code.`;
-    case "killed":
-      return "It was ended before it was done.";
-    case "not-started":
-      return `Nothing was run: ${end.reason}.`;
+      return { short: "not started", line: `Nothing was run: ${end.reason}.` };
   }
 }
 
