@@ -136,9 +136,9 @@ export type {
   RunCommand,
 } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
-export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory/nested/memory-files.ts";
-export { memoryFilesNow } from "./memory/nested/memory-now.ts";
-export { type AttachedMemory, memoryFilesIn } from "./memory/nested/report.ts";
+export { type AttachedMemory, memoryFilesIn } from "./memory-files/attached-memory.ts";
+export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory-files/memory-reader.ts";
+export { memoryFilesNow } from "./memory-files/memory-reader.ts";
 export { untilAborted } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";

@@ -15,7 +15,8 @@ const BELOW_TURN: readonly string[] = [
   "restore",
   "summary",
   "compaction",
-  "memory",
+  "memory-files",
+  "notes",
   "compact",
 ];
 const BELOW_TESTING = [...BELOW_TURN, "turn", "telemetry", "transcript", "recall", "demo", "host"];
@@ -32,7 +33,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   restore: ["conversation", "tokens"],
   summary: ["conversation", "tokens", "models"],
   compaction: ["conversation", "tokens", "models", "hooks", "restore", "summary"],
-  memory: ["conversation", "tokens", "models", "restore", "summary", "compaction"],
+  "memory-files": ["conversation", "tokens", "restore"],
+  notes: ["conversation", "tokens", "models", "restore", "summary", "compaction"],
   compact: ["conversation", "tokens", "models", "summary", "compaction"],
   turn: BELOW_TURN,
   telemetry: ["turn", "models", "compaction"],

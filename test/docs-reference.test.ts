@@ -103,7 +103,7 @@ describe("the tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
     ["## Session notes", "turn/options.ts", "NotesOptions"],
-    ["## Memory files", "memory/nested/memory-files.ts", "MemoryFilesOptions"],
+    ["## Memory files", "memory-files/memory-reader.ts", "MemoryFilesOptions"],
     ["## Context collapse", "turn/options.ts", "CollapseOptions"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));

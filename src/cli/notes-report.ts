@@ -2,10 +2,9 @@ import { timeOf } from "../conversation/copies.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
-import { measureNotes, type NotesSize, overLimits } from "../memory/notes/limits.ts";
-import type { NotesLimits } from "../memory/notes/notes.ts";
-import { sectionName } from "../memory/notes/section-name.ts";
 import type { ModelUsage } from "../models/port.ts";
+import type { NotesLimits } from "../notes/notes-format.ts";
+import { measureNotes, type NotesSize, overLimits, sectionName } from "../notes/notes-format.ts";
 import type { Session } from "../transcript/session.ts";
 import { costOf } from "../window/prices.ts";
 

@@ -8,8 +8,8 @@ import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { rebuild } from "../compaction/compact.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import type { NotesDecline } from "../memory/notes/notes.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
+import type { NotesDecline } from "../notes/as-summary.ts";
 import { loadSession } from "../transcript/load.ts";
 import type { Session } from "../transcript/session.ts";
 import {

@@ -7,7 +7,7 @@ import { type CompactionPlan, type PlanOptions, planCompaction } from "../compac
 import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { isForced } from "../compaction/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
-import { type NotesKeep, notesSource, planFromNotes } from "../memory/plan-from-notes.ts";
+import { type NotesKeep, notesSource, planFromNotes } from "../notes/plan-from-notes.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import type { Session } from "../transcript/session.ts";

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { MemoryFilesPort } from "../memory/nested/memory-files.ts";
+import type { MemoryFilesPort } from "../memory-files/memory-reader.ts";
 import type { FileAnswer } from "../restore/files.ts";
 import { projectFiles } from "./project-files.ts";
 import { problemOf } from "./text-file.ts";

@@ -3,7 +3,7 @@ import { lstat, open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import type { NotesFile } from "../memory/notes/notes.ts";
+import type { NotesFile } from "../notes/notes-format.ts";
 import { lockSession } from "../transcript/lock.ts";
 import { giveName } from "../transcript/new-session.ts";
 import { isSystemError, readerOf } from "../transcript/session-file.ts";

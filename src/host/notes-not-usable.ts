@@ -1,5 +1,5 @@
 import { LonghaulError } from "../errors.ts";
-import type { NotesDecline } from "../memory/notes/notes.ts";
+import type { NotesDecline } from "../notes/as-summary.ts";
 
 interface Words {
   readonly message: string;

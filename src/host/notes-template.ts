@@ -1,6 +1,6 @@
-import { linesOf } from "../memory/notes/note-lines.ts";
-import type { NotesHeading, NotesTemplate } from "../memory/notes/notes.ts";
-import { isHeadingLine, isItalicLine, NOTES_TEMPLATE, parseTemplate } from "../memory/notes/template.ts";
+import type { NotesHeading, NotesTemplate } from "../notes/notes-format.ts";
+import { isHeadingLine, isItalicLine, linesOf } from "../notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../notes/template.ts";
 
 /**
  * The template that notes were made from, by the file itself: nobody should have to name it again each time. Ours

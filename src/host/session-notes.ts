@@ -3,13 +3,18 @@ import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import { emptyNotes, formatNotes, isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
-import { NOTES_LIMITS } from "../memory/notes/limits.ts";
-import { notedUpTo } from "../memory/notes/noted-up-to.ts";
-import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../memory/notes/notes.ts";
-import { parseTemplate } from "../memory/notes/template.ts";
 import type { Model } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
+import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../notes/notes-format.ts";
+import {
+  emptyNotes,
+  formatNotes,
+  isOnlyTemplate,
+  NOTES_LIMITS,
+  notedUpTo,
+  parseNotes,
+} from "../notes/notes-format.ts";
+import { parseTemplate } from "../notes/template.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";

@@ -2,8 +2,8 @@ import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { StepKind } from "../conversation/entry.ts";
 import type { NetSaving } from "../cost/rewrite-cost.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
-import type { NotesDecline } from "../memory/notes/notes.ts";
 import type { ModelUsage } from "../models/port.ts";
+import type { NotesDecline } from "../notes/as-summary.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import type { SetupCode } from "./setup-notices.ts";
 

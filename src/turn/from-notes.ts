@@ -1,10 +1,11 @@
 import { type CompactionPlan, RESULT_SHARE } from "../compaction/plan/compaction-plan.ts";
 import { LEAST_RESTORE_TOKENS } from "../compaction/plan/feasibility.ts";
-import { notesAsSummary } from "../memory/notes/as-summary.ts";
-import { isOnlyTemplate, parseNotes } from "../memory/notes/format.ts";
-import type { Notes, NotesDecline } from "../memory/notes/notes.ts";
-import { planFromNotes } from "../memory/plan-from-notes.ts";
 import { throwIfAborted } from "../models/abortable.ts";
+import type { NotesDecline } from "../notes/as-summary.ts";
+import { notesAsSummary } from "../notes/as-summary.ts";
+import type { Notes } from "../notes/notes-format.ts";
+import { isOnlyTemplate, parseNotes } from "../notes/notes-format.ts";
+import { planFromNotes } from "../notes/plan-from-notes.ts";
 import { asker } from "../restore/ask.ts";
 import { inProportion } from "../window/thresholds.ts";
 import type { NotesKeeper } from "./notes-keeper.ts";

@@ -1,6 +1,6 @@
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
-import type { NotesDecline } from "../memory/notes/notes.ts";
+import type { NotesDecline } from "../notes/as-summary.ts";
 import { passOverNotes, planByNotes } from "./from-notes.ts";
 import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
 import type { ManualOptions, Message, Turn } from "./options.ts";

@@ -1,5 +1,5 @@
-import { NOTES_LIMITS } from "../memory/notes/limits.ts";
-import type { NotesLimits } from "../memory/notes/notes.ts";
+import type { NotesLimits } from "../notes/notes-format.ts";
+import { NOTES_LIMITS } from "../notes/notes-format.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { inProportion } from "../window/thresholds.ts";
 

@@ -10,7 +10,7 @@ import { isRecord } from "../conversation/untrusted.ts";
 import { Pace } from "../cost/pace.ts";
 import { CACHE_TTL_MS } from "../cost/rates.ts";
 import type { LonghaulError } from "../errors.ts";
-import { NestedMemory } from "../memory/nested/nested-memory.ts";
+import { NestedMemory } from "../memory-files/nested-memory.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import type { Model } from "../models/port.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";

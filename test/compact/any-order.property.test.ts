@@ -16,7 +16,7 @@ import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { indexPairs } from "../../src/conversation/pairs.ts";
 import { isStandIn, messagesBehind, standInUuids } from "../../src/conversation/stand-ins.ts";
 import { LonghaulError } from "../../src/errors.ts";
-import { notesSource, planFromNotes } from "../../src/memory/plan-from-notes.ts";
+import { notesSource, planFromNotes } from "../../src/notes/plan-from-notes.ts";
 import { ESTIMATORS, measureEntry } from "../../src/tokens/measure.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { arbitraryEntries } from "../support/arbitraries.ts";

@@ -16,7 +16,7 @@ import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ContentBlock, ToolResultBlock } from "../../src/conversation/message.ts";
 import { unseenFrom } from "../../src/conversation/newest-response.ts";
 import { contentText } from "../../src/conversation/untrusted.ts";
-import { planFromNotes } from "../../src/memory/plan-from-notes.ts";
+import { planFromNotes } from "../../src/notes/plan-from-notes.ts";
 import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { ConversationBuilder, image, toolResult, toolUse } from "../support/builders.ts";

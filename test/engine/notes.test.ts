@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseNotes } from "../../src/memory/notes/format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
+import { parseNotes } from "../../src/notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
 import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
 import { FRAME } from "./agent-loop.case.ts";
 import { asCandidate, isSummaryCall } from "./faults.case.ts";

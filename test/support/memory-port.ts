@@ -1,4 +1,4 @@
-import type { MemoryFilesPort } from "../../src/memory/nested/memory-files.ts";
+import type { MemoryFilesPort } from "../../src/memory-files/memory-reader.ts";
 import type { FileAnswer } from "../../src/restore/files.ts";
 
 export interface TestPort extends MemoryFilesPort {

@@ -1,10 +1,8 @@
 import type { Entry } from "../../src/conversation/entry.ts";
-import { updateNotes } from "../../src/memory/builtin/update-notes.ts";
-import { emptyNotes } from "../../src/memory/notes/format.ts";
-import { NOTES_LIMITS } from "../../src/memory/notes/limits.ts";
-import type { Notes, NotesLimits, NotesTemplate } from "../../src/memory/notes/notes.ts";
-import { nameKey, sectionName } from "../../src/memory/notes/section-name.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/memory/notes/template.ts";
+import { updateNotes } from "../../src/notes/built-in/update-notes.ts";
+import type { Notes, NotesLimits, NotesTemplate } from "../../src/notes/notes-format.ts";
+import { emptyNotes, NOTES_LIMITS, nameKey, sectionName } from "../../src/notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
 import { ConversationBuilder } from "./builders.ts";
 
 export const notesTemplate: NotesTemplate = parseTemplate(NOTES_TEMPLATE);

@@ -8,7 +8,7 @@ import {
   readNotes,
 } from "../../host/session-notes.ts";
 import { readTextFile } from "../../host/text-file.ts";
-import type { NotesLimits } from "../../memory/notes/notes.ts";
+import type { NotesLimits } from "../../notes/notes-format.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";

@@ -4,7 +4,7 @@ import { terminal } from "../../../test/support/terminal.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { buildNotes } from "../../host/session-notes.ts";
-import { NOTES_LIMITS } from "../../memory/notes/limits.ts";
+import { NOTES_LIMITS } from "../../notes/notes-format.ts";
 import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import { type NotesReport, notesReport } from "../notes-report.ts";

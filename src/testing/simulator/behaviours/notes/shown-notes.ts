@@ -1,6 +1,5 @@
-import type { NotesSection } from "../../../../memory/notes/notes.ts";
-import { nameKey } from "../../../../memory/notes/section-name.ts";
-import { isItalicLine } from "../../../../memory/notes/template.ts";
+import type { NotesSection } from "../../../../notes/notes-format.ts";
+import { isItalicLine, nameKey } from "../../../../notes/notes-format.ts";
 
 /** The sections of notes as a model reads them: a heading, and a line in italics below it. */
 export function sectionsShown(shown: string): readonly NotesSection[] {

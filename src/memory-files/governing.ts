@@ -1,0 +1,79 @@
+import { foldersTo, insideOf, isBelow, type Place, type PlacedPath } from "./placed-paths.ts";
+import type { PathPatterns } from "./rule-text.ts";
+
+const MEMORY_NAMES = ["AGENTS.md", "CLAUDE.md"] as const;
+const RULE_FOLDERS = [".claude/rules"] as const;
+
+/** What governs files, where it is looked for. */
+export interface Governance {
+  readonly project: Place;
+  readonly names: readonly string[];
+  readonly ruleFolders: readonly RuleFolder[];
+}
+
+export interface RuleFolder {
+  readonly folder: PlacedPath;
+  /** The folder its patterns are relative to, and below which its rules hold; empty for the working directory. */
+  readonly base: string;
+}
+
+export interface Rule {
+  readonly file: PlacedPath;
+  readonly base: string;
+  /** Undefined: it governs everything. */
+  readonly patterns: PathPatterns | undefined;
+}
+
+/** Names and folders that would lead out of the working directory are left out. */
+export function governanceOf(
+  project: Place,
+  names: readonly string[] = MEMORY_NAMES,
+  ruleFolders: readonly string[] = RULE_FOLDERS,
+): Governance {
+  return {
+    project,
+    names: names.flatMap((name) => insideOf(project, name) ?? []),
+    ruleFolders: ruleFolders.flatMap((name): readonly RuleFolder[] => {
+      const relative = insideOf(project, name);
+      return relative === undefined ? [] : [{ folder: { place: project, relative }, base: baseOf(relative) }];
+    }),
+  };
+}
+
+/** A hidden folder is for the folder that holds it: `web/.claude/rules` is about `web`. */
+function baseOf(ruleFolder: string): string {
+  const names = ruleFolder.split("/");
+  const hidden = names.findIndex((name) => name.startsWith("."));
+  return hidden < 0 ? "" : names.slice(0, hidden).join("/");
+}
+
+/** Memory files that would govern these paths if they are there, the outermost first. */
+export function memoryPathsFor(
+  touched: Iterable<string>,
+  { project, names }: Governance,
+): readonly PlacedPath[] {
+  const folders = new Set<string>();
+  for (const path of touched) for (const folder of foldersTo(path)) folders.add(folder);
+  const depth = (folder: string): number => (folder === "" ? 0 : folder.split("/").length);
+  return [...folders]
+    .sort((a, b) => depth(a) - depth(b))
+    .flatMap((folder) =>
+      names.map((name) => ({ place: project, relative: folder === "" ? name : `${folder}/${name}` })),
+    );
+}
+
+/** Whether the rule is about any of these paths. */
+export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
+  for (const relative of touched) {
+    if (!isBelow({ place: file.place, relative }, base)) continue;
+    const below = base === "" ? relative : relative.slice(base.length + 1);
+    if (patterns === undefined || patterns.matches(below)) return true;
+  }
+  return false;
+}
+
+/** Everything with the ending of text for people that lies in a rule folder, at any depth. */
+export function ruleFolderOf(path: PlacedPath, { project, ruleFolders }: Governance): RuleFolder | undefined {
+  if (path.place !== project || !/\.md$/i.test(path.relative)) return undefined;
+  return ruleFolders.find(({ folder }) => isBelow(path, folder.relative));
+}

@@ -1,0 +1,203 @@
+import type { LoadedMemory, MemoryPlaces, ReadMemory, SkippedMemory } from "./memory-reader.ts";
+import { absolutePath, folderOf, insideOf, keyOf, type Place, type PlacedPath } from "./placed-paths.ts";
+
+/** A file that names a thousand others is a mistake or an attack; each would be asked for. */
+const MOST_FILES = 200;
+
+export interface ImportTree {
+  /** Each once: a file, then what it imports. */
+  readonly files: readonly ReadMemory[];
+  readonly skipped: readonly SkippedMemory[];
+}
+
+interface ImportTreeOptions {
+  readonly places: MemoryPlaces;
+  readonly load: (path: PlacedPath) => Promise<LoadedMemory>;
+  /** What the agent has already is not read again. */
+  readonly isKnown: (path: PlacedPath) => boolean;
+}
+
+/** Files and what they import, level by level: so the shortest way to a file counts, and no loop has an end to miss. */
+export async function loadWithImports(
+  roots: readonly PlacedPath[],
+  { places, load, isKnown }: ImportTreeOptions,
+): Promise<ImportTree> {
+  const loaded = new Map<string, LoadedMemory>();
+  const imported = new Map<string, readonly PlacedPath[]>();
+  /** By where they really are: a link has nothing to say that its file has not said. */
+  const understood = new Set<string>();
+  const skipped: SkippedMemory[] = [];
+  const skip = (path: string, reason: string): unknown => skipped.push({ path, reason });
+  let level = firstOfEachKey(roots);
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: PlacedPath[] = [];
+    const isNew = (path: PlacedPath): boolean => !loaded.has(keyOf(path)) && !isKnown(path);
+    const fresh = firstOfEachKey(level).filter(isNew);
+    const reason = depth > IMPORT_DEPTH ? "too-deep" : "too-many-imports";
+    const room =
+      depth > IMPORT_DEPTH ? 0 : depth === 0 ? fresh.length : Math.max(0, MOST_FILES - loaded.size);
+    for (const path of fresh.slice(room)) skip(absolutePath(path), reason);
+    const taken = fresh.slice(0, room);
+    const answers = await Promise.all(taken.map(load));
+    for (const [index, memory] of answers.entries()) {
+      const path = taken[index];
+      if (path === undefined) continue;
+      loaded.set(keyOf(path), memory);
+      if (memory.state === "refused") skip(absolutePath(path), memory.reason);
+      if (memory.state !== "read" || understood.has(keyOf(memory.path))) continue;
+      understood.add(keyOf(memory.path));
+      const { problem, file } = memory;
+      if (problem !== undefined) skip(file.path, problem);
+      const found = importsOf(memory, places);
+      for (const reference of found.outside) skip(reference, "outside-project");
+      imported.set(keyOf(path), found.paths);
+      next.push(...found.paths);
+    }
+    level = next;
+  }
+  return { files: inReadingOrder(roots, loaded, imported), skipped };
+}
+
+function importsOf(
+  { path, file }: ReadMemory,
+  places: MemoryPlaces,
+): { readonly paths: readonly PlacedPath[]; readonly outside: readonly string[] } {
+  const paths: PlacedPath[] = [];
+  const outside: string[] = [];
+  for (const reference of importsIn(file.content)) {
+    const found = importedPath(reference, path, places);
+    if (found === undefined) outside.push(reference);
+    else paths.push(found);
+  }
+  return { paths, outside };
+}
+
+/** A file before what it imports, and each once, by the place where it really is. */
+function inReadingOrder(
+  roots: readonly PlacedPath[],
+  loaded: ReadonlyMap<string, LoadedMemory>,
+  imported: ReadonlyMap<string, readonly PlacedPath[]>,
+): readonly ReadMemory[] {
+  const files = new Map<string, ReadMemory>();
+  const visited = new Set<string>();
+  const visit = (path: PlacedPath): void => {
+    const key = keyOf(path);
+    if (visited.has(key)) return;
+    visited.add(key);
+    const memory = loaded.get(key);
+    if (memory?.state !== "read") return;
+    const realKey = keyOf(memory.path);
+    if (!files.has(realKey)) files.set(realKey, memory);
+    for (const next of imported.get(key) ?? []) visit(next);
+  };
+  for (const root of roots) visit(root);
+  return [...files.values()];
+}
+
+function firstOfEachKey(paths: readonly PlacedPath[]): readonly PlacedPath[] {
+  const byKey = new Map<string, PlacedPath>();
+  for (const path of paths) if (!byKey.has(keyOf(path))) byKey.set(keyOf(path), path);
+  return [...byKey.values()];
+}
+
+/** How far a memory file's imports are followed: those that it names, those that these name, and so on. */
+const IMPORT_DEPTH = 5;
+const LONGEST_REFERENCE = 1_000;
+
+/**
+ * `@` after a space or at the start of a line, then what could be a path; not within a word, as in an address of mail.
+ * A space belongs to it after a backslash.
+ */
+const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
+const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;
+/** What ends a sentence or closes a bracket is not the file's. */
+const AFTER_REFERENCE = /[.,;:!?)\]}>'"*_]+$/;
+
+/** The files that a text imports (`@path/to/file`), as it names them, each once. What stands in code is not meant. */
+export function importsIn(text: string): readonly string[] {
+  const references = new Set<string>();
+  if (!text.includes("@")) return [];
+  for (const [, found = ""] of withoutCode(text).matchAll(REFERENCE)) {
+    // Before it is looked at: the end of a long one would be searched for again from each character.
+    if (found.length > LONGEST_REFERENCE) continue;
+    const path = (found.split("#", 1)[0] ?? "").replace(AFTER_REFERENCE, "").replaceAll("\\ ", " ");
+    const isPath = FIRST_CHARACTER.test(path) && !path.includes("://");
+    if (isPath) references.add(path);
+  }
+  return [...references];
+}
+
+/**
+ * The file that is meant: relative to the file that names it, or absolute. Never outside the place of that file, but
+ * for `~/`. Undefined for what leads elsewhere.
+ */
+export function importedPath(
+  reference: string,
+  from: PlacedPath,
+  { project, home }: MemoryPlaces,
+): PlacedPath | undefined {
+  if (reference.startsWith("~")) {
+    return home !== undefined && /^~[\\/]/.test(reference) ? inside(home, reference.slice(2)) : undefined;
+  }
+  if (/^(?:[\\/]|[A-Za-z]:)/.test(reference))
+    return inside(project, reference) ?? inside(from.place, reference);
+  return inside(from.place, `${folderOf(from.relative)}/${reference}`.replace(/^\//, ""));
+}
+
+function inside(place: Place, path: string): PlacedPath | undefined {
+  const relative = insideOf(place, path);
+  return relative === undefined ? undefined : { place, relative };
+}
+
+/** The text with fenced blocks and code spans blanked out. Other places keep their characters around them. */
+function withoutCode(text: string): string {
+  return withoutFences(text)
+    .split(/\n[ \t]*\r?\n/)
+    .map(withoutSpans)
+    .join("\n\n");
+}
+
+/** Fences may stand in lists and quotes; one that is never closed goes on to the end. */
+const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
+
+function withoutFences(text: string): string {
+  let fence: string | undefined;
+  const kept: string[] = [];
+  for (const line of text.split("\n")) {
+    const [, marks = "", rest = ""] = FENCE.exec(line) ?? [];
+    if (fence !== undefined) {
+      if (marks.startsWith(fence) && rest.trim() === "") fence = undefined;
+      kept.push("");
+      // Backticks after the opening make it a span of code in a line of text.
+    } else if (marks !== "" && !(marks.startsWith("`") && rest.includes("`"))) {
+      fence = marks;
+      kept.push("");
+    } else kept.push(line);
+  }
+  return kept.join("\n");
+}
+
+/** A span ends with as many backticks as it began with; where there are none, they are just backticks. */
+function withoutSpans(paragraph: string): string {
+  const runs = [...paragraph.matchAll(/`+/g)];
+  /** For each run, the next one of its length: found from the end on, so that each is looked at once. */
+  const closing = new Array<number | undefined>(runs.length);
+  const lastOfLength = new Map<number, number>();
+  for (let index = runs.length - 1; index >= 0; index--) {
+    const length = runs[index]?.[0].length ?? 0;
+    closing[index] = lastOfLength.get(length);
+    lastOfLength.set(length, index);
+  }
+  const kept: string[] = [];
+  let at = 0;
+  for (let index = 0; index < runs.length; index++) {
+    const end = closing[index];
+    if (end === undefined) continue;
+    const close = runs[end];
+    // The mark keeps what stands around the span apart from each other, and from an `@`.
+    kept.push(paragraph.slice(at, runs[index]?.index), "``");
+    at = (close?.index ?? 0) + (close?.[0].length ?? 0);
+    index = end;
+  }
+  return kept.join("") + paragraph.slice(at);
+}

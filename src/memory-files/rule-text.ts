@@ -1,0 +1,242 @@
+import {
+  expandBraces,
+  fitsName,
+  matchesRuns,
+  type NamePattern,
+  namePattern,
+} from "../conversation/name-pattern.ts";
+
+/** A rule file taken apart. */
+interface RuleText {
+  /** What there is to read: without the front matter. */
+  readonly body: string;
+  /** Path patterns, as they were written; none where the rule is for everything. */
+  readonly patterns: readonly string[];
+  /** Why the front matter was not understood. Then there are no patterns: better a rule too often than never. */
+  readonly problem?: FrontMatterProblem;
+}
+
+type FrontMatterProblem = "front-matter-unclosed" | "front-matter-not-understood";
+
+const PATTERN_KEYS: ReadonlySet<string> = new Set(["paths", "globs"]);
+/** Any key that stands at the left edge; only two of them are ever looked at. */
+const KEY = /^([^\s#-](?:[^:]|:(?=\S))*):(?:[ \t]+(.*))?$/;
+/** A file that has its front matter open for longer than this has none. */
+const MOST_LINES = 1_000;
+
+/**
+ * Only as much of YAML as path patterns are written in: `paths` or `globs`, as a list with dashes, a list in brackets,
+ * or one line with commas. Everything else is passed over, not read. What YAML forbids but people write, such as a
+ * pattern that begins with `*` and stands without quotes, is taken for what it means.
+ */
+export function readRule(text: string): RuleText {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MOST_LINES);
+  if (!/^---[ \t]*$/.test(lines[0] ?? "")) return { body: text, patterns: [] };
+  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
+  if (end < 0) return { body: text, patterns: [], problem: "front-matter-unclosed" };
+  const body = afterLines(text, end + 1).replace(/^(?:[ \t]*\r?\n)+/, "");
+  const patterns = patternsIn(lines.slice(1, end));
+  if (patterns === undefined) return { body, patterns: [], problem: "front-matter-not-understood" };
+  return { body, patterns };
+}
+
+function afterLines(text: string, count: number): string {
+  let at = 0;
+  for (let line = 0; line < count && at >= 0; line++) at = text.indexOf("\n", at) + 1 || -1;
+  return at < 0 ? "" : text.slice(at);
+}
+
+/** Undefined where it cannot be told what the patterns are. */
+function patternsIn(lines: readonly string[]): readonly string[] | undefined {
+  const patterns: string[] = [];
+  let at = 0;
+  while (at < lines.length) {
+    const line = lines[at] ?? "";
+    const [, name, value = ""] = KEY.exec(line) ?? [];
+    const key = name?.trim().replace(/^(["'])(.*)\1$/, "$2");
+    if (key === undefined && !isBlank(line)) return undefined;
+    let next = at + 1;
+    if (key !== undefined) while (next < lines.length && isContinued(lines[next] ?? "")) next++;
+    if (key !== undefined && PATTERN_KEYS.has(key)) {
+      const found = valuesOf(value.trim(), lines.slice(at + 1, next));
+      if (found === undefined) return undefined;
+      patterns.push(...found);
+    }
+    at = next;
+  }
+  return patterns;
+}
+
+const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
+
+/** Lists may stand as far to the left as their key. A bracket may be closed there as well. */
+const isContinued = (line: string): boolean => isBlank(line) || /^(?:[ \t]|-(?:[ \t]|$)|\])/.test(line);
+
+function valuesOf(value: string, below: readonly string[]): readonly string[] | undefined {
+  const more = below.filter((line) => !isBlank(line)).map((line) => line.trim());
+  if (value.startsWith("[")) {
+    // In one line, a remark would swallow all that follows it.
+    const hasRemarks = more.length > 0 && [value, ...more.slice(0, -1)].some((line) => /[ \t]#/.test(line));
+    return hasRemarks ? undefined : inBrackets([value, ...more].join(" "));
+  }
+  if (isBlank(value)) return more.length === 0 ? [] : inList(more);
+  return more.length === 0 ? inLine(value) : undefined;
+}
+
+function inList(lines: readonly string[]): readonly string[] | undefined {
+  const patterns: string[] = [];
+  for (const line of lines) {
+    const [, item] = /^-(?:[ \t]+(.*))?$/.exec(line) ?? [];
+    const found = item === undefined || /^[-[]/.test(item) ? undefined : inLine(item);
+    if (found === undefined) return undefined;
+    patterns.push(...found);
+  }
+  return patterns;
+}
+
+function inBrackets(text: string): readonly string[] | undefined {
+  const [, inner] = /^\[(.*)\](?:[ \t]+#.*|[ \t]*)$/.exec(text) ?? [];
+  return inner === undefined ? undefined : inLine(inner);
+}
+
+/** One pattern or several with commas between them, each in quotes or not, or all of them in one pair of quotes. */
+function inLine(text: string): readonly string[] | undefined {
+  const patterns: string[] = [];
+  let rest = text.trim();
+  while (rest !== "") {
+    const next = /^["']/.test(rest) ? quoted(rest) : unquoted(rest);
+    if (next === undefined) return undefined;
+    patterns.push(...next.patterns);
+    rest = next.rest;
+  }
+  return patterns;
+}
+
+interface Taken {
+  readonly patterns: readonly string[];
+  readonly rest: string;
+}
+
+function quoted(text: string): Taken | undefined {
+  const [whole, double, single] = /^(?:"((?:[^"\\]|\\["\\/])*)"|'((?:[^']|'')*)')/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const said =
+    double === undefined ? (single ?? "").replaceAll("''", "'") : double.replaceAll(/\\(.)/g, "$1");
+  const [, rest] = /^[ \t]*(?:,[ \t]*|(?:[ \t]#.*)?$)(.*)$/.exec(text.slice(whole.length)) ?? [];
+  return rest === undefined ? undefined : { patterns: betweenCommas(said), rest };
+}
+
+/** Nothing that YAML would take for a map, a block of text or a reference with a name. */
+function unquoted(text: string): Taken | undefined {
+  const said = text.replace(/[ \t]#.*$/, "").trim();
+  if (/^(?:null|~)$/i.test(said)) return { patterns: [], rest: "" };
+  if (/^[|>&@`%]/.test(said) || /:(?:[ \t]|$)/.test(said) || /["']/.test(said)) return splitAtQuote(said);
+  return { patterns: betweenCommas(said), rest: "" };
+}
+
+/** Patterns with and without quotes in one line: those before the first quote are taken, if a comma ends them. */
+function splitAtQuote(said: string): Taken | undefined {
+  const [, before, rest] = /^([^"':]*),[ \t]*(["'].*)$/.exec(said) ?? [];
+  return before === undefined || rest === undefined || /^[|>&@`%]/.test(before)
+    ? undefined
+    : { patterns: betweenCommas(before), rest };
+}
+
+/** Commas within braces and brackets belong to the pattern. */
+function betweenCommas(text: string): readonly string[] {
+  const patterns: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at];
+    if (character === "{" || character === "[") depth++;
+    else if (character === "}" || character === "]") depth = Math.max(0, depth - 1);
+    else if (character === undefined || (character === "," && depth === 0)) {
+      patterns.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return patterns.filter((pattern) => pattern !== "");
+}
+
+/** Patterns of one rule file, ready to be tried. */
+export interface PathPatterns {
+  matches(relative: string): boolean;
+}
+
+interface PatternOptions {
+  readonly ignoreCase?: boolean | undefined;
+}
+
+/** More than this, in all that braces stand for, was not written by a person; what a match costs grows with both. */
+const MOST_CHARACTERS = 10_000;
+const MOST_ALTERNATIVES = 64;
+
+type Step = "any-names" | NamePattern;
+
+interface Alternative {
+  readonly takesOut: boolean;
+  readonly steps: readonly Step[];
+}
+
+/**
+ * As in a `.gitignore`, which is how agents read them: without a `/` in it (but at its end) a pattern holds at any
+ * depth, with one from the folder on; what holds for a folder holds for all below it; the last pattern that fits
+ * decides, and one that begins with `!` takes out. Besides, `{a,b}` stands for either. A list that only takes out
+ * takes out of everything. Undefined where there is too much to try.
+ */
+export function pathPatterns(
+  patterns: readonly string[],
+  { ignoreCase = false }: PatternOptions = {},
+): PathPatterns | undefined {
+  const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  const alternatives: Alternative[] = [];
+  let characters = 0;
+  for (const pattern of patterns) {
+    const takesOut = pattern.startsWith("!");
+    const expanded =
+      pattern.length <= MOST_CHARACTERS &&
+      expandBraces(fold(pattern.slice(takesOut ? 1 : 0)), MOST_ALTERNATIVES);
+    if (!expanded) return undefined;
+    for (const text of expanded) {
+      characters += text.length + 1;
+      if (characters > MOST_CHARACTERS) return undefined;
+      const steps = stepsOf(text);
+      if (steps.length > 0) alternatives.push({ takesOut, steps });
+    }
+  }
+  const onlyTakesOut = alternatives.every(({ takesOut }) => takesOut);
+  return {
+    matches: (relative) => {
+      const names = fold(relative)
+        .split("/")
+        .map((name) => [...name]);
+      const last = alternatives.findLast(({ steps }) => matchesRuns(steps, names, isAnyNames, fitsStep));
+      return last === undefined ? onlyTakesOut && alternatives.length > 0 : !last.takesOut;
+    },
+  };
+}
+
+const isAnyNames = (step: Step): boolean => step === "any-names";
+
+const fitsStep = (step: Step, name: readonly string[]): boolean =>
+  step !== "any-names" && fitsName(step, name);
+
+/** Name by name. What follows says what may lie below. */
+function stepsOf(pattern: string): readonly Step[] {
+  const parts = partsOf(pattern);
+  const names = parts.filter((name) => name !== "" && name !== ".");
+  if (names.length === 0) return [];
+  const steps: Step[] = names.map((name) => (name === "**" ? "any-names" : namePattern(name)));
+  const isFolder = parts.at(-1) === "";
+  const isFromRoot = parts.length > (isFolder ? 2 : 1);
+  if (!isFromRoot) steps.unshift("any-names");
+  // All below a folder is not the folder itself.
+  if (steps.at(-1) === "any-names") steps.push(["any-run"]);
+  if (isFolder) steps.push(["any-run"]);
+  return [...steps, "any-names"];
+}
+
+/** A `\` that does not take the meaning from what follows is how others write `/`. */
+const partsOf = (pattern: string): readonly string[] =>
+  pattern.replaceAll(/\\(?:[*?[\]{}!,\\]|)/g, (found) => (found === "\\" ? "/" : found)).split("/");

@@ -1,0 +1,323 @@
+import type { AskOptions } from "../compaction/write/ask-model.ts";
+import { ask, isTruncated, messagesToSummarise, ownRequest } from "../compaction/write/ask-model.ts";
+import type { OnSummaryProgress } from "../compaction/write/attempts.ts";
+import {
+  askCutToFit,
+  type Cut,
+  type CutToFitOptions,
+  digestText,
+  droppedEntries,
+  type FittedReply,
+  keptEntries,
+} from "../compaction/write/cut-to-fit.ts";
+import type { ForkSource } from "../compaction/write/shared-prefix.ts";
+import { forkedRequest, isSound, promptTokens } from "../compaction/write/shared-prefix.ts";
+import type { Entry } from "../conversation/entry.ts";
+import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
+import { LonghaulError } from "../errors.ts";
+import { abortedError, throwIfAborted } from "../models/abortable.ts";
+import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
+import type { WindowOf } from "../models/output-limit.ts";
+import type { Model, ModelReply, ModelRequest, ModelUsage } from "../models/port.ts";
+import type { CountText } from "../tokens/measure.ts";
+import { type EditTool, findEditTool } from "./model-edits.ts";
+import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
+import { measureNotes, type Notes, type NotesLimits, type NotesTemplate } from "./notes-format.ts";
+import { NOTES_SYSTEM_PROMPT, notesPrompt } from "./notes-prompt.ts";
+
+/** What is to be noted, and by whom. */
+export interface ExtractionRequest {
+  /** As they are; what comes of the extraction is based on these. */
+  readonly notes: Notes;
+  readonly path: string;
+  readonly template: NotesTemplate;
+  readonly limits: NotesLimits;
+  readonly countTokens: CountText;
+  /** What the user asked to have looked after, always. */
+  readonly instructions: string | undefined;
+  /** How to share the conversation's cached prefix; undefined where there is none to share. */
+  readonly fork: ForkSource | undefined;
+  /** The whole conversation, as the fork sends it. */
+  readonly entries: readonly Entry[];
+  /** What of it is not in the notes yet: all that a call of its own is told. */
+  readonly fresh: readonly Entry[];
+  /** For a call of its own; that of the fork unless given. */
+  readonly model: Model | undefined;
+  /** Results that the agent no longer sends although the entries still hold them. */
+  readonly clearedToolUseIds: ReadonlySet<string>;
+  /** Windows of the models, where the host knows them better than the table of models. */
+  readonly windowOf?: WindowOf | undefined;
+  readonly firstByteMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExtractionOutcome {
+  /** With all edits that were carried out. Which message they go up to is not touched. */
+  readonly notes: Notes;
+  readonly by: "fork" | "direct";
+  readonly edits: number;
+  /** Edits that were not carried out, and calls of other tools, whether put right later or not. */
+  readonly refused: number;
+  /** How often a model was called. */
+  readonly calls: number;
+  readonly usage: ModelUsage;
+  /** False where edits were refused and never put right: something may not have been noted. */
+  readonly isComplete: boolean;
+}
+
+/** The first, and two to put right what was refused: who has not understood by then does not. */
+const MOST_ANSWERS = 3;
+/** Who edits one by one gets further, as long as each is carried out: half of the notes would be worth little. */
+const MOST_ANSWERS_ONE_BY_ONE = 8;
+
+/** With less output not even one section could be rewritten. */
+const LEAST_OUTPUT_TOKENS = 1_000;
+
+/** What a fork fails with, and a call with less in it may not. */
+const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
+  "too-long",
+  "too-large",
+  "thinking-mismatch",
+  "thinking-missing",
+]);
+
+/**
+ * Has a model bring the notes up to date: as a fork of the conversation where that is possible, else in a call of
+ * its own. Edits are carried out here and never by the host. What is refused goes back with the reason, a few times;
+ * what was good stays, whatever becomes of the rest. Fails where nothing came of it, and with `model-aborted`, and
+ * nothing else, after an abort.
+ */
+export async function extractNotes(request: ExtractionRequest): Promise<ExtractionOutcome> {
+  const extraction = new Extraction(request);
+  try {
+    throwIfAborted(request.signal);
+    return await extraction.run();
+  } catch (error) {
+    throw request.signal?.aborted ? abortedError() : error;
+  }
+}
+
+/** A conversation about the notes that has begun. */
+interface Talk {
+  readonly by: ExtractionOutcome["by"];
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly reply: ModelReply;
+  readonly editTool: EditTool | undefined;
+  /** The request with these messages; undefined where it could not be sent. */
+  continued(messages: readonly ApiMessage[]): ModelRequest | undefined;
+}
+
+class Extraction {
+  readonly #request: ExtractionRequest;
+  readonly #asking: AskOptions;
+  #notes: Notes;
+  #edits = 0;
+  #refused = 0;
+  #calls = 0;
+  #usage: ModelUsage | undefined;
+  #isComplete = true;
+  #saidNothing = false;
+
+  constructor(request: ExtractionRequest) {
+    this.#request = request;
+    this.#notes = request.notes;
+    const onProgress: OnSummaryProgress = ({ phase }) => {
+      if (phase === "sent") this.#calls++;
+    };
+    const { signal, countTokens, windowOf, firstByteMs } = request;
+    this.#asking = { signal, onProgress, countTokens, windowOf, firstByteMs };
+  }
+
+  async run(): Promise<ExtractionOutcome> {
+    const fork = await this.#beginFork();
+    if (fork !== undefined) return await this.#finish(fork);
+    return await this.#finish(await this.#beginDirectly());
+  }
+
+  /** Undefined where a call of its own has to do. */
+  async #beginFork(): Promise<Talk | undefined> {
+    const { fork, entries } = this.#request;
+    if (fork === undefined) return undefined;
+    const { model } = fork;
+    const editTool = findEditTool(fork.frame);
+    const prompt = this.#prompt(editTool, false);
+    const least = { leastOutputTokens: LEAST_OUTPUT_TOKENS };
+    const request = forkedRequest(fork, entries, prompt, { ...this.#asking, ...least });
+    if ("unavailable" in request) return undefined;
+    const size = { promptTokens: promptTokens(fork, prompt, this.#asking) };
+    const reply = await this.#ask(model, request, size).catch((error: unknown) => {
+      if (error instanceof ModelError && FORK_IS_TOO_MUCH.has(error.failure.kind)) return undefined;
+      throw error;
+    });
+    if (reply === undefined || (hasNoRoom(reply) && this.#read(reply, editTool).edits === 0))
+      return undefined;
+    const continued: Talk["continued"] = (messages) => {
+      const next = { ...request, messages };
+      return isSound(next, model) ? next : undefined;
+    };
+    return { by: "fork", model, request, reply, editTool, continued };
+  }
+
+  async #beginDirectly(): Promise<Talk> {
+    const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
+    const model = this.#request.model ?? fork?.model;
+    if (model === undefined) throw new TypeError("Notes need a fork or a model.");
+    const prompt = this.#prompt(undefined, fresh.length < entries.length);
+    const task = { model, fresh, prompt, limits };
+    const { reply, request } = await askDirectly(task, { ...this.#asking, clearedToolUseIds });
+    this.#usage = sumUsage(this.#usage, reply.usage);
+    const continued: Talk["continued"] = (messages) => directRequest(model, messages, limits);
+    return { by: "direct", model, request, reply, editTool: undefined, continued };
+  }
+
+  #prompt(editTool: EditTool | undefined, isPart: boolean): string {
+    const { notes, limits, path, instructions, countTokens } = this.#request;
+    const size = measureNotes(notes, countTokens);
+    return notesPrompt({ notes, size, limits, path, editTool, isPart, instructions });
+  }
+
+  async #ask(model: Model, request: ModelRequest, more: Partial<AskOptions> = {}): Promise<ModelReply> {
+    const reply = await ask(model, request, { ...this.#asking, ...more });
+    this.#usage = sumUsage(this.#usage, reply.usage);
+    return reply;
+  }
+
+  async #finish(talk: Talk): Promise<ExtractionOutcome> {
+    let { request, reply } = talk;
+    for (let answers = 1; ; answers++) {
+      throwIfAborted(this.#request.signal);
+      const { reasons, isOneByOne } = this.#take(reply, talk.editTool);
+      const most = isOneByOne ? MOST_ANSWERS_ONE_BY_ONE : MOST_ANSWERS;
+      const isOver = reasons.length === 0 || answers >= most || hasNoRoom(reply);
+      const next = isOver ? undefined : talk.continued([...request.messages, ...exchange(reply, reasons)]);
+      if (next === undefined) return this.#outcome(talk.by, reply);
+      request = next;
+      try {
+        reply = await this.#ask(talk.model, request);
+      } catch (error) {
+        if (this.#edits === 0 || this.#request.signal?.aborted) throw error;
+        return this.#outcome(talk.by, reply);
+      }
+    }
+  }
+
+  /** What the model has to hear about it. */
+  #take(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
+    const taken = this.#read(reply, editTool);
+    this.#notes = taken.notes;
+    this.#edits += taken.edits;
+    this.#refused += taken.refused;
+    this.#saidNothing = taken.saysNothingToNote;
+    // An answer without an edit leaves open what was open.
+    if (!taken.isComplete) this.#isComplete = false;
+    else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
+    return taken;
+  }
+
+  #read(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
+    const { path, template } = this.#request;
+    return takeAnswer(reply, this.#notes, { path, template, editTool });
+  }
+
+  #outcome(by: ExtractionOutcome["by"], reply: ModelReply): ExtractionOutcome {
+    const usage = this.#usage ?? reply.usage;
+    if (this.#edits === 0 && !this.#saidNothing)
+      throw new NoNotesError(reply, this.#whyNothing(reply), usage);
+    return {
+      notes: this.#notes,
+      by,
+      edits: this.#edits,
+      refused: this.#refused,
+      calls: this.#calls,
+      usage,
+      isComplete: this.#isComplete,
+    };
+  }
+
+  #whyNothing(reply: ModelReply): string {
+    if (this.#refused > 0) return "nothing that it asked for could be carried out";
+    if (isTruncated(reply)) return "it reached its output limit before there was an edit";
+    return "its answer holds no edit, and does not say that there is nothing to note";
+  }
+}
+
+/** The request fitted, but the window ended before the answer did: a longer one would not even fit. */
+const hasNoRoom = ({ stopReason }: ModelReply): boolean => stopReason === "model_context_window_exceeded";
+
+const exchange = (reply: ModelReply, reasons: readonly ContentBlock[]): readonly ApiMessage[] => [
+  { role: "assistant", content: reply.content },
+  { role: "user", content: reasons },
+];
+
+/** Beyond the notes themselves, all of which may be written anew: tags, and a word before them. */
+const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
+
+const INTRODUCTION =
+  "[The oldest part of what is new did not fit into this request. It was condensed without a model into the text below; bring what it says into the session's notes as well.]";
+
+interface DirectTask {
+  readonly model: Model;
+  /** What is not in the notes yet. */
+  readonly fresh: readonly Entry[];
+  readonly prompt: string;
+  readonly limits: NotesLimits;
+}
+
+/** Asks for edits in a call of its own, which is told only what is new, and of that what fits. */
+function askDirectly(
+  { model, fresh, prompt, limits }: DirectTask,
+  options: CutToFitOptions,
+): Promise<FittedReply> {
+  const draft = (cut: Cut): ModelRequest => {
+    const digest = digestText(droppedEntries(cut), INTRODUCTION);
+    const messages: readonly ApiMessage[] = [
+      ...(digest === undefined ? [] : [message(digest)]),
+      ...messagesToSummarise(keptEntries(cut), options.clearedToolUseIds),
+      message(prompt),
+    ];
+    return directRequest(model, messages, limits);
+  };
+  return askCutToFit(model, fresh, draft, options);
+}
+
+const directRequest = (
+  model: Model,
+  messages: readonly ApiMessage[],
+  { totalTokens }: NotesLimits,
+): ModelRequest =>
+  ownRequest(model, messages, {
+    system: NOTES_SYSTEM_PROMPT,
+    maxOutputTokens: totalTokens + OUTPUT_BESIDES_NOTES_TOKENS,
+  });
+
+const message = (text: string): ApiMessage => ({ role: "user", content: [{ type: "text", text }] });
+
+/** The model answered, and was paid for it, but there is no edit of the notes in it that could be carried out. */
+class NoNotesError extends LonghaulError {
+  /** Of all calls. */
+  readonly usage: ModelUsage;
+
+  constructor({ model, stopReason }: ModelReply, why: string, usage: ModelUsage) {
+    super("no-notes", `${model} noted nothing: ${why}.`, {
+      remedy: "The notes are as they were. They are tried again when the conversation has grown.",
+      facts: { model, stopReason },
+    });
+    this.usage = usage;
+  }
+}
+
+/** What two calls cost together; the second alone where there was no first. */
+export function sumUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
+  if (one === undefined) return other;
+  const deleted = (one.cache_deleted_input_tokens ?? 0) + (other.cache_deleted_input_tokens ?? 0);
+  const iterations = [...(one.iterations ?? []), ...(other.iterations ?? [])];
+  return {
+    input_tokens: one.input_tokens + other.input_tokens,
+    output_tokens: one.output_tokens + other.output_tokens,
+    cache_creation_input_tokens: one.cache_creation_input_tokens + other.cache_creation_input_tokens,
+    cache_read_input_tokens: one.cache_read_input_tokens + other.cache_read_input_tokens,
+    ...(deleted > 0 ? { cache_deleted_input_tokens: deleted } : {}),
+    ...(iterations.length > 0 ? { iterations } : {}),
+  };
+}

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { noteBlocksIn } from "./model-edits.ts";
+
+const edits = (text: string): unknown[] => noteBlocksIn(text).map(({ edit }) => edit);
+const note = (text: string, section = "Worklog", mode = "append"): string =>
+  `<note section="${section}" mode="${mode}">${text}</note>`;
+
+describe("edits as text", () => {
+  it("are the blocks of an answer, in their order; what stands between them is talk", () => {
+    const answer = `Here:\n${note("\n- one\n- two\n")}\nand\n${note("  now", "Current State", "replace")}\nDone.`;
+    expect(edits(answer)).toEqual([
+      { kind: "section", section: "Worklog", mode: "append", text: "- one\n- two" },
+      { kind: "section", section: "Current State", mode: "replace", text: "now" },
+    ]);
+    expect(edits("No block at all, only <note> and </note>.")).toEqual([]);
+  });
+
+  it("may be written as XML has them", () => {
+    expect(edits("<note  mode = 'append' section='Errors &amp; Corrections' >x</note>")).toEqual([
+      { kind: "section", section: "Errors & Corrections", mode: "append", text: "x" },
+    ]);
+  });
+
+  it("are looked for in one pass, whatever a model goes on and on about", () => {
+    expect(edits(`<note ${"section=".repeat(200_000)}`)).toEqual([]);
+  });
+
+  it("may empty a section", () => {
+    expect(edits(note("", "Learnings", "replace"))).toMatchObject([{ text: "" }]);
+  });
+
+  it.each([
+    ["names no section", '<note mode="append">x</note>', /which section/],
+    ["has no mode", '<note section="Worklog">x</note>', /"replace" nor "append"/],
+    ["has a mode that there is not", note("x", "Worklog", "prepend"), /"replace" nor "append"/],
+    ["is not closed", '<note section="Worklog" mode="append">and so on', /no <\/note> at its end/],
+    ["holds the closing tag in its text", note("the tag </note> ends it"), /holds <\/note>/],
+  ])("are refused where a block %s, with what is wrong", (_, answer, reason) => {
+    expect(edits(answer)).toEqual([{ refused: expect.stringMatching(reason) }]);
+  });
+
+  it("that are good are taken although the one before them was not closed", () => {
+    const [open, good] = noteBlocksIn(`<note section="Workflow" mode="append">and so\n${note("fine")}`);
+    expect(open).toEqual({ named: 'The note for "Workflow"', edit: { refused: expect.any(String) } });
+    expect(good?.edit).toMatchObject({ section: "Worklog", text: "fine" });
+  });
+
+  it("hold other tags as they are", () => {
+    expect(edits(note("<note>see</notes> <b>"))).toMatchObject([{ text: "<note>see</notes> <b>" }]);
+  });
+
+  it("whatever is noted comes out as it went in, without blanks around it", () => {
+    const texts = fc.string().filter((text) => !/<\/?note/i.test(text));
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 5 }), (bodies) => {
+        const answer = bodies.map((body) => note(body)).join("\n");
+        expect(edits(answer)).toEqual(
+          bodies.map((body) => ({ kind: "section", section: "Worklog", mode: "append", text: body.trim() })),
+        );
+      }),
+    );
+  });
+
+  it("whatever the answer: every block is an edit or refused with words", () => {
+    const pieces = fc.constantFrom(
+      "<note",
+      " section=",
+      '"Worklog"',
+      ' mode="append"',
+      ">",
+      "</note>",
+      "text",
+      "\n",
+      "<",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 20 }), (parts) => {
+        for (const { named, edit } of noteBlocksIn(parts.join(""))) {
+          expect(named).not.toBe("");
+          if ("refused" in edit) expect(edit.refused).toMatch(/^Not carried out: .*\.$/);
+          else expect(edit.text).not.toContain("</note>");
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
+import { inputTokens } from "../../src/conversation/reported-usage.ts";
+import type { ToolDefinition } from "../../src/models/port.ts";
+import {
+  type ExtractionOutcome,
+  type ExtractionRequest,
+  extractNotes,
+} from "../../src/notes/extract-notes.ts";
+import { notesAsShown } from "../../src/notes/notes-format.ts";
+import { isNotesCall, type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
+import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
+import type { Fault } from "../../src/testing/simulator/server/faults.ts";
+import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { connect, FRAME, Host, plainWorker, thinkingWorker } from "../summary/host.ts";
+import { request } from "./extraction.case.ts";
+
+const TURNS = 8;
+const text = { type: "string" };
+const pair = { type: "object", properties: { old_string: text, new_string: text } };
+
+const withTool = (name: string, properties: Readonly<Record<string, unknown>>): RequestFrame => ({
+  ...FRAME,
+  tools: [...(FRAME.tools ?? []), { name, input_schema: { type: "object", properties } }],
+});
+const EDIT = withTool("Edit", { file_path: text, old_string: text, new_string: text });
+const MULTI = withTool("MultiEdit", { file_path: text, edits: { type: "array", items: pair } });
+const PROVIDERS: RequestFrame = {
+  ...FRAME,
+  tools: [
+    ...(FRAME.tools ?? []),
+    { type: "text_editor_20250728", name: "str_replace_based_edit_tool" } as unknown as ToolDefinition,
+  ],
+};
+
+/** By whichever door the frame opens. */
+const DOORS: readonly (readonly [string, RequestFrame])[] = [
+  ["text", FRAME],
+  ["the host's tool", EDIT],
+  ["the host's tool for several edits", MULTI],
+  ["the provider's own editor", PROVIDERS],
+];
+
+let simulator: Simulator;
+const start = async (
+  kinds: NotesKind | readonly NotesKind[],
+  worker: Behaviour = plainWorker,
+): Promise<void> => {
+  simulator = await startSimulator({ behaviours: [noteTaker(kinds), worker] });
+};
+afterEach(() => simulator.close());
+
+async function worked(frame: RequestFrame, model = "claude-opus-4-6"): Promise<Host> {
+  const host = new Host(connect(simulator, model), frame);
+  host.conversation.user("Bring the books in order. They are in /books/ledger.txt.");
+  await host.turns(TURNS);
+  return host;
+}
+
+const asking = (host: Host, more: Partial<ExtractionRequest> = {}): ExtractionRequest =>
+  request({ entries: [...host.conversation.entries], fork: host.fork(), ...more });
+
+const shown = ({ notes }: ExtractionOutcome): string => notesAsShown(notes);
+
+describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
+  it("reads at least 95% of the prefix from the cache, writes nothing, and notes what the conversation says", async () => {
+    await start("good");
+    const host = await worked(frame);
+    const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
+    const outcome = await extractNotes(asking(host));
+    expect(outcome).toMatchObject({ by: "fork", refused: 0, calls: 1, isComplete: true });
+    expect(outcome.edits).toBeGreaterThanOrEqual(3);
+    expect(shown(outcome)).toContain("Bring the books in order. They are in /books/ledger.txt.");
+    expect(shown(outcome)).toMatch(/# Files and Functions\n_.*_\n\n- `page-1\.txt`: read\n/);
+    expect(prefix).toBeGreaterThan(5_000);
+    expect(outcome.usage.cache_read_input_tokens).toBeGreaterThanOrEqual(prefix * 0.95);
+    expect(outcome.usage.cache_creation_input_tokens).toBe(0);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("puts right what was refused once it has the reason, still from the cache, and all calls are paid for", async () => {
+    await start("repairs");
+    const host = await worked(frame);
+    const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
+    const outcome = await extractNotes(asking(host));
+    expect(outcome).toMatchObject({ by: "fork", refused: 1, calls: 2, isComplete: true });
+    expect(outcome.edits).toBeGreaterThanOrEqual(3);
+    const calls = simulator.requests.messages.slice(-2);
+    expect(calls.map(({ usage }) => usage?.cache_read_input_tokens)).toEqual([prefix, prefix]);
+    expect(inputTokens(outcome.usage)).toBe(calls.reduce((sum, call) => sum + (call.inputTokens ?? 0), 0));
+    expect(outcome.usage.cache_creation_input_tokens).toBe(0);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("goes on with a model that makes one edit at a time, and counts the notes as whole only when it says so", async () => {
+    await start("one-by-one");
+    const host = await worked(frame);
+    const outcome = await extractNotes(asking(host));
+    expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
+    // By text the model has ended its answer itself; a call waits for its result.
+    const isByText = frame === FRAME;
+    expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
+    if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
+    "changes nothing and fails, with a reason, when the model %s each time",
+    async (kind) => {
+      await start(kind);
+      const host = await worked(frame);
+      const before = simulator.requests.length;
+      await expect(extractNotes(asking(host))).rejects.toMatchObject({ code: "no-notes" });
+      expect(simulator.requests.length - before).toBe(3);
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+
+  it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
+    "is not lost when the model %s once and then does as it should",
+    async (kind) => {
+      await start([kind, "good"]);
+      const outcome = await extractNotes(asking(await worked(frame)));
+      expect(outcome).toMatchObject({ refused: 1, calls: 2, isComplete: true });
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+});
+
+describe("an answer without edits", () => {
+  it.each([
+    ["no-edits", { code: "no-notes" }],
+    ["nothing", undefined],
+  ] as const)(
+    "is a failure unless the model says that there is nothing to note: %s",
+    async (kind, failure) => {
+      await start(kind);
+      const extraction = extractNotes(asking(await worked(EDIT)));
+      if (failure) await expect(extraction).rejects.toMatchObject(failure);
+      else expect(await extraction).toMatchObject({ edits: 0, calls: 1, isComplete: true });
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+});
+
+describe("the fork of a model that thinks", () => {
+  it.each([
+    ["claude-opus-5-5", { type: "adaptive" }, "fork"],
+    ["claude-opus-4-6", { type: "adaptive" }, "fork"],
+    // The prefix would be another without its thinking.
+    ["claude-haiku-4-5", { type: "enabled", budget_tokens: 2_000 }, "direct"],
+  ] as const)("is valid, and continued with its thinking in place: %s", async (name, thinking, by) => {
+    await start("repairs", thinkingWorker);
+    const host = await worked({ ...EDIT, thinking }, name);
+    const outcome = await extractNotes(asking(host));
+    expect(outcome).toMatchObject({ by, calls: 2, isComplete: true });
+    expect(simulator.requests.invalid).toEqual([]);
+    if (by === "direct") expect(JSON.stringify(simulator.requests.last?.body)).not.toContain('"thinking":"');
+  });
+});
+
+describe("a call of its own", () => {
+  beforeEach(() => start(["damages-headings", "good"]));
+
+  it("notes what is new by text, and puts right what was refused", async () => {
+    const host = await worked(EDIT);
+    const { entries } = host.conversation;
+    const asked = asking(host, { fork: undefined, model: host.model, fresh: entries.slice(-6) });
+    const outcome = await extractNotes(asked);
+    expect(outcome).toMatchObject({ by: "direct", refused: 1, calls: 2, isComplete: true });
+    expect(shown(outcome)).toContain("`page-15.txt`: read");
+    expect(shown(outcome)).not.toContain("page-1.txt");
+    expect(simulator.requests.last?.usage).toMatchObject({ cache_creation_input_tokens: 0 });
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("is made where the fork is too long for the window", async () => {
+    const host = await worked(EDIT);
+    simulator.fail({
+      kind: "status",
+      status: 400,
+      type: "invalid_request_error",
+      message: "prompt is too long: 210000 tokens > 200000 maximum",
+    });
+    expect(await extractNotes(asking(host))).toMatchObject({ by: "direct", calls: 3, isComplete: true });
+  });
+});
+
+describe("an abort while the note taker", () => {
+  const FAULTS: readonly (readonly [string, Fault])[] = [
+    ["is silent", { kind: "silence" }],
+    ["has begun to answer", { kind: "slow", betweenEventsMs: 100_000 }],
+    ["is late", { kind: "slow", firstByteMs: 100_000 }],
+  ];
+  it.each(FAULTS.flatMap(([name, fault]) => [0, 1].map((before) => [name, before, fault] as const)))(
+    "%s (after %i answers) ends the extraction at once",
+    async (_, before, fault) => {
+      await start("damages-headings");
+      const host = await worked(EDIT);
+      const controller = new AbortController();
+      let seen = 0;
+      simulator.fail(fault, {
+        when: (call) => {
+          const isMeant = isNotesCall(call) && seen++ === before;
+          if (isMeant) setTimeout(() => controller.abort(), 20);
+          return isMeant;
+        },
+      });
+      const extraction = extractNotes(asking(host, { signal: controller.signal }));
+      await expect(extraction).rejects.toMatchObject({ code: "model-aborted" });
+      expect(seen).toBe(before + 1);
+      await host.turn();
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
+});
+
+describe("a slow note taker", () => {
+  it("does not keep the conversation waiting", async () => {
+    await start("good");
+    const host = await worked(EDIT);
+    const controller = new AbortController();
+    simulator.fail(
+      { kind: "slow", firstByteMs: 100_000 },
+      { times: Number.POSITIVE_INFINITY, when: isNotesCall },
+    );
+    const extraction = extractNotes(asking(host, { signal: controller.signal }));
+    const ended = expect(extraction).rejects.toMatchObject({ code: "model-aborted" });
+    await host.turns(3);
+    controller.abort();
+    await ended;
+    expect(host.conversation.entries).toHaveLength(1 + 2 * (TURNS + 3));
+  });
+});

@@ -1,0 +1,47 @@
+import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { Model } from "../../src/models/port.ts";
+import type { ExtractionRequest } from "../../src/notes/extract-notes.ts";
+import type { Notes } from "../../src/notes/notes-format.ts";
+import { emptyNotes, NOTES_LIMITS } from "../../src/notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
+import { ESTIMATORS } from "../../src/tokens/measure.ts";
+import { ConversationBuilder } from "../support/builders.ts";
+
+export const PATH = "/n/notes.md";
+const TEMPLATE = parseTemplate(NOTES_TEMPLATE);
+export const NOTES: Notes = { ...emptyNotes(TEMPLATE), coveredUuid: "uuid-7" };
+
+export function told(): ConversationBuilder {
+  const built = new ConversationBuilder();
+  built.user("Count the boats.");
+  built.tool("t1", "look", {}, "nine boats");
+  built.assistant("Nine.");
+  return built;
+}
+
+/** What is to be noted, with as much as the test cares about. */
+export function request(given: Partial<ExtractionRequest> = {}): ExtractionRequest {
+  const { entries } = told();
+  return {
+    notes: NOTES,
+    path: PATH,
+    template: TEMPLATE,
+    limits: NOTES_LIMITS,
+    countTokens: ESTIMATORS.o200k,
+    instructions: undefined,
+    fork: undefined,
+    entries,
+    fresh: given.entries ?? entries,
+    model: undefined,
+    clearedToolUseIds: new Set(),
+    ...given,
+  };
+}
+
+export const forkOf = (model: Model): ForkSource => ({
+  model,
+  frame: { system: "You count." },
+  messagesFor: (entries) => flatten(entries),
+  cachedMessages: 0,
+});
