@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../src/demo/demo.ts";
 import { createFixedClock } from "../src/testing/clock.ts";
-import { createTokenCounter } from "../src/testing/simulator/prompt/count.ts";
+import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";
 import { RequestLog } from "../src/testing/simulator/server/log.ts";
 import { findRoute } from "../src/testing/simulator/server/routes.ts";
 import { beginSession } from "../src/testing/simulator/server/session.ts";

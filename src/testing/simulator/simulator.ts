@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createFixedClock, type MovableClock } from "../clock.ts";
 import type { ScriptedTurn } from "./behaviours/scripted.ts";
-import { createTokenCounter, type TokenCounter } from "./prompt/count.ts";
+import { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 import type { Fault, FaultConditions } from "./server/faults.ts";
 import { listen } from "./server/listen.ts";
 import { RequestLog } from "./server/log.ts";

@@ -4,7 +4,7 @@ import { CLEARED_RESULT_TEXT } from "../../../conversation/cleared.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import type { Behaviour, Turn } from "../../../testing/simulator/exchange.ts";
-import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
+import { createTokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 import { call, type Scene, standIn } from "./stand-in.ts";
 
 const SCENE: Scene = {

@@ -6,7 +6,7 @@ import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { contentText } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
-import type { TokenCounter } from "../../../testing/simulator/prompt/count.ts";
+import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 
 interface Place {
   readonly scene: Scene;

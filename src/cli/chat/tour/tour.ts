@@ -11,7 +11,7 @@ import { coder } from "../../../testing/simulator/behaviours/coder.ts";
 import { noteTaker } from "../../../testing/simulator/behaviours/notes.ts";
 import { spanSummaries } from "../../../testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../../testing/simulator/behaviours/summaries.ts";
-import { createTokenCounter } from "../../../testing/simulator/prompt/count.ts";
+import { createTokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 import { type Simulator, startSimulator } from "../../../testing/simulator/simulator.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { ModelFacts } from "../../../window/models.ts";

@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { costOf } from "../../../window/prices.ts";
-import type { CacheLookup } from "./cache.ts";
-import { createTokenCounter, type TokenCounter } from "./count.ts";
+import type { Prompt } from "./model-prompt.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
-import type { Prompt } from "./prompt.ts";
+import type { CacheLookup } from "./prompt-cache.ts";
 import {
   assistant,
   type Body,
@@ -19,6 +18,7 @@ import {
   toolUse,
   user,
 } from "./scene.case.ts";
+import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
 const counter: TokenCounter = await createTokenCounter((value) => value.length);
 

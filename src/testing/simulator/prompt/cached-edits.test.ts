@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { readCacheEdits } from "./cached-edits.ts";
+import { readCacheEdits } from "./prompt-cache.ts";
 import {
   assistant,
   type Body,

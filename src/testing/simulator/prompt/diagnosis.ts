@@ -1,6 +1,5 @@
-import type { InputUsage } from "./cache.ts";
+import type { Prompt } from "./model-prompt.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
-import type { Prompt } from "./prompt.ts";
 
 /** In the words of the API. */
 export type CacheMissReason =
@@ -34,7 +33,7 @@ interface SentPrompt {
 export class SentPrompts {
   readonly #byAnswer = new Map<string, SentPrompt>();
 
-  remember(workspace: string, messageId: string, prompt: Prompt, usage: InputUsage): void {
+  remember(workspace: string, messageId: string, prompt: Prompt, cachedTokens: number): void {
     this.#byAnswer.set(answerKey(workspace, messageId), {
       model: prompt.model.id,
       speed: prompt.speed,
@@ -42,7 +41,7 @@ export class SentPrompts {
       settings: prompt.settings,
       length: prompt.positions.length,
       lastNode: prompt.positions.at(-1)?.node,
-      cachedTokens: usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
+      cachedTokens,
     });
     const [oldest] = this.#byAnswer.keys();
     if (this.#byAnswer.size > REMEMBERED_ANSWERS && oldest !== undefined) this.#byAnswer.delete(oldest);
@@ -53,14 +52,14 @@ export class SentPrompts {
     workspace: string,
     previousId: string,
     prompt: Prompt,
-    usage: InputUsage,
+    readTokens: number,
   ): CacheDiagnostics | null {
     const previous = this.#byAnswer.get(answerKey(workspace, previousId));
     if (previous === undefined) return { cache_miss_reason: { type: "previous_message_not_found" } };
     const type = firstDifference(previous, prompt);
     if (type === undefined) return null;
     if (type === "unavailable") return { cache_miss_reason: { type } };
-    const missed = Math.max(0, previous.cachedTokens - usage.cache_read_input_tokens);
+    const missed = Math.max(0, previous.cachedTokens - readTokens);
     return { cache_miss_reason: { type, cache_missed_input_tokens: missed } };
   }
 }

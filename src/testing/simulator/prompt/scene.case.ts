@@ -5,11 +5,16 @@ import { findModel } from "../../../window/models.ts";
 import { createFixedClock, type MovableClock } from "../../clock.ts";
 import { readEdits, withoutPastTurns } from "../context/context-edits.ts";
 import type { SimulatedModel } from "../exchange.ts";
-import { type CacheCall, type CacheLookup, type InputUsage, PromptCache } from "./cache.ts";
-import { readCacheEdits } from "./cached-edits.ts";
-import { createTokenCounter, type TokenCounter } from "./count.ts";
+import { buildPrompt, type Prompt } from "./model-prompt.ts";
 import { PrefixTree } from "./prefix-tree.ts";
-import { buildPrompt, type Prompt } from "./prompt.ts";
+import {
+  type CacheCall,
+  type CacheLookup,
+  type InputUsage,
+  PromptCache,
+  readCacheEdits,
+} from "./prompt-cache.ts";
+import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
 /** Its tokens have the scale of one, so that figures can be read off the texts; its minimum is 1,024. */
 const PLAIN_MODEL = "claude-sonnet-4-6";

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "../../../conversation/message.ts";
 import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ReportedUsage, Turn, TurnBlock } from "../exchange.ts";
-import { TOOL_BLOCK_TOKENS } from "../prompt/count.ts";
+import { TOOL_BLOCK_TOKENS } from "../prompt/token-count.ts";
 import { cutInput, cutText } from "./cut-short.ts";
 
 /** What a turn becomes once it has ids and signatures, and has met the limits of its call. */

@@ -16,12 +16,11 @@ import {
   type Switches,
   type Turn,
 } from "../exchange.ts";
-import { type CacheLookup, PromptCache } from "../prompt/cache.ts";
-import { readCacheEdits } from "../prompt/cached-edits.ts";
-import type { TokenCounter } from "../prompt/count.ts";
+import { buildPrompt, type Prompt } from "../prompt/model-prompt.ts";
 import { PrefixTree } from "../prompt/prefix-tree.ts";
-import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
-import { scaleTokens } from "../prompt/scale.ts";
+import { type CacheLookup, PromptCache, readCacheEdits } from "../prompt/prompt-cache.ts";
+import type { TokenCounter } from "../prompt/token-count.ts";
+import { scaleTokens } from "../prompt/token-count.ts";
 import { validate } from "../rules/validate.ts";
 import type { Answer } from "./answer.ts";
 import type { Catalogue } from "./catalogue.ts";

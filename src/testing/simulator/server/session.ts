@@ -6,7 +6,7 @@ import { spanSummaries } from "../behaviours/spans.ts";
 import { compactionSummary, summaries } from "../behaviours/summaries.ts";
 import type { Summarise } from "../context/compaction.ts";
 import type { Behaviour, Switches } from "../exchange.ts";
-import type { CountText, TokenCounter } from "../prompt/count.ts";
+import type { CountText, TokenCounter } from "../prompt/token-count.ts";
 import type { Pace } from "./answer.ts";
 import { Catalogue, type ModelOptions } from "./catalogue.ts";
 import { Conversations } from "./conversations.ts";

@@ -2,7 +2,7 @@ import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { costOf, type PricedUsage } from "../../../window/prices.ts";
 import type { PreparedContext } from "../context/prepare.ts";
 import type { ReportedUsage, SimulatedRequest } from "../exchange.ts";
-import type { CacheLookup, InputUsage } from "../prompt/cache.ts";
+import type { CacheLookup, InputUsage } from "../prompt/prompt-cache.ts";
 import type { ComposedReply } from "./compose-reply.ts";
 
 /** `usage` of an answer, and what all that was billed costs. */

@@ -1,7 +1,8 @@
+import { LRUCache } from "lru-cache";
 import { asList, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
+import type { SimulatedModel } from "../exchange.ts";
 import { withoutMarks } from "./block-key.ts";
-import { CountCache } from "./count-cache.ts";
 
 /** Counts before the model's own scale; see {@link scaleTokens}. */
 export interface TokenCounter {
@@ -35,13 +36,40 @@ export async function createTokenCounter(countText?: CountText | "estimate"): Pr
 }
 
 function counterOf(source: TokenCounter["source"], countText: CountText): TokenCounter {
-  const cache = new CountCache(countText);
-  const text = (value: string): number => cache.count(value);
+  const text = countOnce(countText);
   return {
     source,
     text,
     block: (block) => countBlock(block, text),
     tool: (tool) => countTool(tool, text),
+  };
+}
+
+/** What a count means in the tokens of this model. */
+export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "features">): number {
+  return Math.round(baseTokens * model.features.tokenScale);
+}
+
+/** Characters of the texts whose counts are kept. A long conversation is a few million. */
+const KEPT_CHARACTERS = 16_000_000;
+
+/** A text shorter than this is counted sooner than it is found. */
+const SHORTEST_KEPT = 32;
+
+/** Counts each text once, as long as it is in use. A text that would fill half of the memory is not kept. */
+export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARACTERS): CountText {
+  const known = new LRUCache<string, number>({
+    maxSize: keptCharacters,
+    maxEntrySize: keptCharacters / 2,
+    sizeCalculation: (_, text) => text.length,
+  });
+  return (text) => {
+    if (text.length < SHORTEST_KEPT) return text === "" ? 0 : count(text);
+    const counted = known.get(text);
+    if (counted !== undefined) return counted;
+    const tokens = count(text);
+    known.set(text, tokens);
+    return tokens;
   };
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { buildPrompt } from "./prompt.ts";
+import { buildPrompt } from "./model-prompt.ts";
 import {
   assistant,
   type Body,

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it, vi } from "vitest";
 import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
-import { createTokenCounter, cutLongRuns, TOOL_BLOCK_TOKENS } from "./count.ts";
-import { CountCache } from "./count-cache.ts";
+import { countOnce, createTokenCounter, cutLongRuns, TOOL_BLOCK_TOKENS } from "./token-count.ts";
 
 const exact = await createTokenCounter();
 const letters = await createTokenCounter((text) => text.length);
@@ -20,7 +19,7 @@ describe("the tokenizer", () => {
     vi.doMock("gpt-tokenizer/encoding/o200k_base", () => {
       throw new Error("Cannot find package");
     });
-    const { createTokenCounter: create } = await import("./count.ts");
+    const { createTokenCounter: create } = await import("./token-count.ts");
     const counter = await create();
     vi.doUnmock("gpt-tokenizer/encoding/o200k_base");
     expect(counter.source).toBe("estimate");
@@ -136,33 +135,33 @@ describe("the memory of counted texts", () => {
 
   it("counts a text once", () => {
     const count = vi.fn((value: string) => value.length);
-    const cache = new CountCache(count);
-    expect([cache.count(text("a")), cache.count(text("a"))]).toEqual([40, 40]);
+    const cache = countOnce(count);
+    expect([cache(text("a")), cache(text("a"))]).toEqual([40, 40]);
     expect(count).toHaveBeenCalledTimes(1);
   });
 
   it("forgets what has not been asked for in a long time, and keeps what is in use", () => {
     const count = vi.fn((value: string) => value.length);
-    const cache = new CountCache(count, 100);
-    cache.count(text("a"));
-    cache.count(text("z"));
+    const cache = countOnce(count, 200);
+    cache(text("a"));
+    cache(text("z"));
     for (const letter of "bcdefgh") {
-      cache.count(text(letter));
-      cache.count(text("a"));
+      cache(text(letter));
+      cache(text("a"));
     }
     expect(count.mock.calls.filter(([value]) => value === text("a"))).toHaveLength(1);
     count.mockClear();
-    cache.count(text("z"));
+    cache(text("z"));
     expect(count).toHaveBeenCalledTimes(1);
   });
 
   it("does not keep a text that would fill it alone", () => {
     const count = vi.fn((value: string) => value.length);
-    const cache = new CountCache(count, 100);
-    cache.count(text("a"));
-    cache.count(text("b", 1_000));
-    cache.count(text("c", 1_000));
-    cache.count(text("a"));
+    const cache = countOnce(count, 200);
+    cache(text("a"));
+    cache(text("b", 1_000));
+    cache(text("c", 1_000));
+    cache(text("a"));
     expect(count).toHaveBeenCalledTimes(3);
   });
 });

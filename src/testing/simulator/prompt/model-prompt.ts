@@ -9,11 +9,53 @@ import {
 import { referencedTools } from "../context/tool-changes.ts";
 import type { SimulatedModel } from "../exchange.ts";
 import { type BlockParts, blockParts, toolParts } from "./block-key.ts";
-import type { TokenCounter } from "./count.ts";
-import type { PromptLevel } from "./invalidation.ts";
-import { type CacheTtl, explicitMark, isMarkable, type PositionKind, positionKind } from "./marks.ts";
-import type { PrefixFacts, PrefixNode } from "./prefix-tree.ts";
-import { scaleTokens } from "./scale.ts";
+import { type PromptLevel, type SettingsKeys, settingsKeys, speedOf } from "./invalidation.ts";
+import type { PrefixFacts, PrefixNode, PrefixTree } from "./prefix-tree.ts";
+import { scaleTokens, type TokenCounter } from "./token-count.ts";
+
+/** A request as the model sees it: after the provider's own edits to the messages. */
+interface PromptParts {
+  readonly tools: unknown;
+  readonly system: unknown;
+  readonly messages: readonly unknown[];
+  /** The whole body, for the settings that decide what a cached prefix is good for. */
+  readonly body: JsonRecord;
+}
+
+export interface Prompt {
+  readonly model: SimulatedModel;
+  /** All of it, in the model's tokens. */
+  readonly tokens: number;
+  /** In the order of the prompt: tools, system, messages. */
+  readonly positions: readonly PromptPosition[];
+  readonly settings: SettingsKeys;
+  readonly speed: string;
+  /** The prefixes that hold all tools, and these and the whole system prompt. */
+  readonly ends: { readonly tools: PrefixNode; readonly system: PrefixNode };
+}
+
+export function buildPrompt(
+  parts: PromptParts,
+  model: SimulatedModel,
+  { tree, counter }: { readonly tree: PrefixTree; readonly counter: TokenCounter },
+): Prompt {
+  tree.beginCall();
+  const walk = new PromptWalk(tree.root, counter, model);
+  walk.tools(parts.tools);
+  const toolsEnd = walk.node;
+  walk.system(parts.system);
+  const systemEnd = walk.node;
+  walk.messages(parts.messages);
+  placeMarks(walk.positions, parts.body.cache_control);
+  return {
+    model,
+    tokens: walk.tokens,
+    positions: walk.positions,
+    settings: settingsKeys(parts.body, model, walk.facts),
+    speed: speedOf(parts.body),
+    ends: { tools: toolsEnd, system: systemEnd },
+  };
+}
 
 /** What begins a prompt whatever is in it. */
 const PROMPT_TOKENS = 3;
@@ -49,13 +91,17 @@ interface Place {
   readonly blockIndex?: number;
 }
 
-/** Automatic marks are set when the end of the prompt is known; nothing else of it changes. */
-class WalkedPosition {
+/** One block of a prompt: a tool definition, a block of the system prompt or of a message. */
+export class PromptPosition {
+  /** The prefix that ends here. */
   readonly node: PrefixNode;
   readonly level: PromptLevel;
   readonly kind: PositionKind;
+  /** Of the prompt up to here, this block included. */
   readonly tokens: number;
+  /** Of a tool result. */
   readonly toolUseId: string | undefined;
+  /** The lifetime that the request asks for here. Automatic marks are set once the end of the prompt is known. */
   mark: CacheTtl | undefined;
   readonly #place: Place;
 
@@ -69,7 +115,7 @@ class WalkedPosition {
     this.#place = place;
   }
 
-  /** Written only when somebody asks: most positions are never named. */
+  /** Where the block stands in the body. Written only when somebody asks: most positions are never named. */
   get path(): string {
     const { part, index, blockIndex } = this.#place;
     if (index === undefined) return part;
@@ -78,8 +124,8 @@ class WalkedPosition {
 }
 
 /** Goes through a prompt block by block, down the tree of all prompts. What is new is counted on the way. */
-export class PromptWalk {
-  readonly positions: WalkedPosition[] = [];
+class PromptWalk {
+  readonly positions: PromptPosition[] = [];
   node: PrefixNode;
   facts: PrefixFacts;
   readonly #counter: TokenCounter;
@@ -137,13 +183,13 @@ export class PromptWalk {
 
   #addTool(tool: JsonRecord, level: PromptLevel, index: number): void {
     this.#step(toolParts(tool), "tools", tool);
-    this.positions.push(new WalkedPosition(this, level, tool, { part: "tools", index }));
+    this.positions.push(new PromptPosition(this, level, tool, { part: "tools", index }));
   }
 
   #addBlock(block: JsonRecord, section: Section, place: Place): void {
     this.#step(blockParts(block), section, block);
     if (this.#deferred.size > 0) this.#loadReferenced(block);
-    this.positions.push(new WalkedPosition(this, place.part, block, place));
+    this.positions.push(new PromptPosition(this, place.part, block, place));
   }
 
   #loadReferenced(block: JsonRecord): void {
@@ -194,3 +240,57 @@ function containsCited(block: JsonRecord): boolean {
 function nestedBlocks(block: JsonRecord): readonly JsonRecord[] {
   return block.type === "tool_result" ? listField(block, "content").filter(isRecord) : [];
 }
+
+export type CacheTtl = "5m" | "1h";
+
+/** What the rules of the cache tell apart. */
+type PositionKind =
+  | "tool_use"
+  | "tool_result"
+  /** The result of a tool that the provider runs itself. */
+  | "server_result"
+  /** Cannot be marked. */
+  | "thinking"
+  | "empty"
+  | "other";
+
+function positionKind(block: JsonRecord): PositionKind {
+  const type = block.type;
+  if (type === "tool_use" || type === "tool_result") return type;
+  if (type === "thinking" || type === "redacted_thinking") return "thinking";
+  if (type === "text") return block.text === "" ? "empty" : "other";
+  return typeof type === "string" && type.endsWith("_tool_result") ? "server_result" : "other";
+}
+
+/** A mark on a block inside a tool result stands for the whole result: a result is one position. */
+function explicitMark(block: JsonRecord): CacheTtl | undefined {
+  const own = markOf(block.cache_control);
+  if (block.type !== "tool_result" || !Array.isArray(block.content)) return own;
+  let longest = own;
+  for (const nested of asList(block.content)) {
+    const mark = isRecord(nested) ? markOf(nested.cache_control) : undefined;
+    if (mark === "1h" || longest === undefined) longest = mark ?? longest;
+  }
+  return longest;
+}
+
+function markOf(control: unknown): CacheTtl | undefined {
+  if (!isRecord(control) || control.type !== "ephemeral") return undefined;
+  return control.ttl === "1h" ? "1h" : "5m";
+}
+
+/**
+ * Adds the marks that the request does not spell out: that of the top level on the last block that can
+ * carry one, and, as soon as there is any, one of five minutes on every result of a server tool.
+ */
+function placeMarks(positions: readonly PromptPosition[], topLevel: unknown): void {
+  const automatic = markOf(topLevel);
+  if (automatic !== undefined) {
+    const last = positions.findLast(({ kind }) => isMarkable(kind));
+    if (last !== undefined) last.mark ??= automatic;
+  }
+  if (positions.every(({ mark }) => mark === undefined)) return;
+  for (const position of positions) if (position.kind === "server_result") position.mark ??= "5m";
+}
+
+const isMarkable = (kind: PositionKind): boolean => kind !== "thinking" && kind !== "empty";
