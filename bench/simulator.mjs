@@ -5,9 +5,9 @@ import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../src/demo/demo.ts";
 import { createFixedClock } from "../src/testing/clock.ts";
 import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";
-import { RequestLog } from "../src/testing/simulator/server/log.ts";
-import { findRoute } from "../src/testing/simulator/server/routes.ts";
-import { beginSession } from "../src/testing/simulator/server/session.ts";
+import { findRoute } from "../src/testing/simulator/server/desk.ts";
+import { RequestLog } from "../src/testing/simulator/server/request-log.ts";
+import { beginSession } from "../src/testing/simulator/server/simulator-session.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
@@ -134,11 +134,19 @@ async function freshSimulator() {
   const { desk } = beginSession({ switches }, lasting);
   const route = findRoute(PATH);
   return (content) => {
-    const entry = desk.open("POST", PATH, route);
+    const entry = desk.open("POST", PATH);
     const body = desk.parse(content);
     entry.body = body;
-    const call = { route, method: "POST", query: new URLSearchParams(), headers: HEADERS, body, entry };
-    const answer = desk.answer({ ...call, bodyProblem: undefined, bytes: content.length });
+    entry.bytes = content.length;
+    const call = {
+      route,
+      query: new URLSearchParams(),
+      headers: HEADERS,
+      body,
+      bodyProblem: undefined,
+      entry,
+    };
+    const answer = desk.answer(call);
     answer.begun?.();
     return Buffer.from(JSON.stringify(answer.body));
   };

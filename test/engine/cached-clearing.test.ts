@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listField } from "../../src/conversation/untrusted.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import { AgentLoop, connect } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { cacheRead, cacheWritten, openScene, type Scene, workUntil } from "./scene.case.ts";

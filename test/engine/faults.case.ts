@@ -5,7 +5,7 @@ import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summa
 import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
 import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
 import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 
 /** A request is long from this share of the window on, by a rough count. */

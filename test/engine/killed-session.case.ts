@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { notesPath } from "../../src/host/notes-file.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";

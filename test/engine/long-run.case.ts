@@ -2,7 +2,7 @@ import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";

@@ -3,7 +3,7 @@ import { type CoderOptions, coder } from "../../src/testing/simulator/behaviours
 import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import {
   type Simulator,
   type SimulatorOptions,

@@ -8,9 +8,8 @@ import { PrefixTree } from "../../src/testing/simulator/prompt/prefix-tree.ts";
 import { createTokenCounter } from "../../src/testing/simulator/prompt/token-count.ts";
 import { Catalogue } from "../../src/testing/simulator/server/catalogue.ts";
 import type { Fault, FaultCandidate, FaultConditions } from "../../src/testing/simulator/server/faults.ts";
-import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/log.ts";
-import { serve } from "../../src/testing/simulator/server/serve.ts";
-import { beginSession, type Session } from "../../src/testing/simulator/server/session.ts";
+import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/request-log.ts";
+import { beginSession, type Session } from "../../src/testing/simulator/server/simulator-session.ts";
 import { statedTokens } from "./exam.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 
@@ -46,7 +45,7 @@ export class Provider {
     this.#fetch = inProcessFetch((request, response) => {
       this.#senders[this.#log.length] = String(request.headers[TAG_HEADER] ?? ENGINE);
       this.onRequest?.();
-      return serve(request, response, this.#session.desk);
+      return this.#session.desk.serve(request, response);
     });
   }
 

@@ -6,7 +6,7 @@ import { findMarks, withoutMarks } from "../../src/models/anthropic/prompt-cache
 import type { ModelRequest } from "../../src/models/port.ts";
 import { summaryPrompt } from "../../src/summary/summary-prompt.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/log.ts";
+import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { connect, FRAME, Host, plainWorker, thinkingWorker } from "./host.ts";
 

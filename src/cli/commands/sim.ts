@@ -4,7 +4,7 @@ import { noteTaker } from "../../testing/simulator/behaviours/notes.ts";
 import { spanSummaries } from "../../testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../testing/simulator/behaviours/summaries.ts";
 import type { Switches } from "../../testing/simulator/exchange.ts";
-import { CODER_TURNS } from "../../testing/simulator/server/session.ts";
+import { CODER_TURNS } from "../../testing/simulator/server/simulator-session.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../testing/simulator/simulator.ts";
 import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";

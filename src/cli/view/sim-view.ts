@@ -1,4 +1,4 @@
-import type { LoggedRequest, LogTotals } from "../../testing/simulator/server/log.ts";
+import type { LoggedRequest, LogTotals } from "../../testing/simulator/server/request-log.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, formatShort, plural } from "./numbers.ts";
 import { oneLine, padEnd, padStart } from "./text-width.ts";

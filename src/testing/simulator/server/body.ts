@@ -1,8 +1,13 @@
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import { isRecord, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
+import {
+  isNestedTooDeep,
+  isRecord,
+  type JsonRecord,
+  MOST_NESTED_LEVELS,
+} from "../../../conversation/untrusted.ts";
 import { refuse } from "../wording/refuse.ts";
 
 /**
@@ -20,19 +25,13 @@ export interface ReceivedBody {
   readonly wireBytes: number;
 }
 
-/**
- * Levels of a body. Parsing takes any number of them; writing out, comparing and counting go down level by level
- * and would end at the bottom of the stack. No tool's input comes near.
- */
-const MAX_DEPTH = 500;
+const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
-type Decode = (content: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ["gzip", promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
-  ["x-gzip", promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
-  ["deflate", promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)],
-  ["br", promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress)],
+const DECODERS: ReadonlyMap<string, typeof gunzipped> = new Map([
+  ["gzip", gunzipped],
+  ["x-gzip", gunzipped],
+  ["deflate", promisify<Buffer, ZlibOptions, Buffer>(inflate)],
+  ["br", promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress)],
 ]);
 
 export async function receiveBody(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
@@ -62,9 +61,7 @@ async function collect(request: IncomingMessage, maxBytes: number): Promise<Buff
 
 async function decode(content: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const decoder = DECODERS.get(encoding);
-  if (decoder === undefined) {
-    return refuse("encodingUnsupported", { encoding });
-  }
+  if (decoder === undefined) return refuse("encodingUnsupported", { encoding });
   try {
     return await decoder(content, { maxOutputLength: maxBytes });
   } catch (error) {
@@ -82,22 +79,8 @@ export function parseBody(content: Buffer): JsonRecord {
     refuse("notJson", { reason: (error as Error).message });
   }
   if (!isRecord(value)) refuse("bodyNotObject");
-  if (isTooDeep(value)) refuse("tooDeep", { maximum: MAX_DEPTH });
+  if (isNestedTooDeep(value)) refuse("tooDeep", { maximum: MOST_NESTED_LEVELS });
   return value;
-}
-
-/** A value that stands in so many others already. */
-export const isTooDeep = (value: unknown, levelsAbove = 0): boolean =>
-  isDeeperThan(value, MAX_DEPTH - levelsAbove);
-
-/** Strings, which are nearly all of a body, are not looked into: a small part of what the parsing took. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, levels - 1));
-  const record = value as JsonRecord;
-  for (const name in record) if (isDeeperThan(record[name], levels - 1)) return true;
-  return false;
 }
 
 /**

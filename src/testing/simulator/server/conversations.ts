@@ -1,5 +1,8 @@
-import type { ContentBlock } from "../../../conversation/message.ts";
-import { field, type JsonRecord } from "../../../conversation/untrusted.ts";
+import { MAX_MEDIA, maxMediaFor } from "../../../conversation/check/limits.ts";
+import type { CheckOptions } from "../../../conversation/check/rule.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
+import { asList, contentText, field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
+import { summaryRequestIn } from "../../../summary/builtin/summarise-messages.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { Summarise } from "../context/compaction.ts";
 import {
@@ -11,28 +14,28 @@ import {
 import {
   ApiRefusal,
   type Behaviour,
+  type CallPurpose,
   type SeenRequest,
+  type SimulatedModel,
   type SimulatedRequest,
   type Switches,
   type Turn,
+  thinkingMode,
 } from "../exchange.ts";
 import { buildPrompt, type Prompt } from "../prompt/model-prompt.ts";
 import { PrefixTree } from "../prompt/prefix-tree.ts";
 import { type CacheLookup, PromptCache, readCacheEdits } from "../prompt/prompt-cache.ts";
-import type { TokenCounter } from "../prompt/token-count.ts";
-import { scaleTokens } from "../prompt/token-count.ts";
+import { scaleTokens, type TokenCounter } from "../prompt/token-count.ts";
 import { validate } from "../rules/validate.ts";
-import type { Answer } from "./answer.ts";
+import { type CallUsage, callUsage } from "./call-usage.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { type ComposedReply, composeReply } from "./compose-reply.ts";
-import { type ReplyMessage, streamEvents } from "./events.ts";
+import { type ComposedReply, composeReply, type ReplyLimits } from "./compose-reply.ts";
+import { type Answer, rateLimitHeaders } from "./delivery.ts";
 import type { Ids } from "./ids.ts";
-import type { LogEntry } from "./log.ts";
-import { rateLimitHeaders } from "./response-headers.ts";
-import { checkOptionsFor, purposeOf, replyLimits, seenRequest, withoutResults } from "./seen-request.ts";
-import { type CallUsage, callUsage } from "./usage.ts";
+import type { LogEntry } from "./request-log.ts";
+import { type ReplyMessage, streamEvents } from "./stream-events.ts";
 
-export interface ConversationParts {
+interface ConversationParts {
   readonly catalogue: Catalogue;
   readonly clock: MovableClock;
   readonly counter: TokenCounter;
@@ -69,7 +72,7 @@ export class Conversations {
     if (request.endpoint === "count_tokens") {
       context.thread?.release();
       entry.inputTokens = context.tokens;
-      const headers = { ...identity, ...rateLimitHeaders({ now: clock.now() }) };
+      const headers = { ...identity, ...rateLimitHeaders(clock.now()) };
       return { kind: "json", status: 200, headers, body: countOf(context) };
     }
     try {
@@ -103,9 +106,12 @@ export class Conversations {
     const reply = this.#compose(request, context, lookup);
     const usage = callUsage(request, context, lookup, reply);
     const message = this.#message(request, context, lookup, reply, usage);
-    record(entry, context, lookup, reply, usage);
-    const inputTokens = lookup.tokens;
-    const limits = rateLimitHeaders({ now: clock.now(), inputTokens, outputTokens: reply.outputTokens });
+    entry.usage = usage.usage;
+    entry.inputTokens = lookup.tokens;
+    entry.costDollars = usage.costDollars;
+    entry.stopReason = reply.stopReason;
+    entry.appliedEdits = context.appliedEdits.map((edit) => ({ ...edit }));
+    const limits = rateLimitHeaders(clock.now(), lookup.tokens, reply.outputTokens);
     const shared = {
       headers: { ...identity, ...limits },
       begun: (): void => {
@@ -143,9 +149,16 @@ export class Conversations {
     if (compaction?.end !== undefined) return withoutTurn(compacted, compaction.end);
     const limits = replyLimits(request.body, model, lookup.tokens);
     if (limits.maxTokens === 0) return withoutTurn(compacted, { stopReason: "max_tokens" });
-    const messages = withoutResults(conversation.messages, lookup.deletedResults);
-    const call = { body: request.body, purpose: purposeOf(context.request), index };
-    const turn = this.#play(seenRequest(model, { ...conversation, messages }, call));
+    const turn = this.#play({
+      model: model.id,
+      messages: withoutResults(conversation.messages, lookup.deletedResults),
+      system: contentText(conversation.system),
+      tools: conversation.tools,
+      maxTokens: limits.maxTokens,
+      purpose: purposeOf(context.request),
+      body: request.body,
+      index,
+    });
     const reply = composeReply(turn, limits, {
       countText: (text) => scaleTokens(counter.text(text), model),
       newToolUseId: () => ids.toolUse(lengthOf(context)),
@@ -219,16 +232,58 @@ function withoutTurn(
   };
 }
 
-function record(
-  entry: LogEntry,
-  { appliedEdits }: Context,
-  lookup: CacheLookup,
-  reply: ComposedReply,
-  { usage, costDollars }: CallUsage,
-): void {
-  entry.usage = usage;
-  entry.inputTokens = lookup.tokens;
-  entry.costDollars = costDollars;
-  entry.stopReason = reply.stopReason;
-  entry.appliedEdits = appliedEdits.map((edit) => ({ ...edit }));
+/** Stands where a cached edit has left a result out; the model sees that there was one. */
+const LEFT_OUT = "[left out of the cached prefix]";
+
+/** For a body that follows the rules. A subagent that is asked for a summary is summarized, so that comes first. */
+function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">): CallPurpose {
+  if (summaryRequestIn(body.messages as readonly ApiMessage[]) !== undefined) return "summary";
+  if (client.agentId !== undefined) return "subagent";
+  const isSideCall = client.sessionId !== undefined && !asList(body.tools).some(isRunByClient);
+  return isSideCall ? "side-call" : "conversation";
+}
+
+/** The provider runs the tools of other types itself. */
+function isRunByClient(tool: unknown): boolean {
+  const type = stringField(tool, "type") ?? "custom";
+  return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);
+}
+
+/** The messages without the results that cached edits took away. */
+function withoutResults(messages: readonly ApiMessage[], ids: readonly string[]): readonly ApiMessage[] {
+  if (ids.length === 0) return messages;
+  return messages.map((message) => {
+    if (typeof message.content === "string" || message.role !== "user") return message;
+    const content = message.content.map((block) =>
+      block.type === "tool_result" && ids.includes(block.tool_use_id)
+        ? { ...block, content: LEFT_OUT }
+        : block,
+    );
+    return { ...message, content };
+  });
+}
+
+function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: number): ReplyLimits {
+  return {
+    maxTokens: typeof body.max_tokens === "number" ? body.max_tokens : 0,
+    roomTokens: Math.max(0, model.windowTokens - inputTokens),
+    stopSequences: asList(body.stop_sequences).filter(
+      (sequence): sequence is string => typeof sequence === "string" && sequence !== "",
+    ),
+    thinks: thinkingMode(body, model) !== "disabled",
+    omitsThinking: stringField(body.thinking, "display") === "omitted",
+  };
+}
+
+/** The checker's options that say what the simulator's own rules say. */
+function checkOptionsFor(
+  { model, version }: Pick<SimulatedRequest, "model" | "version">,
+  switches: Switches,
+): CheckOptions {
+  return {
+    maxMedia: model === undefined ? MAX_MEDIA : maxMediaFor(model.windowTokens),
+    requireTools: switches.requireTools,
+    apiVersion: version,
+    consecutiveRoles: switches.consecutiveRoles === "merged" ? "accepted" : "reported",
+  };
 }

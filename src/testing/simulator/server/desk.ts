@@ -1,22 +1,28 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { MovableClock } from "../../clock.ts";
-import type { ApiRefusal, SimulatedRequest } from "../exchange.ts";
+import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
 import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
-import { type Answer, NETWORK_TOO_LARGE, type Pace, refusalAnswer } from "./answer.ts";
+import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import { BodyMemory } from "./body-memory.ts";
-import type { Catalogue } from "./catalogue.ts";
-import type { Fault, FaultCandidate, Faults, StatusFault } from "./faults.ts";
+import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
+import {
+  type Answer,
+  deliver,
+  identityHeaders,
+  NETWORK_TOO_LARGE,
+  Outlet,
+  type Pace,
+  rateLimitHeaders,
+  refusalAnswer,
+} from "./delivery.ts";
+import { type Fault, type Faults, refusalOf, type StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
-import { LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./log.ts";
-import { modelInfo, modelPage } from "./model-info.ts";
-import { identityHeaders, rateLimitHeaders } from "./response-headers.ts";
-import type { Route } from "./routes.ts";
-import type { Call, CallDesk } from "./serve.ts";
-import { refusalOf } from "./status-faults.ts";
+import { type Endpoint, LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
 
-export interface DeskParts {
+interface DeskParts {
   readonly catalogue: Catalogue;
   readonly clock: MovableClock;
   readonly ids: Ids;
@@ -29,24 +35,52 @@ export interface DeskParts {
   converse(request: SimulatedRequest, entry: LogEntry, headers: Readonly<Record<string, string>>): Answer;
 }
 
+/** A request that has come whole, and nothing of it judged yet. */
+interface Call {
+  readonly route: Route | undefined;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: JsonRecord | undefined;
+  /** Why there is a body but no JSON in it. The headers are judged first, so it is not thrown at once. */
+  readonly bodyProblem: ApiRefusal | undefined;
+  readonly entry: LogEntry;
+}
+
 /** Takes every request in, judges its headers, and hands it to whoever can answer it. */
-export class Desk implements CallDesk {
-  readonly maxBodyBytes: number = MAX_REQUEST_BYTES;
-  readonly pace: Pace;
+export class Desk {
   readonly #parts: DeskParts;
   readonly #bodies = new BodyMemory();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
-    this.pace = parts.pace;
   }
 
-  open(method: string, path: string, route: Route | undefined): LogEntry {
+  /** One request from its first byte to the last of its answer. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedAt = performance.now();
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    response.on("error", () => gone.abort());
+    const url = addressOf(request.url ?? "/");
+    const entry = this.open(request.method ?? "GET", url.pathname);
+    const answer = await this.#settle(request, url, entry).catch((error: unknown) => {
+      if (request.complete) throw error;
+      return undefined;
+    });
+    if (answer === undefined) {
+      if (entry.fault?.kind === "silence") await aborted(gone.signal);
+      entry.outcome = "abandoned";
+    } else await this.#say(answer, response, gone.signal, entry);
+    entry.durationMs = performance.now() - startedAt;
+    this.#parts.onRequest?.(entry);
+  }
+
+  open(method: string, path: string): LogEntry {
     const { ids, log, clock } = this.#parts;
     const entry = new LogEntry({
       index: log.length,
       requestId: ids.request(),
-      endpoint: route?.endpoint ?? "other",
+      endpoint: findRoute(path)?.endpoint ?? "other",
       method,
       path,
       startedAt: clock.now(),
@@ -59,24 +93,22 @@ export class Desk implements CallDesk {
     return this.#bodies.parse(content);
   }
 
-  strike(candidate: FaultCandidate): Fault | undefined {
-    return this.#parts.faults.strike(candidate);
-  }
-
   answer(call: Call): Answer {
-    const { route, method, entry, headers } = call;
+    const { route, entry } = call;
     // Clients probe paths of other services: nothing is wrong with their requests to this one.
     if (route === undefined) {
       return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
     }
     const allow = route.methods.join(", ");
-    if (method === "OPTIONS")
+    if (entry.method === "OPTIONS")
       return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
-    if (!route.methods.includes(method)) {
+    if (!route.methods.includes(entry.method)) {
       throw refusal("methodNotAllowed").with({ allow });
     }
-    const read = readHeaders(headers, this.#parts.headerOptions);
-    const { version, betas, unknownBetas, workspace, client } = read;
+    const { version, betas, unknownBetas, workspace, client } = readHeaders(
+      call.headers,
+      this.#parts.headerOptions,
+    );
     entry.version = version;
     entry.workspace = workspace;
     entry.betas = [...betas];
@@ -89,7 +121,7 @@ export class Desk implements CallDesk {
       version,
       betas,
       body: call.body,
-      bytes: call.bytes,
+      bytes: entry.bytes,
       model: this.#parts.catalogue.find(call.body.model),
       workspace,
       client,
@@ -98,34 +130,134 @@ export class Desk implements CallDesk {
     return this.#parts.converse(request, entry, this.#identity(entry));
   }
 
-  refuse(refused: ApiRefusal, entry: LogEntry): Answer {
+  /** Undefined when the request is met with silence. */
+  async #settle(request: IncomingMessage, url: URL, entry: LogEntry): Promise<Answer | undefined> {
+    try {
+      const route = findRoute(url.pathname);
+      const { body, bodyProblem } = await this.#read(request, entry);
+      entry.body = body;
+      entry.isStream = body?.stream === true && entry.endpoint === "messages";
+      entry.model = typeof body?.model === "string" ? body.model : route?.modelId;
+      const { endpoint, isStream, index } = entry;
+      entry.fault = this.#parts.faults.strike({ endpoint, body, isStream, index });
+      if (entry.fault?.kind === "silence") return undefined;
+      if (entry.fault?.kind === "status") return this.#statusFault(entry.fault, entry);
+      const { headers } = request;
+      return this.answer({ route, query: url.searchParams, headers, body, bodyProblem, entry });
+    } catch (error) {
+      if (error instanceof TooLargeForTheNetwork) {
+        entry.error = loggedError(refusal("tooManyBytes"));
+        return NETWORK_TOO_LARGE;
+      }
+      if (error instanceof ApiRefusal) return this.#refuse(error, entry);
+      if (request.destroyed && !request.complete) throw error;
+      return this.#refuse(ownFailure(error), entry);
+    }
+  }
+
+  async #read(request: IncomingMessage, entry: LogEntry): Promise<Pick<Call, "body" | "bodyProblem">> {
+    const { content, wireBytes } = await receiveBody(request, MAX_REQUEST_BYTES);
+    entry.bytes = wireBytes;
+    if (request.method !== "POST") return { body: undefined, bodyProblem: undefined };
+    try {
+      return { body: this.parse(content), bodyProblem: undefined };
+    } catch (error) {
+      if (error instanceof ApiRefusal) return { body: undefined, bodyProblem: error };
+      throw error;
+    }
+  }
+
+  async #say(answer: Answer, response: ServerResponse, signal: AbortSignal, entry: LogEntry): Promise<void> {
+    const { fault } = entry;
+    const outlet = new Outlet(response, {
+      signal,
+      cutAfterBytes: fault?.kind === "cut" ? (fault.afterBytes ?? 0) : undefined,
+      onBegin: (status) => {
+        entry.status = status;
+      },
+    });
+    const isOverloaded = await deliver(answer, outlet, paceOf(fault, this.#parts.pace), fault);
+    entry.outcome = outlet.outcome;
+    if (isOverloaded) entry.error = loggedError(refusal("overloaded"));
+  }
+
+  #refuse(refused: ApiRefusal, entry: LogEntry): Answer {
     entry.error = loggedError(refused);
     return refusalAnswer(refused, entry.requestId, this.#identity(entry));
   }
 
-  statusFault(fault: StatusFault, entry: LogEntry): Answer {
+  #statusFault(fault: StatusFault, entry: LogEntry): Answer {
     const refused = refusalOf(fault, this.#parts.ids.organization, entry.model ?? "unknown");
-    const answer = this.refuse(refused, entry);
+    const answer = this.#refuse(refused, entry);
     return fault.status === NETWORK_TOO_LARGE.status ? NETWORK_TOO_LARGE : answer;
   }
 
-  closed(entry: LogEntry): void {
-    this.#parts.onRequest?.(entry);
-  }
-
-  #models(call: Call, betas: ReadonlySet<string>): Answer {
+  #models({ route, query, entry }: Call, betas: ReadonlySet<string>): Answer {
     const { catalogue, clock } = this.#parts;
-    const identity = this.#identity(call.entry);
-    const headers = { ...identity, ...rateLimitHeaders({ now: clock.now() }) };
-    const id = call.route?.modelId;
+    const headers = { ...this.#identity(entry), ...rateLimitHeaders(clock.now()) };
+    const id = route?.modelId;
     if (id === undefined)
-      return { kind: "json", status: 200, headers, body: modelPage(catalogue, call.query, betas) };
-    const model = catalogue.find(id);
-    if (model === undefined) refuse("modelUnknown", { model: id });
+      return { kind: "json", status: 200, headers, body: modelPage(catalogue, query, betas) };
+    const model = catalogue.find(id) ?? refuse("modelUnknown", { model: id });
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 
   #identity(entry: LogEntry): Record<string, string> {
     return identityHeaders(entry.requestId, this.#parts.ids.organization, entry.workspace);
+  }
+}
+
+/** What is no address at all, such as `//`, is one that nobody knows. */
+function addressOf(target: string): URL {
+  const base = "http://localhost";
+  return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/** A mistake of ours, or of a test's behaviour, must not look like bad luck that a retry could mend. */
+function ownFailure(error: unknown): ApiRefusal {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new ApiRefusal(500, "api_error", `The simulator itself failed: ${reason}`, {
+    headers: { "x-should-retry": "false" },
+  });
+}
+
+function paceOf(fault: Fault | undefined, pace: Pace): Pace {
+  if (fault?.kind !== "slow") return pace;
+  return {
+    firstByteMs: fault.firstByteMs ?? pace.firstByteMs,
+    betweenEventsMs: fault.betweenEventsMs ?? pace.betweenEventsMs,
+  };
+}
+
+interface Route {
+  readonly endpoint: Endpoint;
+  readonly methods: readonly string[];
+  /** The last part of `/v1/models/{id}`. */
+  readonly modelId?: string;
+}
+
+const MODELS_PATH = "/v1/models";
+
+/** Undefined for a path that the API does not have. The query plays no part: SDKs add `?beta=true`. */
+export function findRoute(path: string): Route | undefined {
+  const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  if (plain === "/v1/messages") return { endpoint: "messages", methods: ["POST"] };
+  if (plain === "/v1/messages/count_tokens") return { endpoint: "count_tokens", methods: ["POST"] };
+  if (plain === MODELS_PATH) return { endpoint: "models", methods: ["GET", "HEAD"] };
+  if (!plain.startsWith(`${MODELS_PATH}/`)) return undefined;
+  const modelId = safelyDecoded(plain.slice(MODELS_PATH.length + 1));
+  return modelId.includes("/") ? undefined : { endpoint: "models", methods: ["GET", "HEAD"], modelId };
+}
+
+function safelyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FaultCandidate, Faults } from "./faults.ts";
-import { refusalOf } from "./status-faults.ts";
+import { type FaultCandidate, Faults, refusalOf } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
 

@@ -1,5 +1,8 @@
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { createRandom, type Random } from "../../../demo/random.ts";
+import { ApiRefusal } from "../exchange.ts";
+import { refusal } from "../wording/refuse.ts";
+import type { TextName } from "../wording/texts.ts";
 
 /** What can go wrong on purpose. */
 export type Fault =
@@ -96,3 +99,47 @@ export class Faults {
 const isCallForAnswer = ({ endpoint }: FaultCandidate): boolean => endpoint === "messages";
 
 const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);
+
+/** Seconds that a 429 asks to wait for unless the test says otherwise. Short, since clients really wait. */
+const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+const TEXT_OF_STATUS = {
+  400: "badRequest",
+  401: "keyInvalid",
+  402: "noBilling",
+  403: "noPermission",
+  404: "notFound",
+  408: "requestTimeout",
+  409: "conflict",
+  413: "tooManyBytes",
+  500: "internalError",
+  504: "timeout",
+  529: "overloaded",
+} as const satisfies Record<number, TextName>;
+
+/** Every status that the API has words for. */
+export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
+
+/** A status on demand, in the API's words for it unless the fault has its own. */
+export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
+  const { status, message, details, type } = wordsFor(fault, organization, model);
+  const wait = retryAfter(fault);
+  return new ApiRefusal(status, fault.type ?? type, fault.message ?? message, {
+    ...(details === undefined ? {} : { details }),
+    headers: wait === undefined ? {} : { "retry-after": String(wait) },
+  });
+}
+
+function wordsFor({ status, spendLimit }: StatusFault, organization: string, model: string): ApiRefusal {
+  if (status === 429)
+    return spendLimit ? refusal("spendLimit") : refusal("rateLimit", { organization, model });
+  const text = TEXT_OF_STATUS[status as keyof typeof TEXT_OF_STATUS];
+  return text === undefined ? new ApiRefusal(status, "api_error", `Status ${status}`) : refusal(text);
+}
+
+/** No waiting helps against a spent budget, so its refusal names none. */
+function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
+  if (spendLimit) return undefined;
+  if (retryAfter === undefined && status === 429) return DEFAULT_RETRY_AFTER_SECONDS;
+  return retryAfter ?? undefined;
+}

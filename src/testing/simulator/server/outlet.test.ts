@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { Outlet } from "./outlet.ts";
+import { Outlet } from "./delivery.ts";
 
 /** A connection that takes nothing until it is told to. */
 class FullConnection extends EventEmitter {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ContentBlock } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { encodeEvent, pieces, type ReplyMessage, type StreamEvent, streamEvents } from "./events.ts";
+import { encodeEvent, pieces, type ReplyMessage, type StreamEvent, streamEvents } from "./stream-events.ts";
 
 const message = (content: readonly JsonRecord[], changed: Partial<ReplyMessage> = {}): ReplyMessage => ({
   id: "msg_1",

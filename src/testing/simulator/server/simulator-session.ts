@@ -7,13 +7,13 @@ import { compactionSummary, summaries } from "../behaviours/summaries.ts";
 import type { Summarise } from "../context/compaction.ts";
 import type { Behaviour, Switches } from "../exchange.ts";
 import type { CountText, TokenCounter } from "../prompt/token-count.ts";
-import type { Pace } from "./answer.ts";
 import { Catalogue, type ModelOptions } from "./catalogue.ts";
 import { Conversations } from "./conversations.ts";
+import type { Pace } from "./delivery.ts";
 import { Desk } from "./desk.ts";
 import { Faults } from "./faults.ts";
 import { createIds } from "./ids.ts";
-import type { LoggedRequest, RequestLog } from "./log.ts";
+import type { LoggedRequest, RequestLog } from "./request-log.ts";
 
 export interface SimulatorOptions {
   /** Any free one unless given. */

@@ -1,4 +1,4 @@
-import { type CheckedRequest, checkRequest } from "../../../conversation/check/check.ts";
+import { checkRequest } from "../../../conversation/check/check.ts";
 import type { Finding } from "../../../conversation/check/finding.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
@@ -20,46 +20,9 @@ export type Outcome =
   | "abandoned";
 
 /** One request as tests read it. */
-export interface LoggedRequest {
-  readonly index: number;
-  readonly requestId: string;
-  readonly endpoint: Endpoint;
-  readonly method: string;
-  readonly path: string;
-  /** By the simulator's clock, in milliseconds. */
-  readonly startedAt: number;
-  /** Undefined as long as nothing was answered. */
-  readonly status: number | undefined;
-  readonly outcome: Outcome;
-  readonly version: ApiVersion | undefined;
-  readonly betas: readonly string[];
-  /** Names in `betas` that the simulator does not know. The real API may refuse them. */
-  readonly unknownBetas: readonly string[];
-  readonly model: string | undefined;
-  readonly client: ClientMarks;
-  /** Undefined for requests that are no calls of a model, and for malformed ones. */
-  readonly purpose: CallPurpose | undefined;
-  readonly isStream: boolean;
-  /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
-  readonly body: JsonRecord | undefined;
-  /** Of the body as it came over the wire. */
-  readonly bytes: number;
-  readonly usage: JsonRecord | undefined;
-  readonly inputTokens: number | undefined;
-  /** Calls inside the call included. Undefined where the model's prices are not known. */
-  readonly costDollars: number | undefined;
-  readonly stopReason: string | undefined;
-  readonly appliedEdits: readonly JsonRecord[];
-  readonly fault: Fault | undefined;
-  readonly error: LoggedError | undefined;
-  /** In real time. */
-  readonly durationMs: number;
-  /**
-   * What the checker of requests finds in it; looked for when first asked, or when the body is given up.
-   * Undefined for requests without one, and for what was to continue a thread that nobody keeps.
-   */
-  readonly findings: readonly Finding[] | undefined;
-}
+export type LoggedRequest = Readonly<
+  Omit<LogEntry, "workspace" | "checkOptions" | "wholeBody" | "forgetBody">
+>;
 
 export interface LoggedError {
   readonly status: number;
@@ -90,40 +53,47 @@ export interface LogTotals {
 }
 
 /** The log's own view of a request: the parts of the server fill it in while they work. */
-export class LogEntry implements LoggedRequest {
+export class LogEntry {
   readonly index: number;
   readonly requestId: string;
   readonly endpoint: Endpoint;
   readonly method: string;
   readonly path: string;
+  /** By the simulator's clock, in milliseconds. */
   readonly startedAt: number;
+  /** Undefined as long as nothing was answered. */
   status: number | undefined;
   outcome: Outcome = "open";
   version: ApiVersion | undefined;
   workspace: string | undefined;
   betas: readonly string[] = [];
+  /** Names in `betas` that the simulator does not know. The real API may refuse them. */
   unknownBetas: readonly string[] = [];
   model: string | undefined;
   client: ClientMarks = {};
+  /** Undefined for requests that are no calls of a model, and for malformed ones. */
   purpose: CallPurpose | undefined;
   isStream = false;
+  /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
+  body: JsonRecord | undefined;
+  /** The body with all that a thread keeps of the conversation: by itself, what is new breaks every rule. */
+  wholeBody: JsonRecord | undefined;
+  /** Of the body as it came over the wire. */
   bytes = 0;
   usage: JsonRecord | undefined;
   inputTokens: number | undefined;
+  /** Calls inside the call included. Undefined where the model's prices are not known. */
   costDollars: number | undefined;
   stopReason: string | undefined;
   appliedEdits: readonly JsonRecord[] = [];
   fault: Fault | undefined;
   error: LoggedError | undefined;
+  /** In real time. */
   durationMs = 0;
   checkOptions: CheckOptions = {};
-  #body: JsonRecord | undefined;
-  #wholeBody: JsonRecord | undefined;
-  #checked: CheckedRequest["findings"] | undefined;
+  #checked: readonly Finding[] | undefined;
 
-  constructor(
-    start: Pick<LoggedRequest, "index" | "requestId" | "endpoint" | "method" | "path" | "startedAt">,
-  ) {
+  constructor(start: Pick<LogEntry, "index" | "requestId" | "endpoint" | "method" | "path" | "startedAt">) {
     this.index = start.index;
     this.requestId = start.requestId;
     this.endpoint = start.endpoint;
@@ -132,32 +102,23 @@ export class LogEntry implements LoggedRequest {
     this.startedAt = start.startedAt;
   }
 
-  get body(): JsonRecord | undefined {
-    return this.#body;
-  }
-
-  set body(body: JsonRecord | undefined) {
-    this.#body = body;
+  /**
+   * What the checker of requests finds in it; looked for when first asked, or when the body is given up.
+   * Undefined for requests without one, and for what was to continue a thread that nobody keeps.
+   */
+  get findings(): readonly Finding[] | undefined {
+    const body = this.wholeBody ?? (isContinuation(this.body) ? undefined : this.body);
+    if (this.#checked === undefined && body !== undefined) {
+      this.#checked = checkRequest(body as unknown as ApiRequest, this.checkOptions).findings;
+    }
+    return this.#checked;
   }
 
   /** What can be found in it is looked for now: afterwards nobody could. */
   forgetBody(): void {
     void this.findings;
-    this.#body = undefined;
-    this.#wholeBody = undefined;
-  }
-
-  /** The body with all that a thread keeps of the conversation: by itself, what is new breaks every rule. */
-  set wholeBody(body: JsonRecord) {
-    this.#wholeBody = body;
-  }
-
-  get findings(): readonly Finding[] | undefined {
-    const body = this.#wholeBody ?? (isContinuation(this.#body) ? undefined : this.#body);
-    if (this.#checked === undefined && body !== undefined) {
-      this.#checked = checkRequest(body as unknown as ApiRequest, this.checkOptions).findings;
-    }
-    return this.#checked;
+    this.body = undefined;
+    this.wholeBody = undefined;
   }
 }
 

@@ -1,0 +1,249 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiRefusal } from "../exchange.ts";
+import { TEXTS } from "../wording/texts.ts";
+import type { Fault } from "./faults.ts";
+import type { Outcome } from "./request-log.ts";
+import { encodeEvent, type StreamEvent } from "./stream-events.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What the simulator says to a request, before any of it is written. */
+export type Answer =
+  | (Told & { readonly kind: "json"; readonly status: number; readonly body: unknown })
+  | (Told & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
+  /** No body: to HEAD and OPTIONS. */
+  | (Told & { readonly kind: "empty"; readonly status: number });
+
+interface Told {
+  readonly headers: Headers;
+  /** The answer is on its way. */
+  readonly begun?: () => void;
+  /** Nobody waits for it any more. */
+  readonly dropped?: () => void;
+  /** Milliseconds that this answer waits in addition to the pace of the server. */
+  readonly delayMs?: number;
+}
+
+export interface Pace {
+  readonly firstByteMs: number;
+  readonly betweenEventsMs: number;
+}
+
+/** Events that come before a stream breaks, when the test does not say. */
+const DEFAULT_EVENTS_BEFORE_BREAK = 4;
+const OVERLOADED: StreamEvent = {
+  type: "error",
+  error: { type: "overloaded_error", message: TEXTS.overloaded.text },
+};
+const TORN_EVENT =
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n';
+
+export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: Headers): Answer {
+  const error = {
+    type: refusal.type,
+    message: refusal.message,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+  };
+  return {
+    kind: "json",
+    status: refusal.status,
+    headers: { ...headers, ...refusal.headers },
+    body: { type: "error", error, request_id: requestId },
+  };
+}
+
+/** The network in front of the API has its own form: no envelope, and nothing that names the request. */
+export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
+  kind: "json",
+  status: 413,
+  headers: {},
+  body: { error: { type: "request_too_large", message: TEXTS.tooManyBytes.text } },
+};
+
+/** Returns true if an error event ended the stream. A stream with fewer events than the fault names ends as usual. */
+export async function deliver(
+  answer: Answer,
+  outlet: Outlet,
+  pace: Pace,
+  fault: Fault | undefined,
+): Promise<boolean> {
+  if (!(await outlet.pause(pace.firstByteMs + (answer.delayMs ?? 0)))) {
+    answer.dropped?.();
+    return false;
+  }
+  if (answer.kind === "empty") {
+    outlet.begin(answer.status, answer.headers);
+    await outlet.end();
+    return false;
+  }
+  answer.begun?.();
+  if (answer.kind === "stream") return deliverStream(answer, outlet, pace, fault);
+  const text = JSON.stringify(answer.body);
+  outlet.begin(answer.status, {
+    ...answer.headers,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  });
+  await outlet.write(text);
+  await outlet.end();
+  return false;
+}
+
+async function deliverStream(
+  { headers, events }: Extract<Answer, { kind: "stream" }>,
+  outlet: Outlet,
+  pace: Pace,
+  fault: Fault | undefined,
+): Promise<boolean> {
+  outlet.begin(200, {
+    ...headers,
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+  });
+  const breaksAfter = eventsBeforeBreak(fault);
+  let sent = 0;
+  for (const event of events) {
+    if (sent === breaksAfter) {
+      if (fault?.kind === "overload-in-stream") {
+        await outlet.write(encodeEvent(OVERLOADED));
+        await outlet.end();
+        return true;
+      }
+      await outlet.write(TORN_EVENT);
+    }
+    if (sent > 0 && !(await outlet.pause(pace.betweenEventsMs))) return false;
+    await outlet.write(encodeEvent(event));
+    if (!outlet.isOpen) return false;
+    sent++;
+  }
+  await outlet.end();
+  return false;
+}
+
+function eventsBeforeBreak(fault: Fault | undefined): number | undefined {
+  if (fault?.kind !== "overload-in-stream" && fault?.kind !== "malformed-stream") return undefined;
+  return fault.afterEvents ?? DEFAULT_EVENTS_BEFORE_BREAK;
+}
+
+interface OutletOptions {
+  /** Aborted when the client goes away or the simulator closes. */
+  readonly signal: AbortSignal;
+  /** Ends the connection after so many bytes of the body. */
+  readonly cutAfterBytes: number | undefined;
+  /** The status is on its way. */
+  readonly onBegin: (status: number) => void;
+}
+
+/** Writes one answer: as fast as the client reads, no further than a cut allows, and not at all once it left. */
+export class Outlet {
+  readonly #response: ServerResponse;
+  readonly #signal: AbortSignal;
+  readonly #cutAfterBytes: number;
+  readonly #onBegin: (status: number) => void;
+  #sentBytes = 0;
+  #isCut = false;
+  #isEnded = false;
+
+  constructor(response: ServerResponse, { signal, cutAfterBytes, onBegin }: OutletOptions) {
+    this.#response = response;
+    this.#signal = signal;
+    this.#cutAfterBytes = cutAfterBytes ?? Number.POSITIVE_INFINITY;
+    this.#onBegin = onBegin;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isCut && !this.#signal.aborted;
+  }
+
+  get outcome(): Outcome {
+    if (this.#isCut) return "cut";
+    if (this.#isEnded) return "answered";
+    return this.#signal.aborted ? "abandoned" : "open";
+  }
+
+  begin(status: number, headers: Readonly<Record<string, string>>): void {
+    if (!this.isOpen) return;
+    if (this.#cutAfterBytes <= 0) {
+      this.#cut();
+      return;
+    }
+    this.#response.writeHead(status, headers);
+    this.#onBegin(status);
+  }
+
+  async write(text: string): Promise<void> {
+    if (!this.isOpen) return;
+    const content = Buffer.from(text);
+    const left = this.#cutAfterBytes - this.#sentBytes;
+    if (content.length >= left) {
+      // The callback comes once the bytes are with the system: a destroyed socket forgets what is not.
+      await new Promise<void>((resolve) => this.#response.write(content.subarray(0, left), () => resolve()));
+      return this.#cut();
+    }
+    this.#sentBytes += content.length;
+    if (!this.#response.write(content)) {
+      await once(this.#response, "drain", { signal: this.#signal }).catch(ignore);
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.isOpen) return;
+    await new Promise<void>((resolve) => {
+      this.#response.end(() => {
+        this.#isEnded = true;
+        resolve();
+      });
+      this.#signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  /** False when nobody waits any more. */
+  async pause(milliseconds: number): Promise<boolean> {
+    if (milliseconds > 0 && this.isOpen)
+      await delay(milliseconds, undefined, { signal: this.#signal }).catch(ignore);
+    return this.isOpen;
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    this.#response.destroy();
+  }
+}
+
+/** An abort is seen by `isOpen`; it needs no second way. */
+const ignore = (): void => undefined;
+
+/** Which workspace it is follows from the key, so a call without one is told no workspace. */
+export function identityHeaders(
+  requestId: string,
+  organization: string,
+  workspace: string | undefined,
+): Record<string, string> {
+  const own = { "request-id": requestId, "anthropic-organization-id": organization };
+  return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
+}
+
+/** Of the simulator's imaginary organization. Told in the headers, enforced only by faults on demand. */
+const LIMITS = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 } as const;
+/** The API rounds what is left of tokens to this. */
+const ROUNDING_TOKENS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** As if this call were the only one of its minute. */
+export function rateLimitHeaders(now: number, input = 0, output = 0): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const add = (what: string, limit: number, used: number, rounding = ROUNDING_TOKENS): void => {
+    const remaining = Math.round(Math.max(0, limit - used) / rounding) * rounding;
+    const refilledAt = new Date(now + Math.ceil((MINUTE_MS * Math.min(used, limit)) / limit));
+    headers[`anthropic-ratelimit-${what}-limit`] = String(limit);
+    headers[`anthropic-ratelimit-${what}-remaining`] = String(remaining);
+    headers[`anthropic-ratelimit-${what}-reset`] = refilledAt.toISOString().replace(/\.\d+Z$/, "Z");
+  };
+  add("requests", LIMITS.requests, 1, 1);
+  add("input-tokens", LIMITS.inputTokens, input);
+  add("output-tokens", LIMITS.outputTokens, output);
+  add("tokens", LIMITS.inputTokens + LIMITS.outputTokens, input + output);
+  return headers;
+}
